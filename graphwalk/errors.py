@@ -1,0 +1,71 @@
+"""The errors of GraphWalk.
+
+    GraphwalkError
+    ├── ConfigError     an experiment file, flag or template is wrong          exit 2
+    ├── StoreError      the database cannot be reached, or refuses             exit 3
+    ├── ModelError      the provider failed after retries                      exit 4
+    ├── OracleError     the two oracles differ                                 exit 1
+    └── RunLogError     a run folder is damaged or does not match              exit 3
+
+A failed episode is a result; a failed run is an exception. Every error carries the next thing to do in `hint`.
+"""
+
+from typing import ClassVar
+
+
+class GraphwalkError(Exception):
+    """Root of all errors that GraphWalk raises on purpose; `hint` is the next command or edit, for people."""
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+class ConfigError(GraphwalkError):
+    """An experiment file, a flag or a template is wrong; the message names file, line and field if known."""
+
+    exit_code: ClassVar[int] = 2
+
+
+class StoreError(GraphwalkError):
+    """The database cannot be reached, or refuses."""
+
+    exit_code: ClassVar[int] = 3
+
+
+class ModelError(GraphwalkError):
+    """A provider call failed.
+
+    `retryable`: trying again may help. `retry_after`: seconds that the server asks to wait, None if it did not say.
+    `context_overflow`: the conversation is longer than the model's context window.
+    """
+
+    exit_code: ClassVar[int] = 4
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        retryable: bool = False,
+        retry_after: float | None = None,
+        context_overflow: bool = False,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.retryable = retryable
+        self.retry_after = retry_after
+        self.context_overflow = context_overflow
+
+
+class OracleError(GraphwalkError):
+    """The Cypher and the Python oracle differ; the message holds the smallest graph that shows it."""
+
+    exit_code: ClassVar[int] = 1
+
+
+class RunLogError(GraphwalkError):
+    """A run folder is damaged or does not match; the message names the line. Nothing is overwritten."""
+
+    exit_code: ClassVar[int] = 3

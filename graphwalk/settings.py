@@ -1,0 +1,76 @@
+"""What comes from the environment: keys, addresses, passwords. No other module reads the environment.
+
+A `.env` file in the working directory fills in what the environment does not say. Values of variables that look like
+secrets, and user information in URLs, never reach a log: `redact` takes them out of any text.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from dotenv import dotenv_values
+
+from graphwalk.errors import ConfigError
+
+_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH)", re.IGNORECASE)
+_URL_USER = re.compile(r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)")
+_BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}")
+_SHORTEST_SECRET = 6
+"""Shorter values ("local", "1") would take ordinary words out of the logs."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Variables of the environment; empty values count as unset."""
+
+    variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    def get(self, name: str, default: str | None = None) -> str | None:
+        return self.variables.get(name) or default
+
+    def require(self, name: str, purpose: str) -> str:
+        """ConfigError that names the variable where it is not set."""
+        value = self.get(name)
+        if value is None:
+            raise ConfigError(f"{name} is not set: {purpose}", hint=f"export {name}=…   (or write it into .env)")
+        return value
+
+    @property
+    def neo4j_uri(self) -> str | None:
+        return self.get("NEO4J_URI")
+
+    @property
+    def neo4j_username(self) -> str:
+        return self.get("NEO4J_USERNAME", "neo4j") or "neo4j"
+
+    @property
+    def neo4j_password(self) -> str | None:
+        return self.get("NEO4J_PASSWORD")
+
+    @property
+    def neo4j_database(self) -> str | None:
+        return self.get("NEO4J_DATABASE")
+
+    @cached_property
+    def _secrets(self) -> tuple[str, ...]:
+        values = {v for name, v in self.variables.items() if _SECRET_NAME.search(name) and len(v) >= _SHORTEST_SECRET}
+        return tuple(sorted(values, key=len, reverse=True))
+
+    def redact(self, text: str) -> str:
+        """The text without secrets; same text (the same object) where there is none."""
+        for secret in self._secrets:
+            if secret in text:
+                text = text.replace(secret, "***")
+        if "://" in text:
+            text = _URL_USER.sub("***", text)
+        return _BEARER.sub(r"\1 ***", text)
+
+
+def load_settings(folder: Path | None = None) -> Settings:
+    """Settings from the environment, and from `.env` in `folder` (default: the working directory) below it."""
+    file = (folder or Path.cwd()) / ".env"
+    from_file = {name: value for name, value in dotenv_values(file).items() if value} if file.is_file() else {}
+    return Settings({**from_file, **{name: value for name, value in os.environ.items() if value}})

@@ -1,0 +1,50 @@
+"""The seam to a graph database: a `Database` holds many graphs, a `GraphStore` is one of them, read only.
+
+Queries are written once, as Jinja text whose identifiers pass a filter (`{{ source_label | label }}`,
+`{{ relationship_type | type }}`, `{{ property | property }}`, `({{ any_node }})` for a node without a label), and are
+rendered by the store, which knows how its graph is told apart from others. Values travel only as parameters.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from graphwalk.types.graph import PropertyGraph
+from graphwalk.types.schema import Schema
+from graphwalk.types.values import Row
+
+
+class GraphStore(Protocol):
+    """One loaded graph. All methods may be called from many tasks of one event loop at the same time."""
+
+    kind: str
+    """"embedded" or "neo4j"; third parties use a name of their own."""
+
+    def render(self, template: str, identifiers: Mapping[str, str | int]) -> str:
+        """Cypher for this store: identifiers back-tick quoted, every node pattern confined to this graph."""
+        ...
+
+    async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
+        """Rows of a read-only query. StoreError if the database cannot be reached, refuses, or takes too long."""
+        ...
+
+    async def schema(self, samples: int = 0) -> Schema:
+        """The schema found in the database, with up to `samples` values per property (0: none)."""
+        ...
+
+    async def drop(self) -> None:
+        """Remove this graph from the database, if it was GraphWalk that put it there."""
+        ...
+
+
+class Database(Protocol):
+    """A place that holds graphs."""
+
+    kind: str
+
+    async def load(self, graph: PropertyGraph) -> GraphStore:
+        """Put a graph there, or find it complete. Idempotent: a load that was killed is completed or started anew."""
+        ...
+
+    async def close(self) -> None:
+        """Give back connections. Graphs stay until they are dropped."""
+        ...

@@ -1,0 +1,110 @@
+"""A conversation with a model, in the OpenAI chat format. Text of a model is kept as it came, surrogates and all."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """One call that a model asks for; `arguments` is the raw text, JSON if the model behaved."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message. `reasoning` is what a provider shows of a model's thinking; it is logged and never sent back."""
+
+    role: Role
+    content: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    reasoning: str | None = None
+
+    def as_openai(self) -> dict[str, Any]:
+        """The message as the Chat Completions API takes it."""
+        wire: dict[str, Any] = {"role": self.role, "content": self.content}
+        if self.tool_calls:
+            wire["tool_calls"] = [
+                {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": c.arguments}}
+                for c in self.tool_calls
+            ]
+        if self.tool_call_id is not None:
+            wire["tool_call_id"] = self.tool_call_id
+        return wire
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """What a model is told about a tool; `parameters` is a JSON schema of type object."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+
+    def as_openai(self) -> dict[str, Any]:
+        function = {"name": self.name, "description": self.description, "parameters": dict(self.parameters)}
+        return {"type": "function", "function": function}
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and cost as the provider reports them; None where it does not say. `cost` is in US dollars."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    cached_tokens: int | None = None
+    cost: float | None = None
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """Sum; known + unknown is known, so that one silent reply does not hide what the others reported."""
+        return Usage(
+            _sum(self.input_tokens, other.input_tokens),
+            _sum(self.output_tokens, other.output_tokens),
+            _sum(self.reasoning_tokens, other.reasoning_tokens),
+            _sum(self.cached_tokens, other.cached_tokens),
+            None if self.cost is None and other.cost is None else (self.cost or 0.0) + (other.cost or 0.0),
+        )
+
+    @property
+    def total_tokens(self) -> int:
+        return (self.input_tokens or 0) + (self.output_tokens or 0)
+
+
+def _sum(a: int | None, b: int | None) -> int | None:
+    return None if a is None and b is None else (a or 0) + (b or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class CallOptions:
+    """What is sent with a call besides messages and tools. None: leave it to the provider."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_output_tokens: int | None = None
+    reasoning_effort: str | None = None
+    seed: int | None = None
+    parallel_tool_calls: bool | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One answer of a model.
+
+    `seconds` is the time the successful request took, without waiting for rate limits or retries.
+    `finish_reason` is the provider's word ("stop", "tool_calls", "length", …), "" if it gave none.
+    """
+
+    message: Message
+    usage: Usage = Usage()
+    finish_reason: str = ""
+    seconds: float = 0.0
+    model: str = ""
+    """The name the provider says it used."""

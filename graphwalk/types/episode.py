@@ -1,0 +1,131 @@
+"""A task, the trajectory of a model that tries it, and the result that is logged."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from graphwalk.types.chat import Message, ToolCall, Usage
+from graphwalk.types.values import Value
+
+SCHEMA_VERSION = 1
+"""Version of everything that GraphWalk writes to disk."""
+
+
+class Task(BaseModel):
+    """One question with its proven target. Suites extend it with what their scorer needs.
+
+    `template` is the question's name, the algorithm, or "maze"; `graph_digest` the digest of the graph it is about.
+    `gold` is the target in the form of the suite, `gold_size` its number of rows. `par_turns` and `par_calls` are
+    what the scripted expert needs, None where a suite has no such thing.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    task_id: str
+    suite: str
+    template: str
+    question: str
+    parameters: dict[str, Value]
+    gold: Any
+    gold_size: int
+    seed: int
+    graph_digest: str
+    par_turns: int | None = None
+    par_calls: int | None = None
+
+
+class ExitStatus(StrEnum):
+    """How a trajectory ended (spec section 4)."""
+
+    ANSWERED = "answered"
+    NO_ANSWER = "no_answer"
+    TURN_LIMIT = "turn_limit"
+    TOKEN_LIMIT = "token_limit"
+    BUDGET = "budget"
+    CONTEXT_OVERFLOW = "context_overflow"
+    MODEL_ERROR = "model_error"
+    STORE_ERROR = "store_error"
+
+    @property
+    def infrastructure(self) -> bool:
+        """True where the model is not to blame: such an episode has no score and may be run again."""
+        return self in (ExitStatus.BUDGET, ExitStatus.MODEL_ERROR, ExitStatus.STORE_ERROR)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool call gave back to the model.
+
+    `error` is the class of mistake if the call was one ("unknown_tool", "bad_json", "bad_arguments", "unknown_name",
+    …), else None. `rows` counts the rows found, None for tools that return none. `seconds` is wall time.
+    """
+
+    call: ToolCall
+    content: str
+    error: str | None = None
+    rows: int | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One reply of the model and what followed it: tool results, or the next user message of a longer dialogue."""
+
+    message: Message
+    usage: Usage = Usage()
+    finish_reason: str = ""
+    seconds: float = 0.0
+    results: tuple[ToolResult, ...] = ()
+    next_user: str | None = None
+    forced: bool = False
+    """The answer turn without tools, taken because the turn limit was reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """Everything that happened in one episode; the conversation can be rebuilt from it word for word."""
+
+    prompt: tuple[Message, ...]
+    turns: tuple[Turn, ...]
+    exit_status: ExitStatus
+    error: str | None = None
+
+    @property
+    def reply(self) -> str:
+        """The text of the last turn: the answer, if there is one."""
+        return (self.turns[-1].message.content or "") if self.turns else ""
+
+    @property
+    def usage(self) -> Usage:
+        return sum((turn.usage for turn in self.turns), Usage())
+
+    @property
+    def results(self) -> list[ToolResult]:
+        """All tool results in order."""
+        return [result for turn in self.turns for result in turn.results]
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of model calls and tool calls; the same after a resume, since both are recorded."""
+        return sum(turn.seconds + sum(r.seconds for r in turn.results) for turn in self.turns)
+
+
+class Score(BaseModel):
+    """How good an answer is. Suites extend it; the fields here exist in every suite.
+
+    `extraction_stage` names how the answer was read ("strict", "fenced", …, "model"), None if it could not be.
+    `grounded` is the share of answer rows whose values were all seen in some tool result, None where that has no
+    meaning (no tools, no rows, values that must be computed).
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    correct: bool
+    precision: float
+    recall: float
+    f1: float
+    false_positives: int
+    extraction_stage: str | None
+    grounded: float | None = None

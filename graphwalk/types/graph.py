@@ -1,0 +1,211 @@
+"""Property graphs, held in columns so that millions of relationships fit in memory.
+
+A node has a number (its position, 0 … n-1), a unique key, one label and properties; a relationship has a type, the
+numbers of its source and target, and properties. Rows (`nodes()`, `relationships()`) are made on demand.
+"""
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphwalk.types.values import Value
+
+MISSING = -1
+"""The code of a property that an entity does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    key: str
+    label: str
+    properties: Mapping[str, Value]
+    """Without `key`, which every store adds to them under that name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Relationship:
+    type: str
+    source: str
+    """Key of the source node."""
+    target: str
+    """Key of the target node."""
+    properties: Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One property of one table: `pool[codes[i]]` is the value of entity i, MISSING where it has none."""
+
+    codes: NDArray[np.int32]
+    pool: tuple[Value, ...]
+
+    def canonical(self) -> "Column":
+        """The same values with a pool that is sorted and holds used values only."""
+        used = np.unique(self.codes[self.codes != MISSING])
+        order = sorted(used.tolist(), key=lambda code: value_order(self.pool[code]))
+        lookup = np.full(len(self.pool) + 1, MISSING, dtype=np.int32)
+        lookup[order] = np.arange(len(order), dtype=np.int32)
+        return Column(lookup[self.codes], tuple(self.pool[code] for code in order))
+
+
+@dataclass(frozen=True, slots=True)
+class NodeTable:
+    """All nodes of one label: their numbers (ascending) and, per property, a column as long as `numbers`."""
+
+    label: str
+    numbers: NDArray[np.int64]
+    columns: Mapping[str, Column]
+
+
+@dataclass(frozen=True, slots=True)
+class RelationshipTable:
+    """All relationships of one type: node numbers of both ends and, per property, a column as long as these."""
+
+    type: str
+    sources: NDArray[np.int64]
+    targets: NDArray[np.int64]
+    columns: Mapping[str, Column]
+
+
+@dataclass(frozen=True)
+class PropertyGraph:
+    """A property graph; `seed` and `spec` tell how it was made (None and {} for one that was not generated)."""
+
+    keys: Sequence[str]
+    node_tables: tuple[NodeTable, ...]
+    relationship_tables: tuple[RelationshipTable, ...]
+    seed: int | None = None
+    spec: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def node_count(self) -> int:
+        return len(self.keys)
+
+    @property
+    def relationship_count(self) -> int:
+        return sum(len(table.sources) for table in self.relationship_tables)
+
+    def nodes(self) -> Iterator[Node]:
+        """All nodes in the order of their numbers."""
+        position: list[tuple[int, int]] = [(0, 0)] * self.node_count
+        for t, table in enumerate(self.node_tables):
+            for row, number in enumerate(table.numbers.tolist()):
+                position[number] = (t, row)
+        rows = [_property_rows(table.columns, len(table.numbers)) for table in self.node_tables]
+        for number, (t, row) in enumerate(position):
+            yield Node(self.keys[number], self.node_tables[t].label, rows[t][row])
+
+    def relationships(self) -> Iterator[Relationship]:
+        """All relationships, type by type."""
+        for table in self.relationship_tables:
+            rows = _property_rows(table.columns, len(table.sources))
+            for source, target, properties in zip(table.sources.tolist(), table.targets.tolist(), rows, strict=True):
+                yield Relationship(table.type, self.keys[source], self.keys[target], properties)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of the content; independent of seed, spec, table order and pool order."""
+        sha = hashlib.sha256()
+        sha.update("\0".join(self.keys).encode())
+        for table in sorted(self.node_tables, key=lambda t: t.label):
+            if len(table.numbers):
+                _hash_table(sha, "node", table.label, (table.numbers,), table.columns)
+        for rel in sorted(self.relationship_tables, key=lambda t: t.type):
+            if len(rel.sources):
+                _hash_table(sha, "relationship", rel.type, (rel.sources, rel.targets), rel.columns)
+        return sha.hexdigest()
+
+    @classmethod
+    def from_rows(
+        cls,
+        nodes: Iterable[Node],
+        relationships: Iterable[Relationship],
+        *,
+        seed: int | None = None,
+        spec: Mapping[str, Any] | None = None,
+    ) -> "PropertyGraph":
+        """A graph from rows; numbers follow the order of `nodes`. ValueError on a duplicate or unknown key."""
+        keys: list[str] = []
+        by_label: dict[str, list[tuple[int, Mapping[str, Value]]]] = defaultdict(list)
+        for number, node in enumerate(nodes):
+            keys.append(node.key)
+            by_label[node.label].append((number, node.properties))
+        number_of = {key: number for number, key in enumerate(keys)}
+        if len(number_of) != len(keys):
+            raise ValueError("two nodes have the same key")
+        by_type: dict[str, list[Relationship]] = defaultdict(list)
+        for relationship in relationships:
+            if relationship.source not in number_of or relationship.target not in number_of:
+                raise ValueError(f"a {relationship.type} relationship names a node that does not exist")
+            by_type[relationship.type].append(relationship)
+        node_tables = tuple(
+            NodeTable(
+                label,
+                np.array([number for number, _ in rows], dtype=np.int64),
+                _columns([properties for _, properties in rows]),
+            )
+            for label, rows in by_label.items()
+        )
+        relationship_tables = tuple(
+            RelationshipTable(
+                type_,
+                np.array([number_of[r.source] for r in rows], dtype=np.int64),
+                np.array([number_of[r.target] for r in rows], dtype=np.int64),
+                _columns([r.properties for r in rows]),
+            )
+            for type_, rows in by_type.items()
+        )
+        return cls(keys, node_tables, relationship_tables, seed, dict(spec or {}))
+
+
+def value_order(value: Value) -> tuple[int, Any]:
+    """Sort key over mixed values: booleans, then numbers, then text; the order of every value list we show."""
+    if isinstance(value, bool):
+        return (0, value)
+    return (1, value) if isinstance(value, int | float) else (2, value)
+
+
+def _property_rows(columns: Mapping[str, Column], length: int) -> list[dict[str, Value]]:
+    rows: list[dict[str, Value]] = [{} for _ in range(length)]
+    for name, column in columns.items():
+        pool = column.pool
+        for row, code in zip(rows, column.codes.tolist(), strict=True):
+            if code != MISSING:
+                row[name] = pool[code]
+    return rows
+
+
+def _columns(rows: Sequence[Mapping[str, Value]]) -> dict[str, Column]:
+    names = dict.fromkeys(name for row in rows for name in row)
+    columns = {}
+    for name in names:
+        # The type is part of the key: True, 1 and 1.0 are equal in Python and different in a graph.
+        codes_of: dict[tuple[type, Value], int] = {}
+        codes = [
+            codes_of.setdefault((type(row[name]), row[name]), len(codes_of)) if name in row else MISSING for row in rows
+        ]
+        columns[name] = Column(np.array(codes, dtype=np.int32), tuple(value for _, value in codes_of))
+    return columns
+
+
+def _hash_table(
+    sha: "hashlib._Hash", kind: str, name: str, ends: tuple[NDArray[np.int64], ...], columns: Mapping[str, Column]
+) -> None:
+    """Rows are hashed in a canonical order, so that the order in which relationships were written does not matter."""
+    names = sorted(columns)
+    canonical = [columns[column].canonical() for column in names]
+    sort_keys: list[NDArray[Any]] = [*ends, *(column.codes for column in canonical)]
+    order = np.lexsort(sort_keys[::-1])
+    sha.update(f"\1{kind}\0{name}\0".encode())
+    for end in ends:
+        sha.update(np.ascontiguousarray(end[order], dtype="<i8").tobytes())
+    for column_name, column in zip(names, canonical, strict=True):
+        if column.pool:
+            sha.update(f"\1{column_name}\0{column.pool!r}\0".encode())
+            sha.update(np.ascontiguousarray(column.codes[order], dtype="<i4").tobytes())
