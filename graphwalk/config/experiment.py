@@ -47,6 +47,8 @@ class AgentConfig(Strict):
     parallel_tool_calls: bool = True
     max_calls_per_turn: PositiveInt = 256
     """Calls of one turn beyond this many are refused with a message to the model."""
+    call_limit: PositiveInt | None = None
+    """Tool calls of one episode; at this number the answer is asked for, as at the turn limit."""
     think: bool = True
     relationship_properties: bool = True
     direction: bool = True

@@ -1,0 +1,132 @@
+"""Reading experiments: a YAML file by name or path, overrides on top, errors that name file, line and field."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from graphwalk.config.experiment import ExperimentConfig
+from graphwalk.errors import ConfigError
+from graphwalk.resources import data_path
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def shipped_experiments() -> dict[str, Path]:
+    """Name → file of the experiments that come with GraphWalk."""
+    return {path.stem: path for path in sorted(data_path("templates").glob("experiments/*.yaml"))}
+
+
+def find_experiment(name: str) -> Path:
+    """The file of an experiment given by name or path. ConfigError lists what there is."""
+    shipped = shipped_experiments()
+    if name in shipped:
+        return shipped[name]
+    path = Path(name)
+    if path.suffix in (".yaml", ".yml") and path.is_file():
+        return path
+    missing = f"there is no file {name}" if path.suffix in (".yaml", ".yml") else f"there is no experiment {name!r}"
+    raise ConfigError(missing, hint=f"known experiments: {', '.join(shipped)}; or give the path of a YAML file")
+
+
+def load_experiment(
+    name: str, overrides: Sequence[str] = (), flags: Mapping[str, Any] | None = None
+) -> ExperimentConfig:
+    """An experiment with `key=value` overrides (dotted keys, YAML values) and then `flags` (dotted keys) applied.
+
+    In a dotted key `*` stands for every element of a list: `suite.graphs.*.count=3`.
+    """
+    path = find_experiment(name)
+    tree = read_yaml(path)
+    data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path}: an experiment is a mapping of fields, this is a {type(data).__name__}")
+    for override in overrides:
+        key, sign, text = override.partition("=")
+        if not sign or not key:
+            raise ConfigError(f"-o {override}: expected key=value, for example -o seed=7")
+        try:
+            value = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise ConfigError(f"-o {override}: the value is not YAML: {_problem(error)}") from error
+        set_dotted(data, key.strip(), value, f"-o {override}")
+    for key, value in (flags or {}).items():
+        set_dotted(data, key, value, key)
+    return validate(ExperimentConfig, data, str(path), tree)
+
+
+def read_yaml(path: Path) -> yaml.Node | None:
+    """The node tree of a YAML file, which knows the lines. ConfigError where it cannot be read or parsed."""
+    try:
+        return yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{path}:{mark.line + 1}" if mark else str(path)
+        raise ConfigError(f"{where}: not valid YAML: {_problem(error)}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
+
+
+def validate(model: type[M], data: Any, source: str, tree: yaml.Node | None = None) -> M:
+    """`data` as `model`; ConfigError names source, line (where `tree` knows it) and field of every mistake."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise ConfigError("\n".join(_describe(source, tree, e["loc"], e["msg"]) for e in error.errors())) from error
+
+
+def set_dotted(data: Any, key: str, value: Any, source: str) -> None:
+    """Set a value deep inside nested mappings and lists; mappings on the way are made where they are missing."""
+    head, _, rest = key.partition(".")
+    if isinstance(data, list):
+        if head != "*" and not (head.isdecimal() and int(head) < len(data)):
+            raise ConfigError(f"{source}: {head!r} is no element of a list of {len(data)} (numbered from 0; * for all)")
+        places: list[Any] = list(range(len(data))) if head == "*" else [int(head)]
+    elif isinstance(data, dict):
+        places = [head]
+    else:
+        raise ConfigError(f"{source}: {head!r} cannot be set inside a plain value")
+    for place in places:
+        if not rest:
+            data[place] = value
+            continue
+        if isinstance(data, dict) and data.get(place) is None:
+            data[place] = {}
+        set_dotted(data[place], rest, value, source)
+
+
+def _describe(source: str, tree: yaml.Node | None, location: Sequence[int | str], message: str) -> str:
+    line, path = _locate(tree, location)
+    where = f"{source}:{line}" if line else source
+    return f"{where}: {path or 'experiment'}: {message.removeprefix('Value error, ')}"
+
+
+def _locate(tree: yaml.Node | None, location: Sequence[int | str]) -> tuple[int | None, str]:
+    """Line and dotted field of a pydantic location; its tags of unions are no part of the file and are skipped."""
+    node, fields = tree, []
+    line = None if tree is None else tree.start_mark.line + 1
+    last = len(location) - 1
+    for position, part in enumerate(location):
+        child = _child(node, part)
+        if child is None and isinstance(node, yaml.MappingNode) and position != last:
+            continue
+        fields.append(str(part))
+        node = child
+        if node is not None:
+            line = node.start_mark.line + 1
+    return line, ".".join(fields)
+
+
+def _child(node: yaml.Node | None, part: int | str) -> yaml.Node | None:
+    if isinstance(node, yaml.MappingNode):
+        return next((value for key, value in node.value if key.value == part), None)
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+        found: yaml.Node = node.value[part]
+        return found
+    return None
+
+
+def _problem(error: yaml.YAMLError) -> str:
+    return str(getattr(error, "problem", None) or error)

@@ -1,0 +1,69 @@
+from pathlib import Path
+
+import pytest
+
+from graphwalk.config.loading import find_experiment, load_experiment, shipped_experiments
+from graphwalk.errors import ConfigError
+
+
+def write(folder: Path, text: str) -> str:
+    path = folder / "mine.yaml"
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.mark.parametrize("name", shipped_experiments())
+def test_every_shipped_experiment_is_valid_and_named_like_its_file(name: str) -> None:
+    assert load_experiment(name).name == name
+
+
+def test_overrides_reach_into_lists_and_mappings() -> None:
+    config = load_experiment(
+        "quickstart", ["seed=11", "suite.graphs.0.count=2", "limits.retries=1"], {"suite.graphs.*.count": 4}
+    )
+    assert (config.seed, config.limits.retries) == (11, 1)
+    assert config.suite.name == "questions"
+    assert config.suite.graphs[0].count == 4
+
+
+def test_a_wrong_field_is_reported_with_file_line_and_name(tmp_path: Path) -> None:
+    path = write(tmp_path, "name: mine\nsuite:\n  name: questions\n  graphs:\n    - {preset: paper-100, cuont: 3}\n")
+    with pytest.raises(ConfigError, match=r"mine\.yaml:5: suite\.graphs\.0\.cuont: Extra inputs"):
+        load_experiment(path)
+
+
+def test_a_wrong_value_is_reported_with_its_line(tmp_path: Path) -> None:
+    path = write(tmp_path, "name: mine\nsuite: {name: questions}\nlimits:\n  retries: many\n")
+    with pytest.raises(ConfigError, match=r"mine\.yaml:4: limits\.retries: "):
+        load_experiment(path)
+
+
+def test_broken_yaml_is_reported_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"mine\.yaml:2: not valid YAML"):
+        load_experiment(write(tmp_path, "name: mine\nsuite: ]\n"))
+
+
+@pytest.mark.parametrize("text", ["", "- a\n", "word\n"])
+def test_a_file_that_is_no_mapping_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigError, match="mapping"):
+        load_experiment(write(tmp_path, text))
+
+
+def test_an_unknown_experiment_lists_the_known_ones() -> None:
+    with pytest.raises(ConfigError) as caught:
+        find_experiment("no-such")
+    assert "quickstart" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("seed", "expected key=value"),
+        ("seed=[", "not YAML"),
+        ("suite.graphs.9.count=1", "no element"),
+        ("seed.x=1", "plain value"),
+    ],
+)
+def test_a_wrong_override_says_what_is_wrong(override: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        load_experiment("quickstart", [override])
