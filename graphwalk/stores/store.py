@@ -5,7 +5,7 @@ Queries are written once, as Jinja text whose identifiers pass a filter (`{{ sou
 rendered by the store, which knows how its graph is told apart from others. Values travel only as parameters.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from graphwalk.types.graph import PropertyGraph
@@ -19,8 +19,11 @@ class GraphStore(Protocol):
     kind: str
     """"embedded" or "neo4j"; third parties use a name of their own."""
 
-    def render(self, template: str, identifiers: Mapping[str, str | int]) -> str:
-        """Cypher for this store: identifiers back-tick quoted, every node pattern confined to this graph."""
+    def render(self, template: str, identifiers: Mapping[str, str | int | Sequence[str]]) -> str:
+        """Cypher for this store: identifiers back-tick quoted, every node pattern confined to this graph.
+
+        A list of names serves loops in the template: one column for every property of a type.
+        """
         ...
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
