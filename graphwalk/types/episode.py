@@ -79,6 +79,8 @@ class Turn:
     seconds: float = 0.0
     results: tuple[ToolResult, ...] = ()
     next_user: str | None = None
+    summary: str | None = None
+    """What stood in the conversation for all earlier turns from this turn on (compaction by summary)."""
     forced: bool = False
     """The answer turn without tools, taken because the turn limit was reached."""
 

@@ -1,0 +1,178 @@
+"""The agent: a LangGraph loop of model turns and tool turns that ends with an answer (spec section 4).
+
+    START → model ─┬─ tool calls ──────────→ tools → model …
+                   ├─ a dialogue goes on ──→ model …
+                   └─ answer, limit, error → END
+
+Nothing is raised out of the loop: a model or a store that fails ends the episode with a status of its own.
+"""
+
+import asyncio
+import operator
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
+
+from graphwalk.agent.conversation import answer_now, conversation, summarize, summary_due, summary_message
+from graphwalk.agent.tool_turn import run_tool_calls
+from graphwalk.config.experiment import AgentConfig
+from graphwalk.errors import ModelError, StoreError
+from graphwalk.models.model import Model
+from graphwalk.suites.suite import Episode
+from graphwalk.types.chat import CallOptions, Usage
+from graphwalk.types.episode import ExitStatus, Trajectory, Turn
+
+if TYPE_CHECKING:
+    from langgraph.graph.state import CompiledStateGraph
+    from langgraph.runtime import Runtime
+
+_NO_STEP_LIMIT = 1_000_000
+"""LangGraph's own limit raises instead of ending; turns are counted here."""
+
+
+class State(TypedDict):
+    """What the graph carries: the log of turns, a reply whose tool calls have not run yet, and how it ended."""
+
+    turns: Annotated[list[Turn], operator.add]
+    pending: Turn | None
+    exit_status: ExitStatus | None
+    error: str | None
+
+
+def never() -> ExitStatus | None:
+    """Nothing outside the episode stops it."""
+    return None
+
+
+@dataclass(frozen=True)
+class Walk:
+    """One episode on its way: everything the nodes need that does not change.
+
+    `deadline` is in seconds of the event loop's clock; `tokens` and `usd` are the limits of this episode;
+    `stopped` is asked before every call and tells whether the run as a whole has to end.
+    """
+
+    episode: Episode
+    model: Model
+    config: AgentConfig
+    options: CallOptions
+    deadline: float | None = None
+    tokens: int | None = None
+    usd: float | None = None
+    stopped: Callable[[], ExitStatus | None] = never
+
+    def exhausted(self, turns: list[Turn]) -> ExitStatus | None:
+        """The limit that forbids another call, if there is one."""
+        usage = sum((turn.usage for turn in turns), Usage())
+        if self.tokens is not None and usage.total_tokens >= self.tokens:
+            return ExitStatus.TOKEN_LIMIT
+        if self.usd is not None and (usage.cost or 0.0) >= self.usd:
+            return ExitStatus.BUDGET
+        return self.stopped()
+
+    def must_answer(self, turns: list[Turn]) -> bool:
+        """True at the turn limit or the call limit. Dialogues without tools are as long as their suite makes them."""
+        if self.episode.toolbox is None:
+            return False
+        calls = sum(len(turn.results) for turn in turns)
+        return len(turns) >= self.config.turn_limit or (
+            self.config.call_limit is not None and calls >= self.config.call_limit
+        )
+
+
+async def run_episode(walk: Walk) -> Trajectory:
+    """Let a model try one episode. Raises nothing but cancellation."""
+    start: State = {"turns": [], "pending": None, "exit_status": None, "error": None}
+    end = await build_graph().ainvoke(start, {"recursion_limit": _NO_STEP_LIMIT}, context=walk)
+    return Trajectory(walk.episode.prompt, tuple(end["turns"]), end["exit_status"], end["error"])
+
+
+@cache
+def build_graph() -> "CompiledStateGraph[State, Walk, State, State]":
+    """The compiled graph; it holds no state of an episode and is shared by all."""
+    from langgraph.graph import END, START, StateGraph
+
+    graph = StateGraph(State, context_schema=Walk)
+    graph.add_node("model", model_turn)
+    graph.add_node("tools", tool_turn)
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", _after_model, {"model": "model", "tools": "tools", "end": END})
+    graph.add_conditional_edges("tools", _after_tools, {"model": "model", "end": END})
+    return graph.compile()
+
+
+async def model_turn(state: State, runtime: "Runtime[Walk]") -> dict[str, Any]:
+    """Ask the model for its next message."""
+    walk, turns = runtime.context, state["turns"]
+    if status := walk.exhausted(turns):
+        return {"exit_status": status}
+    forced = walk.must_answer(turns)
+    try:
+        async with asyncio.timeout_at(walk.deadline):
+            turn = await _complete(walk, turns, forced)
+    except ModelError as error:
+        overflow = error.context_overflow
+        return _failed(ExitStatus.CONTEXT_OVERFLOW if overflow else ExitStatus.MODEL_ERROR, str(error))
+    except TimeoutError:
+        return _failed(ExitStatus.MODEL_ERROR, "the deadline of the episode passed during a model call")
+    if turn.message.tool_calls and walk.episode.toolbox is not None and not forced:
+        return {"pending": turn}
+    if not forced and (next_user := walk.episode.next_user([*turns, turn])) is not None:
+        return {"turns": [replace(turn, next_user=next_user)]}
+    answered = ExitStatus.ANSWERED if (turn.message.content or "").strip() else ExitStatus.NO_ANSWER
+    return {"turns": [turn], "exit_status": ExitStatus.TURN_LIMIT if forced else answered}
+
+
+async def tool_turn(state: State, runtime: "Runtime[Walk]") -> dict[str, Any]:
+    """Execute all tool calls of the reply that waits for them."""
+    walk, turn = runtime.context, state["pending"]
+    toolbox = walk.episode.toolbox
+    assert turn is not None
+    assert toolbox is not None
+    made = sum(len(earlier.results) for earlier in state["turns"])
+    try:
+        async with asyncio.timeout_at(walk.deadline):
+            results = await run_tool_calls(toolbox, turn.message.tool_calls, walk.config, made)
+    except StoreError as error:
+        return {"turns": [turn], "pending": None, **_failed(ExitStatus.STORE_ERROR, str(error))}
+    except TimeoutError:
+        error_text = "the deadline of the episode passed during a tool call"
+        return {"turns": [turn], "pending": None, **_failed(ExitStatus.STORE_ERROR, error_text)}
+    return {"turns": [replace(turn, results=results)], "pending": None}
+
+
+async def _complete(walk: Walk, turns: list[Turn], forced: bool) -> Turn:
+    """One reply as a turn; a summary that had to be made first is part of its usage and time."""
+    messages = conversation(walk.episode.prompt, turns, walk.config)
+    summary, usage, seconds = None, Usage(), 0.0
+    if summary_due(turns, walk.config):
+        short = await summarize(messages, walk.model, walk.options)
+        summary, usage, seconds = short.message.content or "", short.usage, short.seconds
+        messages = [*walk.episode.prompt, summary_message(summary)]
+    if forced:
+        messages.append(answer_now())
+    tools = walk.episode.toolbox.specs if walk.episode.toolbox is not None and not forced else ()
+    reply = await walk.model.complete(messages, tools, walk.options)
+    return Turn(
+        message=reply.message,
+        usage=usage + reply.usage,
+        finish_reason=reply.finish_reason,
+        seconds=seconds + reply.seconds,
+        summary=summary,
+        forced=forced,
+    )
+
+
+def _after_model(state: State) -> str:
+    if state["exit_status"] is not None:
+        return "end"
+    return "model" if state["pending"] is None else "tools"
+
+
+def _after_tools(state: State) -> str:
+    return "model" if state["exit_status"] is None else "end"
+
+
+def _failed(status: ExitStatus, error: str) -> dict[str, Any]:
+    return {"exit_status": status, "error": error}
