@@ -1,0 +1,113 @@
+"""Files of JSON lines that survive a kill at any moment and show every damage.
+
+Each line ends with a CRC-32 of what stands before it. A last line without its newline is a torn tail: a writer was
+killed there, and the line is dropped with a warning. Anything else that does not check out is damage, and is refused.
+"""
+
+import json
+import math
+import os
+import time
+import warnings
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from graphwalk.errors import RunLogError
+
+_MARK = b', "crc32": "'
+_TAIL = len(_MARK) + 8 + len(b'"}')
+_SYNC_SECONDS = 0.5
+"""A killed process loses nothing, since lines go to the kernel at once; a power cut loses at most this much."""
+
+
+class TornTailWarning(UserWarning):
+    """The last line of a file was cut off by a kill, and was dropped."""
+
+
+def encode_line(record: dict[str, Any]) -> bytes:
+    """A record as one line. Text survives as it is, lone surrogates included; NaN and infinities become strings."""
+    try:
+        body = json.dumps(record, allow_nan=False)
+    except ValueError:
+        body = json.dumps(_finite(record), allow_nan=False)
+    head = body[:-1].encode("ascii")
+    return b'%s%s%08x"}\n' % (head, _MARK, zlib.crc32(head))
+
+
+def decode_line(line: bytes) -> dict[str, Any]:
+    """The record of a line (with or without newline). ValueError where its checksum or form is wrong."""
+    line = line.rstrip(b"\n")
+    head, tail = line[:-_TAIL], line[-_TAIL:]
+    if tail != b'%s%08x"}' % (_MARK, zlib.crc32(head)):
+        raise ValueError("the checksum is not that of the line")
+    record: dict[str, Any] = json.loads(head + b"}")
+    return record
+
+
+def read_lines(path: Path, keep: Callable[[dict[str, Any]], Any] = lambda record: record) -> Iterator[Any]:
+    """`keep(record)` of each line, in order; a torn tail is left out with a warning. RunLogError names a damaged line."""
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            if not line.endswith(b"\n"):
+                warnings.warn(f"{path.name}: line {number} was cut off and is left out", TornTailWarning, stacklevel=2)
+                return
+            try:
+                record = decode_line(line)
+            except (ValueError, RecursionError) as error:
+                raise RunLogError(
+                    f"{path}:{number}: the line is damaged ({error})",
+                    hint="nothing was changed; restore the file from a copy, or start a new run",
+                ) from error
+            yield keep(record)
+
+
+class LineWriter:
+    """Appends records to a file; each is in the kernel's hands before `append` returns."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        self._synced = time.monotonic()
+        _cut_torn_tail(self._file)
+
+    def append(self, record: dict[str, Any]) -> None:
+        line = encode_line(record)
+        written = os.write(self._file, line)
+        while written < len(line):
+            written += os.write(self._file, line[written:])
+        if time.monotonic() - self._synced >= _SYNC_SECONDS:
+            self.sync()
+
+    def sync(self) -> None:
+        """Have the disk confirm all lines."""
+        os.fsync(self._file)
+        self._synced = time.monotonic()
+
+    def close(self) -> None:
+        self.sync()
+        os.close(self._file)
+
+
+def _cut_torn_tail(file: int, block: int = 1 << 16) -> None:
+    """Shorten the file to its last newline, so that the next line begins on a line of its own."""
+    end = size = os.fstat(file).st_size
+    while end > 0:
+        start = max(0, end - block)
+        newline = os.pread(file, end - start, start).rfind(b"\n")
+        if newline >= 0:
+            end = start + newline + 1
+            break
+        end = start
+    if end < size:
+        os.ftruncate(file, end)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
