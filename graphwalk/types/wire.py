@@ -102,6 +102,10 @@ def turn_to_dict(turn: Turn) -> Wire:
         wire["results"] = [tool_result_to_dict(result) for result in turn.results]
     if turn.next_user is not None:
         wire["next_user"] = turn.next_user
+    if turn.summary is not None:
+        wire["summary"] = turn.summary
+    if turn.summary is not None:
+        wire["summary"] = turn.summary
     if turn.forced:
         wire["forced"] = True
     return wire
@@ -115,7 +119,8 @@ def turn_from_dict(wire: Mapping[str, Any]) -> Turn:
         float(wire.get("seconds", 0.0)),
         tuple(tool_result_from_dict(result) for result in wire.get("results", ())),
         wire.get("next_user"),
-        wire.get("forced", False),
+        summary=wire.get("summary"),
+        forced=wire.get("forced", False),
     )
 
 

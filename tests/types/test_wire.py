@@ -28,7 +28,15 @@ MESSAGES = st.builds(
 USAGES = st.builds(Usage, COUNT, COUNT, COUNT, COUNT, st.none() | SECONDS)
 RESULTS = st.builds(ToolResult, CALLS, TEXT, st.none() | TEXT, st.none() | st.integers(0), SECONDS)
 TURNS = st.builds(
-    Turn, MESSAGES, USAGES, TEXT, SECONDS, st.lists(RESULTS, max_size=2).map(tuple), st.none() | TEXT, st.booleans()
+    Turn,
+    message=MESSAGES,
+    usage=USAGES,
+    finish_reason=TEXT,
+    seconds=SECONDS,
+    results=st.lists(RESULTS, max_size=2).map(tuple),
+    next_user=st.none() | TEXT,
+    summary=st.none() | TEXT,
+    forced=st.booleans(),
 )
 TRAJECTORIES = st.builds(
     Trajectory,
