@@ -1,0 +1,94 @@
+"""Rows for bulk loading, made batch by batch from the columns of a property graph."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphwalk.types.graph import MISSING, Column, PropertyGraph
+
+Rename = Callable[[str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class NodeBatch:
+    """Nodes of one label; a row is a map of properties, `key` among them."""
+
+    label: str
+    rows: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class RelationshipBatch:
+    """Relationships of one type; a row is {"s": source key, "t": target key, "p": map of properties}.
+
+    `pair` holds the labels of both ends where all rows share them.
+    """
+
+    type: str
+    rows: list[dict[str, Any]]
+    pair: tuple[str, str] | None = None
+
+
+def node_batches(graph: PropertyGraph, size: int, rename: Rename = str) -> Iterator[NodeBatch]:
+    """All nodes, at most `size` in a batch, always in the same order."""
+    for table in graph.node_tables:
+        for start in range(0, len(table.numbers), size):
+            part = slice(start, start + size)
+            rows: list[dict[str, Any]] = [{"key": graph.keys[number]} for number in table.numbers[part].tolist()]
+            _fill(rows, table.columns, part, rename)
+            yield NodeBatch(table.label, rows)
+
+
+def relationship_batches(
+    graph: PropertyGraph, size: int, rename: Rename = str, *, by_pair: bool = False
+) -> Iterator[RelationshipBatch]:
+    """All relationships, at most `size` in a batch; with `by_pair`, batches join one pair of labels each."""
+    labels = label_codes(graph) if by_pair else None
+    for table in graph.relationship_tables:
+        for pair, order in _groups(graph, labels, table.sources, table.targets):
+            for start in range(0, len(order), size):
+                part = order[start : start + size]
+                ends = zip(table.sources[part].tolist(), table.targets[part].tolist(), strict=True)
+                properties: list[dict[str, Any]] = [{} for _ in range(len(part))]
+                _fill(properties, table.columns, part, rename)
+                rows = [
+                    {"s": graph.keys[s], "t": graph.keys[t], "p": p} for (s, t), p in zip(ends, properties, strict=True)
+                ]
+                yield RelationshipBatch(table.type, rows, pair)
+
+
+def label_codes(graph: PropertyGraph) -> NDArray[np.int64]:
+    """For every node the position of its label in `graph.node_tables`."""
+    codes = np.zeros(graph.node_count, dtype=np.int64)
+    for code, table in enumerate(graph.node_tables):
+        codes[table.numbers] = code
+    return codes
+
+
+def _groups(
+    graph: PropertyGraph, labels: NDArray[np.int64] | None, sources: NDArray[np.int64], targets: NDArray[np.int64]
+) -> Iterator[tuple[tuple[str, str] | None, NDArray[np.int64]]]:
+    if labels is None:
+        yield None, np.arange(len(sources), dtype=np.int64)
+        return
+    count = len(graph.node_tables)
+    pairs = labels[sources] * count + labels[targets]
+    order = np.argsort(pairs, kind="stable")
+    starts = np.flatnonzero(np.diff(pairs[order], prepend=-1))
+    for group in np.split(order, starts[1:]):
+        if len(group):
+            source, target = divmod(int(pairs[group[0]]), count)
+            yield (graph.node_tables[source].label, graph.node_tables[target].label), group
+
+
+def _fill(
+    rows: list[dict[str, Any]], columns: Mapping[str, Column], part: slice | NDArray[np.int64], rename: Rename
+) -> None:
+    for name, column in columns.items():
+        pool, stored = column.pool, rename(name)
+        for row, code in zip(rows, column.codes[part].tolist(), strict=True):
+            if code != MISSING:
+                row[stored] = pool[code]

@@ -1,0 +1,121 @@
+"""Cypher text from Jinja templates: identifiers quoted, node patterns confined to one graph.
+
+    MATCH (a:{{ label | label }})-[:{{ type | type }}*1..{{ n | hops }}]->(b{{ any_node }}) RETURN b.{{ p | property }}
+
+    unscoped (the embedded engine, records):   (a:`Zorep`) … (b)
+    scoped (one graph of many in one Neo4j):   (a:`Zorep`:`gw_3f2a90c1d77e`) … (b:`gw_3f2a90c1d77e`)
+
+Every `{{ … }}` must pass a filter, so that no name reaches a query unquoted. Values travel as parameters.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+from jinja2 import Environment, StrictUndefined, Template, TemplateError
+
+from graphwalk.errors import ConfigError
+
+Identifiers = Mapping[str, str | int | Sequence[str]]
+"""What a template names; a list of names serves a loop in it."""
+RESERVED_PREFIX = "gw__"
+"""Put before property names that an engine keeps for itself."""
+_UNQUOTABLE = re.compile(r"\\|\0|^$")
+"""Neo4j reads a backslash-u escape as the character it stands for, inside back-ticks too."""
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+class _Safe(str):
+    """Text that may stand in a query."""
+
+
+def quote(name: str) -> str:
+    """The name in back-ticks. ConfigError for names that no query can hold: empty, or with a backslash or NUL."""
+    if not isinstance(name, str) or _UNQUOTABLE.search(name):
+        raise ConfigError(f"{name!r} cannot be used as a label, relationship type or property name")
+    return "`" + name.replace("`", "``") + "`"
+
+
+def render_cypher(
+    template: str,
+    identifiers: Identifiers,
+    scope: str | None = None,
+    *,
+    reserved: frozenset[str] = frozenset(),
+) -> str:
+    """The Cypher of a template.
+
+    `scope` is the extra label of one graph's nodes, None for the unscoped text, which runs as it is on a database that
+    holds nothing else. `reserved` are property names that the engine keeps for itself. ConfigError where the template
+    names something that `identifiers` lacks, or writes a name without a filter.
+    """
+    # Lists become tuples, so that rendered texts can be remembered: rendering would cost more than many a query.
+    names = tuple(
+        (name, value if isinstance(value, str | int) else tuple(value)) for name, value in identifiers.items()
+    )
+    return _render(template, names, scope, reserved)
+
+
+@lru_cache(maxsize=8192)
+def _render(
+    template: str,
+    identifiers: tuple[tuple[str, str | int | tuple[str, ...]], ...],
+    scope: str | None,
+    reserved: frozenset[str],
+) -> str:
+    try:
+        return _compiled(template, scope, reserved).render(dict(identifiers))
+    except TemplateError as error:
+        raise ConfigError(f"the Cypher template cannot be rendered: {error.message}\n{template}") from error
+
+
+@lru_cache(maxsize=1024)
+def _compiled(template: str, scope: str | None, reserved: frozenset[str]) -> Template:
+    return _environment(scope, reserved).from_string(template)
+
+
+@lru_cache(maxsize=256)
+def _environment(scope: str | None, reserved: frozenset[str]) -> Environment:
+    environment = Environment(undefined=StrictUndefined, finalize=_only_filtered, autoescape=False)
+    suffix = f":{quote(scope)}" if scope else ""
+    filters: dict[str, Callable[[Any], str]] = {
+        "label": lambda name: _Safe(quote(name) + suffix),
+        "type": lambda name: _Safe(quote(name)),
+        "property": lambda name: _Safe(quote(stored_name(name, reserved))),
+        "hops": _hops,
+        "label_of": lambda variable: _label_of(variable, scope),
+    }
+    environment.filters.update(filters)
+    environment.globals["any_node"] = _Safe(suffix)
+    return environment
+
+
+def stored_name(name: str, reserved: frozenset[str]) -> str:
+    """The name under which a property is stored; `shown_name` undoes it."""
+    return RESERVED_PREFIX + name if name in reserved or name.startswith(RESERVED_PREFIX) else name
+
+
+def shown_name(name: str) -> str:
+    return name.removeprefix(RESERVED_PREFIX)
+
+
+def _only_filtered(value: Any) -> Any:
+    if isinstance(value, StrictUndefined | _Safe):
+        return value
+    raise ConfigError(f"the Cypher template writes {value!r} without a filter (label, type, property, hops)")
+
+
+def _hops(number: Any) -> str:
+    """The number of steps of a variable-length pattern."""
+    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        raise ConfigError(f"{number!r} is not a number of hops")
+    return _Safe(number)
+
+
+def _label_of(variable: Any, scope: str | None) -> str:
+    """An expression for the label of the node bound to `variable`."""
+    if not isinstance(variable, str) or not _VARIABLE.fullmatch(variable):
+        raise ConfigError(f"{variable!r} is not the name of a variable")
+    found = f"labels({variable})"
+    return _Safe(f"[name IN {found} WHERE name <> '{scope}'][0]" if scope else f"{found}[0]")
