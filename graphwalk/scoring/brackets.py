@@ -1,0 +1,46 @@
+"""Balanced brackets in running text, found in one pass."""
+
+import re
+
+_OPENING = re.compile(r"[\[{]")
+_INSIDE = re.compile(
+    r"""[\[\]{}]
+      | (?<=[\[{,:\s]) "(?:[^"\\\n]|\\.)*+"      # quotes open a text only where JSON or Python could have one,
+      | (?<=[\[{,:\s]) '(?:[^'\\\n]|\\.)*+'      # so that an apostrophe in prose is none; no text spans lines
+    """,
+    re.VERBOSE,
+)
+_PARTNER = {"]": "[", "}": "{"}
+_MOST_BRACKETS = 1_000_000
+"""Brackets looked at; an answer behind more of them is not found."""
+
+
+def balanced_spans(text: str) -> list[tuple[int, int]]:
+    """(start, end) of every matched pair of square or curly brackets, by start: a pair comes before those within it.
+
+    Brackets in quoted texts do not count, those without a partner are skipped.
+    """
+    spans: list[tuple[int, int]] = []
+    opened: list[tuple[str, int]] = []
+    open_count = {"[": 0, "{": 0}
+    position = 0
+    for _ in range(_MOST_BRACKETS):
+        token = (_INSIDE if opened else _OPENING).search(text, position)
+        if token is None:
+            break
+        position, bracket = token.end(), token[0]
+        if bracket in open_count:
+            opened.append((bracket, token.start()))
+            open_count[bracket] += 1
+        elif bracket in _PARTNER and open_count[_PARTNER[bracket]]:
+            spans.append((_close(_PARTNER[bracket], opened, open_count), position))
+    return sorted(spans)
+
+
+def _close(bracket: str, opened: list[tuple[str, int]], open_count: dict[str, int]) -> int:
+    """Take the innermost open `bracket` and everything left open within it off the stack; where it began."""
+    while True:
+        top, start = opened.pop()
+        open_count[top] -= 1
+        if top == bracket:
+            return start

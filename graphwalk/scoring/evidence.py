@@ -1,0 +1,80 @@
+"""What an episode has seen: the values in the results of its tool calls.
+
+Whole values are found, in every encoding of results: `abc` is not in `abcd`, and 3 is in `[3.0]`.
+"""
+
+import json
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from graphwalk.scoring.values import normalise
+from graphwalk.types.episode import ToolResult, Trajectory
+
+_TOKEN = re.compile(r"""[^\s,;:|"'`\[\]{}()<>=]+""")
+_TOOLS_WITHOUT_EVIDENCE = frozenset({"think"})
+"""They give back the model's own words."""
+
+
+class Evidence:
+    """A text, or several, in which values are looked up."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._text = "\n".join(texts)
+
+    @cached_property
+    def tokens(self) -> frozenset[Hashable]:
+        """Everything between delimiters, normalised; a value without delimiters in it is one token."""
+        found = set(_TOKEN.findall(self._text))
+        found |= {token.rstrip(".-!?*_") for token in found}
+        return frozenset(normalise(token) for token in found)
+
+    def holds(self, value: Any) -> bool:
+        """True if the value stands in the text as a whole."""
+        key = normalise(value)
+        if key in self.tokens:
+            return True
+        if not isinstance(key, str) or not key:
+            return False
+        escaped = {json.dumps(key)[1:-1], json.dumps(key, ensure_ascii=False)[1:-1]}
+        return not self.tokens.isdisjoint(escaped) or any(map(self._holds_phrase, {key} | escaped))
+
+    def _holds_phrase(self, phrase: str) -> bool:
+        """For values with delimiters in them: found where no word goes on at either end."""
+        if _TOKEN.fullmatch(phrase):
+            return False
+        start = self._text.find(phrase)
+        while start >= 0:
+            if not self._word_goes_on(start, start + len(phrase)):
+                return True
+            start = self._text.find(phrase, start + 1)
+        return False
+
+    def _word_goes_on(self, start: int, end: int) -> bool:
+        before, first = self._text[start - 1 : start], self._text[start]
+        last, after = self._text[end - 1], self._text[end : end + 1]
+        return (before.isalnum() and first.isalnum()) or (last.isalnum() and after.isalnum())
+
+
+def tool_evidence(trajectory: Trajectory) -> Evidence:
+    """What the tools have shown."""
+    return Evidence(result.content for result in trajectory.results if shows_data(result))
+
+
+def shows_data(result: ToolResult) -> bool:
+    """False for mistakes, empty results and `think`: their texts repeat the words of the model."""
+    return result.error is None and result.rows != 0 and result.call.name not in _TOOLS_WITHOUT_EVIDENCE
+
+
+def row_grounded(row: Mapping[str, Any], fields: Sequence[str], evidence: Evidence) -> bool:
+    """True if the row has a value in one of the fields, and all of its values there were seen."""
+    values = [row[field] for field in fields if row.get(field) is not None]
+    return bool(values) and all(evidence.holds(value) for value in values)
+
+
+def grounded_share(rows: Sequence[Mapping[str, Any]], fields: Sequence[str], evidence: Evidence) -> float | None:
+    """Share of grounded rows in 0 … 1; None where there is nothing to check. `fields`: those that are not computed."""
+    if not rows or not fields:
+        return None
+    return sum(row_grounded(row, fields, evidence) for row in rows) / len(rows)

@@ -1,0 +1,130 @@
+"""Values written by a model: parsed without ever raising, and brought to one form for comparison."""
+
+import ast
+import json
+import math
+import re
+import warnings
+from collections.abc import Hashable
+from typing import Any
+
+_MOST_DIGITS = 300
+"""Longer integers stay text: Python refuses to convert very long ones, and no answer has any."""
+_MOST_BITS = 1000
+_MOST_DEPTH = 40
+"""Deeper values are refused, so that whoever logs or compares an answer can use recursion."""
+_LITERAL_CHARACTERS = 200_000
+"""Longer texts are not tried as Python literals, whose parser needs about a hundred bytes a character."""
+_LITERAL_DEPTH = 100
+_LITERAL_START = re.compile(r"\s*[\[{('\"\d-]")
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d{1,4})?", re.ASCII)
+_DIGITS = 12
+"""Significant digits in which two floats must agree."""
+_TRUTH = {"true": True, "True": True, "false": False, "False": False}
+
+
+def parse_json(text: str) -> Any:
+    """The JSON value of a text, None where it is none (or null). NaN, infinities and huge numbers become text."""
+    try:
+        value = _DECODER.decode(text)
+    except (ValueError, RecursionError, MemoryError):
+        return None
+    return value if _depth_within(value, _MOST_DEPTH) else None
+
+
+def parse_literal(text: str) -> Any:
+    """The value of a Python literal as JSON would have it (tuples and sets become lists), None where it is none."""
+    if len(text) > _LITERAL_CHARACTERS or not _LITERAL_START.match(text) or _nesting(text) > _LITERAL_DEPTH:
+        return None
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the compiler warns about odd escapes in the text of a model
+            value = ast.literal_eval(text.strip())
+        return _as_json(value, _MOST_DEPTH)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return None
+
+
+def normalise(value: Any) -> Hashable:
+    """A form in which equal values are equal: 3, 3.0, "3" and "3.0" are one, floats agree in 12 digits.
+
+    Text is compared as it is, upper and lower case included; "007" is text. Booleans equal their names and no number.
+    """
+    if isinstance(value, bool):
+        return ("boolean", value)
+    if isinstance(value, str):
+        if value in _TRUTH:
+            return ("boolean", _TRUTH[value])
+        text = value.strip()
+        return _number(text) if len(text) <= _MOST_DIGITS and _NUMBER.fullmatch(text) else value
+    if isinstance(value, float):
+        return _rounded(value)
+    if value is None or isinstance(value, int):
+        return value
+    return ("json", json.dumps(value, sort_keys=True, default=repr))
+
+
+def _number(text: str) -> Hashable:
+    match = _NUMBER.fullmatch(text)
+    return _rounded(float(text)) if match and (match[1] or match[2]) else int(text)
+
+
+def _rounded(number: float) -> Hashable:
+    if not math.isfinite(number):
+        return str(number)
+    rounded = float(f"{number:.{_DIGITS}g}")
+    return int(rounded) if rounded.is_integer() else rounded
+
+
+def _integer(digits: str) -> int | str:
+    return int(digits) if len(digits) <= _MOST_DIGITS else digits
+
+
+def _float(digits: str) -> float | str:
+    number = float(digits)
+    return number if math.isfinite(number) else digits
+
+
+_DECODER = json.JSONDecoder(parse_constant=str, parse_int=_integer, parse_float=_float)
+
+
+def _depth_within(value: Any, most: int) -> bool:
+    level: list[Any] = [value]
+    for _ in range(most):
+        level = [
+            item
+            for container in level
+            if isinstance(container, list | dict)
+            for item in (container.values() if isinstance(container, dict) else container)
+        ]
+        if not level:
+            return True
+    return False
+
+
+def _nesting(text: str) -> int:
+    """An upper bound of how deep a literal nests: deep ones crash some versions of Python's parser."""
+    depth = deepest = 0
+    for bracket in re.findall(r"[(\[{)\]}]|[-+~]{2,}", text):
+        depth += len(bracket) if bracket in "([{" or len(bracket) > 1 else -1
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _as_json(value: Any, depth: int) -> Any:
+    """ValueError for what JSON has no form for."""
+    if depth == 0:
+        raise ValueError("nested too deeply")
+    if isinstance(value, dict):
+        return {str(key): _as_json(item, depth - 1) for key, item in value.items()}
+    if isinstance(value, set | frozenset):
+        return [_as_json(item, depth - 1) for item in sorted(value, key=repr)]
+    if isinstance(value, list | tuple):
+        return [_as_json(item, depth - 1) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        raise ValueError("an integer too long to be written")
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise ValueError(f"{type(value).__name__} has no JSON form")

@@ -1,0 +1,140 @@
+"""How good the answer to one of the twelve questions is, and why it is wrong where it is (spec section 6)."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Literal
+
+from graphwalk.scoring.evidence import Evidence, grounded_share, row_grounded, tool_evidence
+from graphwalk.scoring.extraction import extract_json, strip_thinking
+from graphwalk.scoring.rows import RowScore, compare_rows, missing_fields, row_shapes, unknown_fields
+from graphwalk.scoring.waste import waste_of
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.suite import Extraction
+from graphwalk.types.episode import ExitStatus, Score, Trajectory
+from graphwalk.types.values import Row
+
+COMPUTED_FIELDS = frozenset({"count", "rel_count"})
+"""Answer fields that stand in no tool result, since no tool counts."""
+
+ErrorClass = Literal["no_answer", "unreadable", "hallucinated", "evidence_sufficient", "seen_but_wrong", "unverifiable"]
+
+
+class QuestionScore(Score):
+    """Score of one answer.
+
+    `strict_correct`: an answer given only when the turn limit forced it counts as none.
+    `all_properties_correct`: all fields of the rows are right, not only those that are scored; None where these are
+    the same. `rows_given`: rows of the answer as it was read. `extra_fields`, `missing_fields`: names that rows have
+    beyond what was asked for, and lack.
+
+    `error_class` (None for a right answer): "no_answer" nothing or an empty list was given; "unreadable" there is a
+    text but no answer in it; "hallucinated" some row was seen in no tool result; "evidence_sufficient" all rows were
+    seen, and so was everything that the right answer needs; "seen_but_wrong" all rows were seen, and something needed
+    was not; "unverifiable" nothing to check (no tools, or only computed values).
+    `evidence_sufficient`: the values of a right answer all stand in tool results, None where that cannot be told.
+    `last_mile`: not correct though the text of the reply names the right answer, its evidence was seen, and only the
+    form was wrong (nothing could be read, or fields were missing).
+    """
+
+    strict_correct: bool
+    all_properties_correct: bool | None = None
+    answered: bool
+    rows_given: int
+    extra_fields: tuple[str, ...] = ()
+    missing_fields: tuple[str, ...] = ()
+    error_class: ErrorClass | None = None
+    evidence_sufficient: bool | None = None
+    last_mile: bool = False
+    repeated_calls: int = 0
+    cycles: int = 0
+    unused_results: int = 0
+    tool_errors: int = 0
+    think_calls: int = 0
+    parallel_calls: int = 0
+
+
+def extract_rows(task: QuestionTask, reply: str) -> Extraction:
+    """Stage 1: the rows in a reply."""
+    rows, stage = extract_json(reply, *row_shapes(task.answer_fields))
+    return Extraction(rows, stage)
+
+
+def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
+    """Compare an answer with the target, and audit where it came from."""
+    rows: list[Row] | None = extraction.answer
+    compared = compare_rows(rows, task.gold, task.scored_fields, any_one=_any_one(task))
+    audit = _Audit(task, setting, trajectory, rows or [])
+    return QuestionScore(
+        correct=compared.correct,
+        precision=compared.precision,
+        recall=compared.recall,
+        f1=compared.f1,
+        false_positives=compared.false_positives,
+        extraction_stage=extraction.stage,
+        grounded=audit.grounded,
+        strict_correct=compared.correct and not _forced(trajectory),
+        all_properties_correct=_all_properties_correct(task, rows),
+        answered=bool(rows),
+        rows_given=len(rows or []),
+        extra_fields=unknown_fields(rows or [], task.answer_fields),
+        missing_fields=missing_fields(rows or [], task.answer_fields),
+        error_class=_error_class(rows, compared, trajectory, audit),
+        evidence_sufficient=audit.sufficient,
+        last_mile=not compared.correct and _only_the_form_is_wrong(task, trajectory, rows, audit),
+        **asdict(waste_of(trajectory)),
+    )
+
+
+class _Audit:
+    """Which values of the answer, and of the target, the tools have shown. Both None without tools."""
+
+    def __init__(self, task: QuestionTask, setting: str, trajectory: Trajectory, rows: Sequence[Row]) -> None:
+        self.grounded: float | None = None
+        self.sufficient: bool | None = None
+        fields = [field for field in task.scored_fields if field not in COMPUTED_FIELDS]
+        if setting != "no_tools" and fields:
+            evidence = tool_evidence(trajectory)
+            self.grounded = grounded_share(rows, fields, evidence)
+            self.sufficient = _names_target(task, fields, evidence)
+
+
+def _names_target(task: QuestionTask, fields: Sequence[str], evidence: Evidence) -> bool:
+    """True if the evidence has every row of the target, or one of them where one is enough."""
+    seen = (row_grounded(row, fields, evidence) for row in task.gold)
+    return any(seen) if _any_one(task) else all(seen)
+
+
+def _error_class(
+    rows: list[Row] | None, compared: RowScore, trajectory: Trajectory, audit: _Audit
+) -> ErrorClass | None:
+    if compared.correct:
+        return None
+    if rows is None and strip_thinking(trajectory.reply).strip():
+        return "unreadable"
+    if not rows:
+        return "no_answer"
+    if audit.grounded is None:
+        return "unverifiable"
+    if audit.grounded < 1:
+        return "hallucinated"
+    return "evidence_sufficient" if audit.sufficient else "seen_but_wrong"
+
+
+def _only_the_form_is_wrong(task: QuestionTask, trajectory: Trajectory, rows: list[Row] | None, audit: _Audit) -> bool:
+    if audit.sufficient is False or (rows and not missing_fields(rows, task.scored_fields)):
+        return False
+    return _names_target(task, task.scored_fields, Evidence([strip_thinking(trajectory.reply)]))
+
+
+def _all_properties_correct(task: QuestionTask, rows: list[Row] | None) -> bool | None:
+    if set(task.answer_fields) == set(task.scored_fields):
+        return None
+    return compare_rows(rows, task.gold, task.answer_fields, any_one=_any_one(task)).correct
+
+
+def _any_one(task: QuestionTask) -> bool:
+    return task.mode in ("any", "ties")
+
+
+def _forced(trajectory: Trajectory) -> bool:
+    return trajectory.exit_status is ExitStatus.TURN_LIMIT or any(turn.forced for turn in trajectory.turns)
