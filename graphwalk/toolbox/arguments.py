@@ -1,0 +1,197 @@
+"""From the text that a model sends as arguments to identifiers and values of a query, or to a helpful message."""
+
+import difflib
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphwalk.toolbox.messages import ToolMistake
+from graphwalk.toolbox.tool import Tool
+from graphwalk.types.schema import PropertyType, Schema
+from graphwalk.types.values import Value
+
+Arguments = dict[str, Any]
+
+_KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", list: "list", dict: "object"}
+_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+_LONGEST_NUMBER = 400
+_LONGEST_NAME = 100
+_INT64 = 2**63
+_CLOSE = 3
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Arguments that fit a tool: `identifiers` exist in the schema, `values` go into the query as parameters."""
+
+    identifiers: Mapping[str, str]
+    values: Mapping[str, Value]
+
+
+def parse_arguments(tool: Tool, text: str) -> Arguments:
+    """The JSON object in `text`; nothing at all counts as an empty one. ToolMistake "bad_json" otherwise."""
+    try:
+        data = json.loads(text if text.strip() else "{}", object_pairs_hook=_unique, parse_constant=_refuse)
+    except json.JSONDecodeError as error:
+        raise _bad_json(tool, f"{error.msg} at character {error.pos + 1}, so this is not JSON") from error
+    except RecursionError as error:
+        raise _bad_json(tool, "they are nested too deeply") from error
+    except _NotPlain as error:
+        raise _bad_json(tool, str(error)) from error
+    except ValueError as error:
+        raise _bad_json(tool, "a number in them has too many digits") from error
+    if not isinstance(data, dict):
+        raise _bad_json(tool, f"they are not an object but {_kind(data)}")
+    return data
+
+
+def check_shape(tool: Tool, arguments: Arguments, optional: Sequence[str] = ()) -> None:
+    """ToolMistake "bad_arguments" where an argument is missing, unexpected or of a wrong type."""
+    parameters = [*tool.parameters, *optional]
+    missing = [name for name in tool.parameters if name not in arguments]
+    unexpected = [name for name in arguments if name not in parameters]
+    if missing:
+        raise ToolMistake("bad_arguments", "missing", tool=tool.name, names=missing, parameters=parameters)
+    if unexpected:
+        names = [_shown(name) for name in unexpected[:_CLOSE]]
+        raise ToolMistake("bad_arguments", "unexpected", tool=tool.name, names=names, parameters=parameters)
+    for name, value in arguments.items():
+        types = tool.parameters[name].types if name in tool.parameters else ("integer",)
+        if not _fits(value, types):
+            given = _kind(value)
+            raise ToolMistake("bad_arguments", "wrong_type", tool=tool.name, name=name, expected=types, given=given)
+
+
+def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> Checked:
+    """Arguments whose identifiers exist. ToolMistake "unknown_name" lists what there is, the closest names first."""
+    identifiers: dict[str, str] = {}
+    for name in tool.with_role("entity_type"):
+        identifiers[name] = _entity_type(name, arguments[name])
+    for name in tool.with_role("label", "relationship_type", "entity_name"):
+        identifiers[name] = _entity_name(tool, name, arguments[name], identifiers, schema)
+    for name in tool.with_role("property"):
+        entity = tool.parameters[name].of or ""
+        kind = _kind_of_entity(tool, entity, identifiers)
+        identifiers[name] = _property(arguments[name], kind, identifiers[entity], schema)
+    return Checked(identifiers, {name: arguments[name] for name in tool.with_role("value")})
+
+
+def other_readings(value: Value) -> Iterator[Value]:
+    """What a value may have been meant as: text for a number or a boolean, a number or a boolean for text."""
+    if not isinstance(value, str):
+        yield json.dumps(value)
+    elif len(value) <= _LONGEST_NUMBER and _NUMBER.fullmatch(value):
+        number = float(value)
+        yield int(value) if value.strip().lstrip("+-").isdecimal() else number
+    elif value in ("true", "false"):
+        yield value == "true"
+
+
+def as_parameter(value: Value) -> Value | None:
+    """The value as both databases take it; None if no property can be equal to it."""
+    if isinstance(value, str):
+        return value if _encodable(value) else None
+    if isinstance(value, int) and not isinstance(value, bool) and not -_INT64 <= value < _INT64:
+        try:
+            return float(value)
+        except OverflowError:
+            return None
+    return value if math.isfinite(value) else None
+
+
+def kind_of_value(value: Value) -> str:
+    """text, number or boolean, for messages."""
+    if isinstance(value, bool):
+        return "boolean"
+    return "text" if isinstance(value, str) else "number"
+
+
+class _NotPlain(Exception):  # noqa: N818 - never leaves this module
+    """JSON that Python reads and other programs do not, or not in the same way."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    data = dict(pairs)
+    if len(data) != len(pairs):
+        raise _NotPlain("a field is given twice")
+    return data
+
+
+def _refuse(constant: str) -> Any:
+    raise _NotPlain(f"{constant} is not a JSON value")
+
+
+def _bad_json(tool: Tool, reason: str) -> ToolMistake:
+    return ToolMistake("bad_json", "bad_json", tool=tool.name, reason=reason, parameters=list(tool.parameters))
+
+
+def _kind(value: Any) -> str:
+    return "null" if value is None else f"{'an' if type(value) in (int, dict) else 'a'} {_KINDS[type(value)]}"
+
+
+def _fits(value: Any, types: Sequence[str]) -> bool:
+    kind = _KINDS.get(type(value), "null")
+    return kind in types or (kind == "integer" and "number" in types)
+
+
+def _entity_type(argument: str, given: str) -> str:
+    entity_type = given.strip().lower() if len(given) <= _LONGEST_NAME else given
+    if entity_type not in ("node", "relationship"):
+        raise ToolMistake("unknown_name", "unknown_entity_type", argument=argument, name=given)
+    return entity_type
+
+
+def _kind_of_entity(tool: Tool, parameter: str, identifiers: Mapping[str, str]) -> str:
+    """node or relationship: what the parameter names."""
+    role = tool.parameters[parameter].role
+    if role == "entity_name":
+        return identifiers[tool.parameters[parameter].of or ""]
+    return "node" if role == "label" else "relationship"
+
+
+def _entity_name(tool: Tool, parameter: str, given: str, identifiers: Mapping[str, str], schema: Schema) -> str:
+    if _kind_of_entity(tool, parameter, identifiers) == "node":
+        return _known(given, [node.label for node in schema.nodes], "unknown_label")
+    return _known(given, [relationship.type for relationship in schema.relationships], "unknown_type")
+
+
+def _property(given: str, kind: str, entity: str, schema: Schema) -> str:
+    found = schema.node(entity) if kind == "node" else schema.relationship(entity)
+    properties: Sequence[PropertyType] = found.properties if found else ()
+    return _known(given, [p.name for p in properties], "unknown_property", entity=f"{kind} {entity}")
+
+
+def _known(given: str, names: list[str], message: str, **values: Any) -> str:
+    if given in names:
+        return given
+    close = close_names(given, names)
+    ordered = [*close, *(name for name in names if name not in close)]
+    raise ToolMistake("unknown_name", message, name=given, names=ordered, close=close, **values)
+
+
+def close_names(given: str, names: Sequence[str]) -> list[str]:
+    """Names that a misspelt one may mean, the likeliest first; case and Cypher's punctuation do not matter."""
+    if len(given) > _LONGEST_NAME:
+        return []
+    plain = given.strip(" :`'\"()").casefold()
+    by_plain: dict[str, list[str]] = {}
+    for name in names:
+        by_plain.setdefault(name.casefold(), []).append(name)
+    return [name for match in difflib.get_close_matches(plain, by_plain, n=_CLOSE) for name in by_plain[match]]
+
+
+def _shown(name: str) -> str:
+    from graphwalk.resources import quote
+
+    return quote(name)
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

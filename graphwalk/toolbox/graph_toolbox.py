@@ -1,0 +1,155 @@
+"""The tools over one property graph (spec section 3)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+from graphwalk.config.experiment import AgentConfig
+from graphwalk.resources import render_text
+from graphwalk.stores.store import GraphStore
+from graphwalk.toolbox.arguments import (
+    Checked,
+    as_parameter,
+    check_names,
+    check_shape,
+    close_names,
+    kind_of_value,
+    other_readings,
+    parse_arguments,
+)
+from graphwalk.toolbox.encodings import encode_result
+from graphwalk.toolbox.messages import ToolMistake, tool_message
+from graphwalk.toolbox.operations import OPERATIONS
+from graphwalk.toolbox.rows import canonical_rows
+from graphwalk.toolbox.tool import SWITCHES, Tool, load_tools
+from graphwalk.types.chat import ToolCall, ToolSpec
+from graphwalk.types.episode import ToolResult
+from graphwalk.types.schema import Schema
+from graphwalk.types.values import Row, Value
+
+GRAPH_TOOLS = ("get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values", "think")
+"""The four tools of the paper."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a query found. `values` are those that it was found with; `matched` that something has them."""
+
+    rows: list[Row]
+    values: Mapping[str, Value]
+    matched: bool
+
+
+class GraphToolbox:
+    """Tools over one graph. Calls change nothing, so that those of one turn may run side by side."""
+
+    ordered = False
+
+    def __init__(
+        self,
+        store: GraphStore,
+        schema: Schema,
+        tools: Sequence[Tool] | None = None,
+        agent: AgentConfig | None = None,
+    ) -> None:
+        """`tools`: default the four of the paper. Those whose switch is off in `agent` are left out."""
+        self._store = store
+        self._schema = schema
+        self._agent = agent or AgentConfig()
+        offered = load_tools(GRAPH_TOOLS) if tools is None else tools
+        self._tools = {t.name: t for t in offered if t.switch is None or getattr(self._agent, t.switch)}
+        self._switches: dict[str, bool] = {name: getattr(self._agent, name) for name in SWITCHES}
+        self.specs: Sequence[ToolSpec] = tuple(self._spec(tool) for tool in self._tools.values())
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """Run one call. A mistake is a text in the result; StoreError passes through."""
+        started = perf_counter()
+        rows: int | None = None
+        error: str | None = None
+        try:
+            content, rows = await self._run(call)
+        except ToolMistake as mistake:
+            content, error = str(mistake), mistake.kind
+        return ToolResult(call, content, error, rows, perf_counter() - started)
+
+    async def _run(self, call: ToolCall) -> tuple[str, int | None]:
+        """Text for the model, and the number of rows found (None for operations)."""
+        tool = self._tools.get(call.name)
+        if tool is None:
+            close = close_names(call.name, list(self._tools))
+            raise ToolMistake("unknown_tool", "unknown_tool", name=call.name, names=list(self._tools), close=close)
+        arguments = parse_arguments(tool, call.arguments)
+        check_shape(tool, arguments, self._optional(tool))
+        page = arguments.pop("page", 1)
+        if tool.operation is not None:
+            return OPERATIONS[tool.operation](arguments), None
+        checked = check_names(tool, arguments, self._schema)
+        found = await self._find(tool, checked)
+        rows = canonical_rows(found.rows)
+        shown, notes = self._page(rows, page)
+        notes = [*self._notes(tool, checked, found), *notes]
+        return encode_result(shown, notes, self._agent.encoding), len(rows)
+
+    async def _find(self, tool: Tool, checked: Checked) -> _Found:
+        """Rows for the values as they are or, where nothing has them, read another way ("3.5" as a number)."""
+        identifiers: dict[str, str | int] = {**self._switches, **checked.identifiers}
+        for values in _attempts(checked.values):
+            parameters = {name: as_parameter(value) for name, value in values.items()}
+            if None in parameters.values():
+                continue
+            rows = await self._query(tool.cypher, identifiers, parameters)
+            if rows or await self._query(tool.matches, identifiers, parameters):
+                return _Found(rows, values, True)
+        return _Found([], checked.values, False)
+
+    async def _query(
+        self, template: str | None, identifiers: Mapping[str, str | int], parameters: Mapping[str, Any]
+    ) -> list[Row]:
+        return [] if template is None else await self._store.run(self._store.render(template, identifiers), parameters)
+
+    def _notes(self, tool: Tool, checked: Checked, found: _Found) -> list[str]:
+        notes = []
+        for name, asked in checked.values.items():
+            if (tried := found.values[name]) is not asked:
+                kinds = {"asked_kind": kind_of_value(asked), "tried_kind": kind_of_value(tried)}
+                notes.append(tool_message("retried", asked=asked, tried=tried, **kinds))
+        if not found.rows:
+            text = tool.empty if found.matched else tool.no_match
+            notes.append(render_text(text, **self._switches, **checked.identifiers, **found.values))
+        return notes
+
+    def _page(self, rows: list[Row], page: int) -> tuple[list[Row], list[str]]:
+        """The rows to show, with a note where they are not all. ToolMistake "bad_arguments" on a page out of range."""
+        budget = self._agent.result_budget or max(len(rows), 1)
+        pages = max(1, -(-len(rows) // budget))
+        if not 1 <= page <= pages:
+            raise ToolMistake("bad_arguments", "bad_page", page=page, rows=len(rows), pages=pages)
+        if pages == 1:
+            return rows, []
+        first, last = (page - 1) * budget, min(page * budget, len(rows))
+        note = tool_message("page", page=page, pages=pages, first=first + 1, last=last, rows=len(rows))
+        return rows[first:last], [note]
+
+    def _optional(self, tool: Tool) -> tuple[str, ...]:
+        return ("page",) if self._agent.result_budget is not None and tool.cypher is not None else ()
+
+    def _spec(self, tool: Tool) -> ToolSpec:
+        properties: dict[str, Any] = {}
+        for name, parameter in tool.parameters.items():
+            type_ = parameter.type if isinstance(parameter.type, str) else list(parameter.type)
+            properties[name] = {"type": type_, "description": parameter.description}
+        if self._optional(tool):
+            description = tool_message("page_parameter", budget=self._agent.result_budget)
+            properties["page"] = {"type": "integer", "minimum": 1, "description": description}
+        parameters = {
+            "type": "object",
+            "properties": properties,
+            "required": list(tool.parameters),
+            "additionalProperties": False,
+        }
+        return ToolSpec(tool.name, render_text(tool.description, **self._switches).strip(), parameters)
+
+
+def _attempts(values: Mapping[str, Value]) -> list[Mapping[str, Value]]:
+    return [values, *({**values, name: other} for name in values for other in other_readings(values[name]))]
