@@ -1,0 +1,42 @@
+# One purpose each; people and CI call the same targets.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: quickstart test check format bench soak clean docs
+
+quickstart: $(STAMP) ## Generate graphs, run the scripted players, print the table
+	@$(BIN)/graphwalk run quickstart
+
+test: $(STAMP) check ## Lint, types, layers, and all tests but the slow ones
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+
+check: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/codespell
+	$(BIN)/cog --check README.md
+
+format: $(STAMP) ## Put the code and the generated parts of the README in order
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+	$(BIN)/cog -r README.md
+
+bench: $(STAMP) ## Print how fast it is, as ratios to the plain way
+	$(BIN)/python -m benchmarks
+
+soak: $(STAMP) ## The slow tests: many kills, many graphs, many episodes
+	$(BIN)/pytest -m slow
+
+$(STAMP): pyproject.toml
+	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	@echo "Installing into $(VENV) …"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $(STAMP)
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
