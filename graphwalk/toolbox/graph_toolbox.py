@@ -1,5 +1,6 @@
 """The tools over one property graph (spec section 3)."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -148,7 +149,14 @@ class GraphToolbox:
             "required": list(tool.parameters),
             "additionalProperties": False,
         }
-        return ToolSpec(tool.name, render_text(tool.description, **self._switches).strip(), parameters)
+        return ToolSpec(tool.name, self._description(tool), parameters)
+
+    def _description(self, tool: Tool) -> str:
+        example = tool.example
+        rows = [{k: v for k, v in row.items() if self._switches.get(k, True)} for row in example.rows]
+        call = tool_message("example", arguments=json.dumps(example.arguments, ensure_ascii=False))
+        result = example.text if example.text is not None else encode_result(rows, (), self._agent.encoding)
+        return "\n".join([render_text(tool.description, **self._switches).strip(), call, result])
 
 
 def _attempts(values: Mapping[str, Value]) -> list[Mapping[str, Value]]:

@@ -52,6 +52,14 @@ class Parameter(Strict):
         return (self.type,) if isinstance(self.type, str) else self.type
 
 
+class Example(Strict):
+    """A call and what comes back: rows, or the text of an operation. Columns named like a switch go with it."""
+
+    arguments: dict[str, Any]
+    rows: tuple[dict[str, Any], ...] = ()
+    text: str | None = None
+
+
 class Tool(Strict):
     """One tool. Exactly one of `cypher` and `operation` is behind it.
 
@@ -62,6 +70,7 @@ class Tool(Strict):
 
     name: str = Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")
     description: str = Field(min_length=1)
+    example: Example
     parameters: dict[str, Parameter] = Field(default_factory=dict)
     switch: Literal["think"] | None = None
     cypher: str | None = None
@@ -86,7 +95,9 @@ class Tool(Strict):
         return parameters
 
     @model_validator(mode="after")
-    def _one_implementation(self) -> Self:
+    def _whole(self) -> Self:
+        if self.example.arguments.keys() != self.parameters.keys():
+            raise ValueError("example: its arguments must be all parameters and nothing else")
         if (self.cypher is None) == (self.operation is None):
             raise ValueError("give either cypher or operation")
         if self.cypher is not None and not self.no_match:
