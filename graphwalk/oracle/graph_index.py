@@ -1,0 +1,69 @@
+"""A property graph as the evaluators read it: plain rows, and who is next to whom."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cached_property
+
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.values import Value
+
+
+class GraphIndex:
+    """All nodes and relationships of a graph by key, label, type and source. Costs one pass; read only."""
+
+    def __init__(self, graph: PropertyGraph) -> None:
+        self.graph = graph
+        self.nodes: dict[str, Node] = {node.key: node for node in graph.nodes()}
+        self.nodes_of: dict[str, list[Node]] = defaultdict(list)
+        self.relationships_of: dict[str, list[Relationship]] = defaultdict(list)
+        self.outgoing: dict[str, list[Relationship]] = {key: [] for key in self.nodes}
+        for node in self.nodes.values():
+            self.nodes_of[node.label].append(node)
+        for relationship in graph.relationships():
+            self.relationships_of[relationship.type].append(relationship)
+            self.outgoing[relationship.source].append(relationship)
+
+    @cached_property
+    def successors(self) -> dict[str, frozenset[str]]:
+        """Key → keys of the nodes that a relationship leads to."""
+        return {key: frozenset(r.target for r in outgoing) for key, outgoing in self.outgoing.items()}
+
+    @cached_property
+    def successor_labels(self) -> dict[str, frozenset[str]]:
+        """Key → labels of these nodes."""
+        return {key: frozenset(map(self.label, targets)) for key, targets in self.successors.items()}
+
+    def label(self, key: str) -> str:
+        return self.nodes[key].label
+
+    def keys_of(self, label: str) -> list[str]:
+        """Keys of the nodes with this label, none where there is no such label."""
+        return [node.key for node in self.nodes_of.get(label, ())]
+
+    def property(self, key: str, name: str) -> Value | None:
+        """A node's property; None where it is missing. `key` is one too."""
+        return key if name == "key" else self.nodes[key].properties.get(name)
+
+    def node_properties(self, label: str) -> list[str]:
+        """Names of the properties that nodes with this label have, sorted; without `key`."""
+        return _property_names(self.nodes_of.get(label, ()))
+
+    def relationship_properties(self, type_: str) -> list[str]:
+        """Names of the properties that relationships of this type have, sorted."""
+        return _property_names(self.relationships_of.get(type_, ()))
+
+    def distances(self, start: str, limit: int) -> dict[str, int]:
+        """Fewest steps, 1 … limit, from `start` to every node that can be reached; to `start` itself by a cycle.
+
+        A shortest walk repeats no relationship, so these are the nodes that Cypher's trails `-[*1..limit]->` reach.
+        """
+        found: dict[str, int] = {}
+        frontier = {start}
+        for distance in range(1, limit + 1):
+            frontier = {target for key in frontier for target in self.successors[key]} - found.keys()
+            found |= dict.fromkeys(frontier, distance)
+        return found
+
+
+def _property_names(entities: Iterable[Node | Relationship]) -> list[str]:
+    return sorted({name for entity in entities for name in entity.properties})

@@ -1,0 +1,24 @@
+"""Rows compared as sets: order and repetition carry no meaning in an answer."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from graphwalk.types.graph import value_order
+from graphwalk.types.values import Row
+
+RowKey = tuple[tuple[str, tuple[int, Any]], ...]
+
+
+def row_key(row: Row) -> RowKey:
+    """Equal for rows with equal fields; 1 and 1.0 are equal, 1 and true are not (Cypher's equality). Sortable."""
+    return tuple((name, (-1, 0) if row[name] is None else value_order(row[name])) for name in sorted(row))
+
+
+def distinct(rows: Iterable[Row]) -> list[Row]:
+    """Every row once, in ascending order."""
+    by_key = {row_key(row): row for row in rows}
+    return [by_key[key] for key in sorted(by_key)]
+
+
+def same_rows(left: Iterable[Row], right: Iterable[Row]) -> bool:
+    return {row_key(row) for row in left} == {row_key(row) for row in right}

@@ -1,0 +1,71 @@
+"""Drawing parameters, so that a question has an answer on its graph, is not trivial, and can be written down."""
+
+from collections.abc import Collection
+from random import Random
+
+from graphwalk.errors import ConfigError
+from graphwalk.oracle.evaluators import evaluate
+from graphwalk.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.drawing_rules import has_answer, is_worth_asking
+from graphwalk.suites.questions.parameter_space import ParameterSpace
+from graphwalk.suites.questions.template import QuestionTemplate
+from graphwalk.types.values import Value
+
+TRIES = 20_000
+"""Draws before a graph is said not to host a question; the presets need a few hundred at most."""
+LONG_ANSWERS = 50
+"""Good draws with more than the preferred number of rows before the shortest of them is taken."""
+
+Drawn = tuple[Value, ...]
+"""The parameters of a question in the template's order."""
+
+
+def draw_parameters(
+    template: QuestionTemplate, index: GraphIndex, space: ParameterSpace, random: Random, taken: Collection[Drawn] = ()
+) -> dict[str, Value]:
+    """Parameters that are not in `taken`. ConfigError says why the graph cannot host the question (again)."""
+    seen: set[Drawn] = set(taken)
+    unanswered = trivial = 0
+    long: list[tuple[int, dict[str, Value]]] = []
+    for _ in range(TRIES):
+        parameters = space.draw(template, random)
+        if parameters is None or tuple(parameters.values()) in seen:
+            continue
+        seen.add(tuple(parameters.values()))
+        rows = evaluate(template.name, index, parameters)
+        if not has_answer(rows):
+            unanswered += 1
+        elif not is_worth_asking(template.name, index, rows, parameters):
+            trivial += 1
+        elif len(rows) <= template.preferred_rows:
+            return parameters
+        else:
+            long.append((len(rows), parameters))
+            if len(long) == LONG_ANSWERS:
+                break
+    if long:
+        return min(long, key=lambda found: found[0])[1]
+    raise _not_hosted(template, index, unanswered, trivial, len(taken))
+
+
+def _not_hosted(
+    template: QuestionTemplate, index: GraphIndex, unanswered: int, trivial: int, taken: int
+) -> ConfigError:
+    if unanswered or trivial:
+        reason = f"of {unanswered + trivial} choices tried, {unanswered} have no answer and {trivial} a trivial one"
+    else:
+        reason = "it lacks " + ", ".join(_needs(template))
+    again = f" {taken + 1} times" if taken else ""
+    return ConfigError(
+        f"the graph {index.graph.digest[:12]} ({index.graph.node_count} nodes, {index.graph.relationship_count} "
+        f"relationships) cannot host the question {template.name}{again}: {reason}",
+        hint="take a graph with more nodes or relationships, ask fewer questions of a kind, or leave this one out",
+    )
+
+
+def _needs(template: QuestionTemplate) -> list[str]:
+    """What a graph must have for the parameters to be drawn at all, in words."""
+    roles = {parameter.role for parameter in template.parameters.values()}
+    labels = "two labels" if any(p.differs_from for p in template.parameters.values()) else "a label"
+    words = {"label": labels, "relationship_type": "a relationship type", "property": "properties"}
+    return [word for role, word in words.items() if role in roles]
