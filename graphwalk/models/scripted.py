@@ -21,9 +21,10 @@ class AnswerNow(Exception):  # noqa: N818 (a signal, as GeneratorExit is)
 class ScriptedModel:
     """Plays one policy in one conversation; make a new object for every episode.
 
-    Which calls are still open is read from the conversation by call id, so that a host may run the calls of a turn one
-    by one (`parallel_tool_calls=False`: one call per reply, hence as many turns as calls) or fill in results that it
-    has from before. Tokens and cost are unknown, since there are none.
+    Which calls still wait is read from the conversation by call id. With `parallel_tool_calls=False` a reply holds one
+    call, so that a policy needs as many turns as calls: the experts then exceed the usual 30. A request without tools
+    means that the turns are used up, so a conversation that is summed up half way ends there. Tokens and cost are
+    unknown, since there are none.
     """
 
     def __init__(self, name: str, policy: Policy) -> None:
@@ -33,6 +34,8 @@ class ScriptedModel:
         """What the policy said last: calls that wait for results, or a text. None before the first turn."""
         self._done = False
         self._calls = 0
+        self._results: dict[str, str] = {}
+        """By call id, as first seen: a long conversation may show older ones shortened."""
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """The policy's next move. ModelError where it spoke in a dialogue and no user message follows."""
@@ -44,17 +47,19 @@ class ScriptedModel:
         self._policy.close()
 
     def _message(self, messages: Sequence[Message], tools: bool, parallel: bool) -> Message:
-        results = {m.tool_call_id: m.content or "" for m in messages if m.role == "tool"}
+        for message in messages:
+            if message.tool_call_id is not None:
+                self._results.setdefault(message.tool_call_id, message.content or "")
         if self._move is None:
             self._advance(None)
         elif isinstance(self._move, str) and not self._done:
             self._advance([_next_user(messages, self.name)])
-        while isinstance(self._move, list) and all(call.id in results for call in self._move):
-            self._advance([results[call.id] for call in self._move])
+        while isinstance(self._move, list) and all(call.id in self._results for call in self._move):
+            self._advance([self._results[call.id] for call in self._move])
         if isinstance(self._move, list) and not tools:
             self._move, self._done = self._forced_answer(), True
         if isinstance(self._move, list):
-            waiting = [call for call in self._move if call.id not in results]
+            waiting = [call for call in self._move if call.id not in self._results]
             return Message("assistant", tool_calls=tuple(waiting if parallel else waiting[:1]))
         return Message("assistant", self._move)
 

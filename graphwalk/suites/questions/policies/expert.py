@@ -61,7 +61,7 @@ def relationship_by_property(walker: Walker, schema: Schema, p: Parameters) -> S
     type_ = schema.relationship(p["relationship_type"])
     names = [property_.name for property_ in type_.properties] if type_ else []
     return [
-        {"source_key": link.source, "target_key": link.target, **{name: link.properties.get(name) for name in names}}
+        {**{name: link.properties.get(name) for name in names}, "source_key": link.source, "target_key": link.target}
         for link in links
         if link.properties.get(p["property"]) == p["value"]
     ]
