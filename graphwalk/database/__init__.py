@@ -1,0 +1,5 @@
+"""A Neo4j on this machine (`graphwalk db up | down | status`), and the graphs that GraphWalk keeps in any Neo4j."""
+
+from graphwalk.database.server import Status, down, status, up
+
+__all__ = ["Status", "down", "status", "up"]

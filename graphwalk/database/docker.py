@@ -1,0 +1,50 @@
+"""Start and stop Neo4j with Docker Compose, from the compose file that ships with GraphWalk."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from graphwalk.database.releases import Release
+from graphwalk.errors import StoreError
+from graphwalk.resources import data_path
+from graphwalk.stores.local_server import write_private
+
+
+def docker_answers() -> bool:
+    """True if there is a Docker engine with Compose that this user may use."""
+    docker = shutil.which("docker")
+    if docker is None:
+        return False
+    try:
+        checks = [[docker, "version", "--format", "{{.Server.Version}}"], [docker, "compose", "version"]]
+        return all(subprocess.run(c, capture_output=True, timeout=20, check=False).returncode == 0 for c in checks)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def start_docker(release: Release, *, folder: Path, port: int, password: str, heap: str, wait_seconds: float) -> None:
+    """Start the service and wait until it is healthy. StoreError with what Docker said if it does not."""
+    secret = folder / "auth"
+    write_private(secret, f"neo4j/{password}")
+    write_private(
+        folder / "compose.env",
+        f"GRAPHWALK_NEO4J_AUTH_FILE={secret}\nGRAPHWALK_NEO4J_VERSION={release.version}\n"
+        f"GRAPHWALK_NEO4J_RELEASE={release.name}\nGRAPHWALK_NEO4J_PORT={port}\nGRAPHWALK_NEO4J_HEAP={heap}\n",
+    )
+    _compose(folder, release, "up", "--detach", "--wait", "--wait-timeout", str(int(wait_seconds)))
+
+
+def stop_docker(release: Release, folder: Path, *, delete: bool) -> None:
+    """Stop and remove the container; with `delete`, its data too."""
+    _compose(folder, release, "down", *(["--volumes"] if delete else []))
+
+
+def _compose(folder: Path, release: Release, *words: str) -> None:
+    project = f"graphwalk-{release.name.replace('.', '-')}"
+    files = ["--file", str(data_path("docker-compose.yml")), "--env-file", str(folder / "compose.env")]
+    done = subprocess.run(
+        ["docker", "compose", "--project-name", project, *files, *words], capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip()[-1500:]
+        raise StoreError(f"docker compose {words[0]} failed:\n{said}", hint="graphwalk db up --with jars")

@@ -1,0 +1,85 @@
+"""What a Neo4j without Docker needs: a Java of the right version, and the published jars."""
+
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from graphwalk.database.releases import Release
+from graphwalk.errors import StoreError
+from graphwalk.settings import Settings
+
+_JVM_FOLDERS = (("/usr/lib/jvm", "*"), ("/Library/Java/JavaVirtualMachines", "*/Contents/Home"))
+_VERSION = re.compile(r'version "(\d+)')
+_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>local</groupId><artifactId>local</artifactId><version>1</version><dependencies><dependency>
+<groupId>org.neo4j</groupId><artifactId>neo4j</artifactId><version>{version}</version></dependency></dependencies></project>
+"""
+
+
+def find_java(release: Release, settings: Settings) -> Path:
+    """A `java` that runs the release. StoreError if there is none."""
+    for binary in _javas(settings):
+        if _java_version(binary) in release.java:
+            return binary
+    versions = " or ".join(map(str, release.java))
+    raise StoreError(
+        f"Neo4j {release.version} needs Java {versions}, and none was found",
+        hint=f"install a JDK {versions} (or set JAVA_HOME), install Docker, or set NEO4J_URI",
+    )
+
+
+def _javas(settings: Settings) -> Iterator[Path]:
+    if home := settings.get("JAVA_HOME"):
+        yield Path(home) / "bin" / "java"
+    for folder, pattern in _JVM_FOLDERS:
+        for jvm in sorted(Path(folder).glob(pattern)):
+            yield jvm / "bin" / "java"
+    if on_path := shutil.which("java"):
+        yield Path(on_path)
+
+
+def _java_version(binary: Path) -> int | None:
+    try:
+        done = subprocess.run([binary, "-version"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = _VERSION.search(done.stderr)
+    return int(found[1]) if found else None
+
+
+def fetch_jars(release: Release, settings: Settings) -> Path:
+    """The folder with the jars of a release, fetched with Maven the first time. StoreError where that fails."""
+    cache = Path(settings.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "graphwalk-neo4j"
+    target = cache / release.version
+    if target.exists():
+        return target
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache) as scratch:
+        fetched = Path(scratch) / "jars"
+        _run_maven(release, Path(scratch) / "pom.xml", fetched)
+        try:
+            fetched.rename(target)
+        except OSError:
+            if not target.exists():  # otherwise another process was faster, with the same jars
+                raise
+    return target
+
+
+def _run_maven(release: Release, pom: Path, target: Path) -> None:
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise StoreError(
+            f"fetching Neo4j {release.version} needs Maven, and there is no mvn",
+            hint="install Maven or Docker, or set NEO4J_URI to a running server",
+        )
+    pom.write_text(_POM.format(version=release.version), encoding="utf-8")
+    command = [maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={target}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode or not target.is_dir():
+        raise StoreError(
+            f"Maven could not fetch Neo4j {release.version}:\n{(done.stdout + done.stderr).strip()[-1500:]}",
+            hint="check the network and the Maven settings, then run the command again",
+        )

@@ -1,0 +1,130 @@
+"""`graphwalk db up | down | status`: one Neo4j on this machine, started by us and known to every later command."""
+
+import fcntl
+import secrets
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from graphwalk.database.docker import docker_answers, start_docker, stop_docker
+from graphwalk.database.jars import runs_in, start_jars, stop_jars
+from graphwalk.database.ports import answers_bolt, free_port, is_taken
+from graphwalk.database.releases import DEFAULT_RELEASE, Release, release_named
+from graphwalk.errors import StoreError
+from graphwalk.settings import Settings
+from graphwalk.stores.local_server import LocalServer, read_state, state_file, state_folder, write_private, write_state
+
+DEFAULT_PORT = 7687
+
+
+@dataclass(frozen=True)
+class Status:
+    """`server` is what `up` started (None: nothing); `running`: its process lives; `answers`: it speaks Bolt."""
+
+    server: LocalServer | None
+    running: bool = False
+    answers: bool = False
+
+
+def up(
+    settings: Settings,
+    *,
+    with_: Literal["auto", "docker", "jars"] = "auto",
+    release: str = DEFAULT_RELEASE,
+    port: int | None = DEFAULT_PORT,
+    heap: str = "1g",
+    conf: Mapping[str, str] | None = None,
+    wait_seconds: float = 180.0,
+) -> LocalServer:
+    """Start Neo4j on a loopback port (None: any free one), or find the one that runs; its data outlives `down`.
+
+    "auto" takes Docker where an engine answers, else the published jars. `heap` is the memory of Java ("768m"); `conf`
+    are extra lines of neo4j.conf (jars only). StoreError where neither way works, the port is taken, or the server does
+    not start.
+    """
+    chosen = release_named(release)
+    with _locked(settings):
+        found = status(settings)
+        if found.server and found.answers:
+            return _same_release(found.server, chosen)
+        if found.server and found.running:
+            _stop(found.server, delete=False)
+        how = with_ if with_ != "auto" else "docker" if docker_answers() else "jars"
+        port = free_port() if port is None else port
+        if is_taken(port):
+            raise StoreError(f"port {port} is taken by something else", hint=f"graphwalk db up --port {port + 1}")
+        folder = state_folder(settings).absolute() / f"neo4j-{chosen.name}-{how}"
+        password = _password(folder)
+        common: dict[str, Any] = {
+            "folder": folder,
+            "port": port,
+            "password": password,
+            "heap": heap,
+            "wait_seconds": wait_seconds,
+        }
+        pid = None
+        if how == "docker":
+            start_docker(chosen, **common)
+        else:
+            pid = start_jars(chosen, settings, conf=conf or {}, **common)
+        server = LocalServer(how, chosen.name, chosen.version, port, password, folder, pid)
+        write_state(settings, server)
+        return server
+
+
+def down(settings: Settings, *, delete: bool = False) -> LocalServer | None:
+    """Stop what `up` started, and with `delete` remove its data; what was stopped, None if there was nothing."""
+    with _locked(settings):
+        server = read_state(settings)
+        if server is not None:
+            _stop(server, delete=delete)
+            state_file(settings).unlink(missing_ok=True)
+            if delete:
+                shutil.rmtree(server.folder, ignore_errors=True)
+        return server
+
+
+def status(settings: Settings) -> Status:
+    """What `up` started, and whether it lives and answers."""
+    server = read_state(settings)
+    if server is None:
+        return Status(None)
+    answers = answers_bolt(server.port)
+    running = answers if server.pid is None else runs_in(server.pid, server.folder)
+    return Status(server, running, running and answers)
+
+
+def _same_release(server: LocalServer, wanted: Release) -> LocalServer:
+    if server.release != wanted.name:
+        raise StoreError(
+            f"Neo4j {server.version} is running already, and you ask for {wanted.version}", hint="graphwalk db down"
+        )
+    return server
+
+
+def _stop(server: LocalServer, *, delete: bool) -> None:
+    if server.pid is None:
+        stop_docker(release_named(server.release), server.folder, delete=delete)
+    else:
+        stop_jars(server.pid, server.folder)
+
+
+def _password(folder: Path) -> str:
+    """Kept beside the data, since a server takes its password once."""
+    file = folder / "password"
+    if not file.exists():
+        write_private(file, secrets.token_urlsafe(24))
+    return file.read_text(encoding="utf-8")
+
+
+@contextmanager
+def _locked(settings: Settings) -> Iterator[None]:
+    """One `up` or `down` at a time."""
+    folder = state_folder(settings)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with (folder / "lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
