@@ -48,7 +48,7 @@ class Column:
     def canonical(self) -> "Column":
         """The same values with a pool that is sorted and holds used values only."""
         used = np.unique(self.codes[self.codes != MISSING])
-        order = sorted(used.tolist(), key=lambda code: value_order(self.pool[code]))
+        order = sorted(used.tolist(), key=lambda code: (value_order(self.pool[code]), type(self.pool[code]).__name__))
         lookup = np.full(len(self.pool) + 1, MISSING, dtype=np.int32)
         lookup[order] = np.arange(len(order), dtype=np.int32)
         return Column(lookup[self.codes], tuple(self.pool[code] for code in order))
@@ -138,11 +138,13 @@ class PropertyGraph:
             by_label[node.label].append((number, node.properties))
         number_of = {key: number for number, key in enumerate(keys)}
         if len(number_of) != len(keys):
-            raise ValueError("two nodes have the same key")
+            twice = next(key for number, key in enumerate(keys) if number_of[key] != number)
+            raise ValueError(f"two nodes have the same key {twice!r}")
         by_type: dict[str, list[Relationship]] = defaultdict(list)
         for relationship in relationships:
-            if relationship.source not in number_of or relationship.target not in number_of:
-                raise ValueError(f"a {relationship.type} relationship names a node that does not exist")
+            for end in (relationship.source, relationship.target):
+                if end not in number_of:
+                    raise ValueError(f"a {relationship.type} relationship names the node {end!r}, which does not exist")
             by_type[relationship.type].append(relationship)
         node_tables = tuple(
             NodeTable(
