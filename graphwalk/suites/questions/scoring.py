@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Literal
+from typing import Literal, get_args
 
 from graphwalk.scoring.evidence import Evidence, grounded_share, row_grounded, tool_evidence
 from graphwalk.scoring.extraction import extract_json, strip_thinking
@@ -16,7 +16,8 @@ from graphwalk.types.values import Row
 COMPUTED_FIELDS = frozenset({"count", "rel_count"})
 """Answer fields that stand in no tool result, since no tool counts."""
 
-ErrorClass = Literal["no_answer", "unreadable", "hallucinated", "evidence_sufficient", "seen_but_wrong", "unverifiable"]
+ErrorClass = Literal["no_answer", "unreadable", "hallucinated", "misreported", "seen_but_wrong", "unverifiable"]
+ERROR_CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
 
 
 class QuestionScore(Score):
@@ -28,9 +29,9 @@ class QuestionScore(Score):
     beyond what was asked for, and lack.
 
     `error_class` (None for a right answer): "no_answer" nothing or an empty list was given; "unreadable" there is a
-    text but no answer in it; "hallucinated" some row was seen in no tool result; "evidence_sufficient" all rows were
-    seen, and so was everything that the right answer needs; "seen_but_wrong" all rows were seen, and something needed
-    was not; "unverifiable" nothing to check (no tools, or only computed values).
+    text but no answer in it; "hallucinated" some row was seen in no tool result; "misreported" all rows were seen, and
+    so was everything that the right answer needs; "seen_but_wrong" all rows were seen, and something needed was not;
+    "unverifiable" nothing to check (no tools, or only computed values).
     `evidence_sufficient`: the values of a right answer all stand in tool results, None where that cannot be told.
     `last_mile`: not correct though the text of the reply names the right answer, its evidence was seen, and only the
     form was wrong (nothing could be read, or fields were missing).
@@ -117,7 +118,7 @@ def _error_class(
         return "unverifiable"
     if audit.grounded < 1:
         return "hallucinated"
-    return "evidence_sufficient" if audit.sufficient else "seen_but_wrong"
+    return "misreported" if audit.sufficient else "seen_but_wrong"
 
 
 def _only_the_form_is_wrong(task: QuestionTask, trajectory: Trajectory, rows: list[Row] | None, audit: _Audit) -> bool:
@@ -133,7 +134,7 @@ def _all_properties_correct(task: QuestionTask, rows: list[Row] | None) -> bool 
 
 
 def _any_one(task: QuestionTask) -> bool:
-    return task.mode in ("any", "ties")
+    return task.mode != "set"
 
 
 def _forced(trajectory: Trajectory) -> bool:

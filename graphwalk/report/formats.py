@@ -1,0 +1,52 @@
+"""How numbers and texts are written in tables. An unknown value is a dash."""
+
+import unicodedata
+from typing import Any
+
+UNKNOWN = "–"
+_LARGE = (("M", 1_000_000), ("k", 10_000))
+_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
+_LONGEST = 200
+
+
+def visible(text: Any) -> str:
+    """Text on one line with everything that a terminal could obey, or that hides or reorders text, spelled out."""
+    shown = str(text)
+    cut = shown[:_LONGEST] + "…" if len(shown) > _LONGEST else shown
+    return "".join(_escaped(c) if unicodedata.category(c) in _HIDDEN else c for c in cut)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def integer(value: Any) -> str:
+    return f"{value:,}".replace(",", " ")
+
+
+def short(value: Any) -> str:
+    """Large counts in thousands or millions."""
+    for unit, size in _LARGE:
+        if value >= size:
+            return f"{value / (1_000_000 if unit == 'M' else 1000):.1f}{unit}"
+    return f"{value:.0f}"
+
+
+def two_decimals(value: Any) -> str:
+    return f"{value:.2f}"
+
+
+def one_decimal(value: Any) -> str:
+    return f"{value:.1f}"
+
+
+def dollars(value: Any) -> str:
+    return f"${value:.4f}" if 0 < value < 1 else f"${value:.2f}"
+
+
+def duration(seconds: Any) -> str:
+    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds:.0f} s"
+
+
+def p_value(value: Any) -> str:
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"

@@ -1,0 +1,104 @@
+"""What a suite's report is made of; each suite declares one `SuiteReport`."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, Literal
+
+from graphwalk.errors import ConfigError
+
+ResultRecord = Mapping[str, Any]
+"""One object of `results.jsonl`."""
+
+Kind = Literal["count", "total", "mean", "percent"]
+"""Sum as an integer; sum; mean, with a bootstrap interval; mean of 0 and 1 in percent, with a Wilson interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One number of a report row. `value` reads it from one result; None: unknown there, and left out."""
+
+    name: str
+    kind: Kind
+    value: Callable[[ResultRecord], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """A break-down: one row per model, setting and group. `value` is a result's group, None: it is in none.
+
+    `order` lists known groups in the order to show; others follow, sorted.
+    """
+
+    name: str
+    title: str
+    value: Callable[[ResultRecord], str | int | None]
+    order: Sequence[str] = ()
+
+    def sort_key(self, group: Any) -> tuple[int, bool, Any]:
+        position = self.order.index(group) if group in self.order else len(self.order)
+        return position, isinstance(group, str), group
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the written tables; `optional` ones are dropped first where space is short, highest number first.
+
+    `interval` writes an end of the interval; None: the interval is not shown.
+    """
+
+    title: str
+    field: str
+    format: Callable[[Any], str]
+    optional: int = 0
+    interval: Callable[[Any], str] | None = None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Published figures to set beside ours: rows with the field names of the report, overall and by grouping."""
+
+    source: str
+    notes: tuple[str, ...] = ()
+    rows: tuple[dict[str, Any], ...] = ()
+    groups: Mapping[str, tuple[dict[str, Any], ...]] = field(default_factory=dict)
+
+
+def _no_reference(name: str) -> Reference | None:
+    return None
+
+
+def _no_baselines(result: ResultRecord) -> Iterator[ResultRecord]:
+    return iter(())
+
+
+@dataclass(frozen=True)
+class SuiteReport:
+    """The report of one suite.
+
+    `compared`: names of the measures in which models are compared pairwise; the first is a percent measure, and gets
+    McNemar's test. `baselines` makes, from any result of a task, the results of players that need not be run.
+    `reference` gives the figures of a published table by name.
+    """
+
+    suite: str
+    measures: tuple[Measure, ...]
+    groupings: tuple[Grouping, ...]
+    columns: tuple[Column, ...]
+    group_columns: tuple[Column, ...]
+    compared: tuple[str, ...]
+    reference: Callable[[str], Reference | None] = _no_reference
+    baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = _no_baselines
+    notes: tuple[str, ...] = ()
+
+
+_MODULES = {"questions": "graphwalk.report.questions"}
+"""Suite → module whose `REPORT` is its report; imported when asked for."""
+
+
+def suite_report(suite: str) -> SuiteReport:
+    """The report of a suite. ConfigError where it has none."""
+    if suite not in _MODULES:
+        raise ConfigError(f"there is no report for the suite {suite!r}", hint=f"suites: {', '.join(_MODULES)}")
+    report: SuiteReport = import_module(_MODULES[suite]).REPORT
+    return report

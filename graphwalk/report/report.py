@@ -1,0 +1,173 @@
+"""The tables of a run, as plain data."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphwalk.report.measure import Grouping, Measure, Reference, ResultRecord, SuiteReport, suite_report
+from graphwalk.report.measured import Measured, Player, measure_results
+from graphwalk.scoring.statistics import Interval, cluster_bootstrap, mcnemar_exact, wilson_interval
+from graphwalk.types.episode import SCHEMA_VERSION
+
+ReportRow = dict[str, Any]
+"""`model`, `setting`, the group if there is one, every measure by name (None: unknown), and `intervals`:
+name → [low, high] (95 %)."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The tables of one run. `rows` has one row per model and setting, `groups` the same per group of a grouping.
+
+    `comparisons` are differences first − second on the tasks that both have a score for: in percentage points or in
+    the unit of the measure, with intervals, and for the first measure McNemar's p-value.
+    """
+
+    suite: SuiteReport
+    rows: list[ReportRow]
+    baselines: list[ReportRow]
+    groups: dict[str, list[ReportRow]]
+    comparisons: list[dict[str, Any]]
+    reference: Reference | None
+    notes: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        reference = self.reference
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "suite": self.suite.suite,
+            "rows": self.rows,
+            "baselines": self.baselines,
+            "groups": self.groups,
+            "comparisons": self.comparisons,
+            "reference": reference
+            and {
+                "source": reference.source,
+                "notes": list(reference.notes),
+                "rows": list(reference.rows),
+                "groups": {name: list(rows) for name, rows in reference.groups.items()},
+            },
+            "notes": list(self.notes),
+        }
+
+
+def build_report(results: Iterable[ResultRecord], suite: str, *, reference: str | None = None, seed: int = 0) -> Report:
+    """The report of a run from the objects of its log, in any order. `reference`: as in the experiment's configuration.
+
+    `seed` is that of the bootstrap. ConfigError where the suite has no report.
+    """
+    declared = suite_report(suite)
+    measured = measure_results(results, declared)
+    baselines = measured.baselines
+    return Report(
+        suite=declared,
+        rows=[_row(measured, player, measured.rows_of(player), seed) for player in measured.players],
+        baselines=[_row(baselines, p, baselines.rows_of(p), seed) for p in baselines.players] if baselines else [],
+        groups=dict(_grouped(measured, seed)),
+        comparisons=list(_comparisons(measured, seed)),
+        reference=_matching(declared.reference(reference), measured.players) if reference else None,
+        notes=declared.notes,
+    )
+
+
+def _row(measured: Measured, player: Player, numbers: NDArray[np.int64], seed: int, **group: Any) -> ReportRow:
+    values = measured.values[numbers]
+    measures = measured.suite.measures
+    means = [i for i, measure in enumerate(measures) if measure.kind == "mean"]
+    clusters = [measured.episodes[i].cluster for i in numbers]
+    bootstrapped = dict(zip(means, cluster_bootstrap(values[:, means], clusters, seed), strict=True))
+    row: ReportRow = {**player._asdict(), **group}
+    intervals: dict[str, list[float]] = {}
+    for number, measure in enumerate(measures):
+        known = values[:, number][~np.isnan(values[:, number])]
+        row[measure.name] = _total(measure, known)
+        interval = bootstrapped.get(number) if measure.kind != "percent" else _wilson(known)
+        if interval is not None:
+            intervals[measure.name] = [round(interval.low, 6), round(interval.high, 6)]
+    return {**row, "intervals": intervals}
+
+
+def _total(measure: Measure, known: NDArray[np.float64]) -> float | int | None:
+    """None where nothing is known, so that "none" and "unknown" stay apart."""
+    if not len(known):
+        return None
+    if measure.kind == "count":
+        return round(float(known.sum()))
+    if measure.kind == "total":
+        return round(float(known.sum()), 6)
+    return round(float(known.mean()) * (100 if measure.kind == "percent" else 1), 6)
+
+
+def _wilson(known: NDArray[np.float64]) -> Interval | None:
+    interval = wilson_interval(int(known.sum()), len(known))
+    return interval and interval.scaled(100)
+
+
+def _grouped(measured: Measured, seed: int) -> Iterator[tuple[str, list[ReportRow]]]:
+    for number, grouping in enumerate(measured.suite.groupings):
+        rows = list(_group_rows(measured, number, grouping, seed))
+        if rows:
+            yield grouping.name, rows
+
+
+def _group_rows(measured: Measured, number: int, grouping: Grouping, seed: int) -> Iterator[ReportRow]:
+    members: dict[tuple[Any, Player], list[int]] = {}
+    for i, episode in enumerate(measured.episodes):
+        if episode.groups[number] is not None:
+            members.setdefault((episode.groups[number], episode.player), []).append(i)
+    for group, player in sorted(members, key=lambda key: (grouping.sort_key(key[0]), key[1])):
+        yield _row(measured, player, np.array(members[group, player]), seed, **{grouping.name: group})
+
+
+def _comparisons(measured: Measured, seed: int) -> Iterator[dict[str, Any]]:
+    columns = np.stack([measured.column(name) for name in measured.suite.compared], axis=1)
+    scored: dict[Player, dict[tuple[str, int], int]] = {player: {} for player in measured.players}
+    for i, episode in enumerate(measured.episodes):
+        if not np.isnan(columns[i]).any():
+            scored[episode.player][episode.task_id, episode.repeat] = i
+    for first, second in combinations(measured.players, 2):
+        common = [task for task in scored[first] if task in scored[second]]
+        if common:
+            pairs = np.array([(scored[first][task], scored[second][task]) for task in common])
+            clusters = [measured.episodes[i].cluster for i in pairs[:, 0]]
+            yield {
+                **{f"first_{name}": value for name, value in first._asdict().items()},
+                **{f"second_{name}": value for name, value in second._asdict().items()},
+                **_difference(measured.suite.compared, columns[pairs[:, 0]], columns[pairs[:, 1]], clusters, seed),
+            }
+
+
+def _difference(
+    names: tuple[str, ...], first: NDArray[np.float64], second: NDArray[np.float64], clusters: list[str], seed: int
+) -> dict[str, Any]:
+    """Paired differences; the first column is 0 or 1 and is told in percentage points."""
+    difference = first - second
+    difference[:, 0] *= 100
+    first_only, second_only = int((difference[:, 0] > 0).sum()), int((difference[:, 0] < 0).sum())
+    intervals = cluster_bootstrap(difference, clusters, seed)
+    return {
+        "questions": len(difference),
+        "first_only": first_only,
+        "second_only": second_only,
+        "p_value": mcnemar_exact(first_only, second_only),
+        **{f"{name}_difference": round(float(m), 6) for name, m in zip(names, difference.mean(axis=0), strict=True)},
+        "intervals": {
+            f"{name}_difference": [round(interval.low, 6), round(interval.high, 6)]
+            for name, interval in zip(names, intervals, strict=True)
+            if interval
+        },
+    }
+
+
+def _matching(reference: Reference | None, players: list[Player]) -> Reference | None:
+    """The published rows whose setting was run here too."""
+    if reference is None:
+        return None
+    settings = {player.setting for player in players}
+    groups = {name: tuple(row for row in rows if row["setting"] in settings) for name, rows in reference.groups.items()}
+    return Reference(
+        reference.source, reference.notes, tuple(r for r in reference.rows if r["setting"] in settings), groups
+    )

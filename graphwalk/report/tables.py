@@ -1,0 +1,120 @@
+"""The report as tables of text, the same for the terminal and for Markdown."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graphwalk.report.formats import UNKNOWN, integer, p_value, two_decimals, visible
+from graphwalk.report.measure import Column, Grouping
+from graphwalk.report.report import Report, ReportRow
+
+PAPER = " (paper)"
+_MOST_COMPARISONS = 28
+"""Pairs shown in tables; the JSON form has all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    text: str
+    interval: str = ""
+    dim: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """`name`: the column holds names and not numbers. `optional`: as in `Column`."""
+
+    title: str
+    name: bool = False
+    optional: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    title: str
+    headers: tuple[Header, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+
+
+def text_tables(report: Report) -> Iterator[TextTable]:
+    """Overall, by group, and model against model; tables without rows are left out."""
+    reference = report.reference
+    published = [{**row, "published": True} for row in reference.rows] if reference else []
+    source = f"(paper): {reference.source}" if reference else ""
+    yield _table("Results", report.suite.columns, [*report.rows, *report.baselines, *published], None, source)
+    for grouping in report.suite.groupings:
+        rows = report.groups.get(grouping.name, [])
+        if len({row[grouping.name] for row in rows}) > 1:
+            shown = sorted(
+                [*rows, *_published(report, grouping)], key=lambda row: grouping.sort_key(row[grouping.name])
+            )
+            yield _table(f"By {grouping.title}", report.suite.group_columns, shown, grouping)
+    if report.comparisons:
+        yield _comparison_table(report)
+
+
+def _published(report: Report, grouping: Grouping) -> list[ReportRow]:
+    """The paper's rows for groups and models that were run here; models are compared without their provider."""
+    rows = report.reference.groups.get(grouping.name, ()) if report.reference else ()
+    models = {row["model"].rpartition("/")[2] for row in report.rows}
+    groups = {row[grouping.name] for row in report.groups.get(grouping.name, [])}
+    return [{**row, "published": True} for row in rows if row[grouping.name] in groups and row["model"] in models]
+
+
+def _table(
+    title: str, columns: Iterable[Column], rows: list[ReportRow], grouping: Grouping | None, note: str = ""
+) -> TextTable:
+    columns = [column for column in columns if any(row.get(column.field) is not None for row in rows)]
+    names = [*([Header(grouping.title, name=True)] if grouping else []), Header("model", True), Header("setting", True)]
+    return TextTable(
+        title,
+        (*names, *(Header(column.title, optional=column.optional) for column in columns)),
+        tuple(tuple(_cells(row, columns, grouping)) for row in rows),
+        note if any(row.get("published") for row in rows) else "",
+    )
+
+
+def _cells(row: ReportRow, columns: list[Column], grouping: Grouping | None) -> Iterator[Cell]:
+    dim = bool(row.get("published"))
+    if grouping:
+        yield Cell(visible(row[grouping.name]), dim=dim)
+    yield Cell(visible(row["model"]) + (PAPER if dim else ""), dim=dim)
+    yield Cell(visible(row["setting"]), dim=dim)
+    for column in columns:
+        value = row.get(column.field)
+        text = UNKNOWN if value is None else column.format(value)
+        yield Cell(text, _interval(row, column), dim)
+
+
+def _interval(row: Mapping[str, Any], column: Column) -> str:
+    ends = row.get("intervals", {}).get(column.field)
+    return "–".join(map(column.interval, ends)) if ends and column.interval else ""
+
+
+def _comparison_table(report: Report) -> TextTable:
+    differences = [f"{name}_difference" for name in report.suite.compared]
+    headers = (
+        *(Header(title, name=True) for title in ("first", "second")),
+        *(Header(title) for title in ("tasks", "only first", "only second", "p (McNemar)")),
+        *(Header(f"Δ {name}") for name in report.suite.compared),
+    )
+    shown = report.comparisons[:_MOST_COMPARISONS]
+    left_out = len(report.comparisons) - len(shown)
+    return TextTable(
+        "Pairwise, on identical tasks (first − second)",
+        headers,
+        tuple(tuple(_comparison_cells(row, differences)) for row in shown),
+        f"{left_out} more pairs in the JSON form" if left_out else "",
+    )
+
+
+def _comparison_cells(row: Mapping[str, Any], differences: list[str]) -> Iterator[Cell]:
+    for side in ("first", "second"):
+        yield Cell(f"{visible(row[f'{side}_model'])} {visible(row[f'{side}_setting'])}")
+    for count in ("questions", "first_only", "second_only"):
+        yield Cell(integer(row[count]))
+    yield Cell(p_value(row["p_value"]))
+    for name in differences:
+        interval = row["intervals"].get(name)
+        yield Cell(f"{row[name]:+.2f}", " … ".join(two_decimals(end) for end in interval) if interval else "")

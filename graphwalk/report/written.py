@@ -1,0 +1,91 @@
+"""The report as JSON, CSV and Markdown. Text in it is inert: nothing that a spreadsheet, browser or terminal obeys."""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from graphwalk.report.formats import visible
+from graphwalk.report.report import Report, ReportRow
+from graphwalk.report.tables import Cell, TextTable, text_tables
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>&|!#~$])")
+
+
+def to_json(report: Report) -> str:
+    """One JSON object, ASCII only; `rows` has one object per model and setting."""
+    return json.dumps(report.as_dict(), indent=2, allow_nan=False)
+
+
+def to_csv(report: Report) -> str:
+    """All rows of all tables: `table` and `group` say of which; `NAME_low` and `NAME_high` are intervals."""
+    measures = [measure.name for measure in report.suite.measures]
+    ends = [f"{name}_{end}" for name in _with_intervals(report) for end in ("low", "high")]
+    stream = io.StringIO()
+    writer = csv.DictWriter(
+        stream, ["table", "group", "model", "setting", *measures, *ends], extrasaction="ignore", lineterminator="\n"
+    )
+    writer.writeheader()
+    for table, group, row in _all_rows(report):
+        flat = {"table": table, "group": group, **row}
+        for name, (low, high) in row.get("intervals", {}).items():
+            flat |= {f"{name}_low": low, f"{name}_high": high}
+        writer.writerow({name: _csv_cell(value) for name, value in flat.items()})
+    return stream.getvalue()
+
+
+def _with_intervals(report: Report) -> list[str]:
+    return [measure.name for measure in report.suite.measures if measure.kind in ("mean", "percent")]
+
+
+def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
+    yield from (("all", "", row) for row in report.rows)
+    yield from (("baseline", "", row) for row in report.baselines)
+    for name, rows in report.groups.items():
+        yield from ((name, row[name], row) for row in rows)
+    if report.reference:
+        yield from (("paper", "", row) for row in report.reference.rows)
+        for name, published in report.reference.groups.items():
+            yield from ((f"paper {name}", row[name], row) for row in published)
+
+
+def _csv_cell(value: Any) -> Any:
+    """Numbers as they are; a text that a spreadsheet would run gets an apostrophe in front."""
+    if not isinstance(value, str):
+        return value
+    text = visible(value)
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
+
+
+def to_markdown(report: Report) -> str:
+    """GitHub tables; intervals stand in parentheses."""
+    parts = [_markdown_table(table) for table in text_tables(report)]
+    return "\n".join([*parts, *(f"* {note}" for note in report.notes), ""])
+
+
+def _markdown_table(table: TextTable) -> str:
+    lines = [
+        f"### {_escaped(table.title)}",
+        "",
+        _line([_escaped(header.title) for header in table.headers]),
+        _line(["---" if header.name else "---:" for header in table.headers]),
+        *(_line([_markdown_cell(cell) for cell in row]) for row in table.rows),
+        "",
+    ]
+    return "\n".join([*lines, table.note, ""] if table.note else lines)
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = _escaped(cell.text)
+    return f"{text} ({cell.interval})" if cell.interval else text
+
+
+def _escaped(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\1", text)
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"

@@ -1,0 +1,110 @@
+"""Intervals and tests for small experiments whose episodes share graphs (spec section 6)."""
+
+import math
+from collections.abc import Hashable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from graphwalk.seeds import generator
+
+_Z = 1.959963984540054
+"""The 97.5 % point of the standard normal distribution."""
+_CONFIDENCE = 0.95
+DRAWS = 1000
+_BLOCK = 4_000_000
+"""Random numbers held in memory at a time."""
+
+
+class Interval(NamedTuple):
+    low: float
+    high: float
+
+    def scaled(self, factor: float) -> "Interval":
+        return Interval(self.low * factor, self.high * factor)
+
+
+def wilson_interval(successes: int, trials: int) -> Interval | None:
+    """95 % score interval of a proportion, in 0 … 1; None without trials.
+
+    E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927):
+    (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n).
+    """
+    if trials == 0:
+        return None
+    p, z2 = successes / trials, _Z**2
+    centre = p + z2 / (2 * trials)
+    spread = _Z * math.sqrt(p * (1 - p) / trials + z2 / (4 * trials**2))
+    scale = 1 + z2 / trials
+    low = 0.0 if successes == 0 else (centre - spread) / scale
+    high = 1.0 if successes == trials else (centre + spread) / scale
+    return Interval(low, high)
+
+
+def cluster_bootstrap(
+    values: ArrayLike, clusters: Sequence[Hashable], seed: int, *, draws: int = DRAWS
+) -> list[Interval | None]:
+    """95 % percentile intervals of the means of the columns of `values`, shape (n, m) or (n,).
+
+    Whole clusters are drawn with replacement (A. C. Davison and D. V. Hinkley, "Bootstrap Methods and their
+    Application", 1997, section 3.8), since episodes on one graph are not independent. NaN: unknown, left out of its
+    mean. None for a column that is known in fewer than two clusters: these tell nothing about the spread.
+    """
+    table = np.asarray(values, dtype=np.float64)
+    table = table[:, None] if table.ndim == 1 else table
+    sums, counts = _cluster_sums(table, clusters)
+    means = _resampled_means(sums, counts, seed, draws)
+    tail = (1 - _CONFIDENCE) / 2
+    intervals: list[Interval | None] = []
+    for column, known in zip(means.T, (counts > 0).sum(axis=0), strict=True):
+        finite = column[np.isfinite(column)]
+        low, high = np.quantile(finite, [tail, 1 - tail]) if known > 1 and len(finite) else (None, None)
+        intervals.append(None if low is None or high is None else Interval(float(low), float(high)))
+    return intervals
+
+
+def _cluster_sums(
+    table: NDArray[np.float64], clusters: Sequence[Hashable]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Per cluster and column: the sum of the known values, and how many there are."""
+    number_of: dict[Hashable, int] = {}
+    numbers = np.array([number_of.setdefault(cluster, len(number_of)) for cluster in clusters], dtype=np.int64)
+    known = ~np.isnan(table)
+    sums = np.zeros((len(number_of), table.shape[1]))
+    counts = np.zeros_like(sums)
+    np.add.at(sums, numbers, np.where(known, table, 0.0))
+    np.add.at(counts, numbers, known)
+    return sums, counts
+
+
+def _resampled_means(
+    sums: NDArray[np.float64], counts: NDArray[np.float64], seed: int, draws: int
+) -> NDArray[np.float64]:
+    """Shape (draws, columns); NaN where a draw has no known value."""
+    size = len(sums)
+    random = generator(seed, "bootstrap", size, draws)
+    block = max(1, _BLOCK // max(size, 1))
+    means = []
+    for start in range(0, draws if size else 0, block):
+        rows = min(block, draws - start)
+        drawn = random.integers(0, size, size=(rows, size)) + np.arange(rows)[:, None] * size
+        weights = np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size).astype(np.float64)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means.append((weights @ sums) / (weights @ counts))
+    return np.concatenate(means) if means else np.empty((0, sums.shape[1]))
+
+
+def mcnemar_exact(first_only: int, second_only: int) -> float:
+    """Two-sided p-value for paired yes/no outcomes, from the numbers of pairs in which only one of the two succeeded.
+
+    Q. McNemar, "Note on the sampling error of the difference between correlated proportions", Psychometrika 12
+    (1947), in its exact form: twice the binomial tail P(X ≤ min) with n = first_only + second_only, p = 1/2; at most 1.
+    """
+    discordant, smaller = first_only + second_only, min(first_only, second_only)
+    log_half = discordant * math.log(2)
+    log_all = math.lgamma(discordant + 1)
+    tail = math.fsum(
+        math.exp(log_all - math.lgamma(k + 1) - math.lgamma(discordant - k + 1) - log_half) for k in range(smaller + 1)
+    )
+    return min(1.0, 2 * tail)
