@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
 
-from graphwalk.config.specs import GraphSpec, MagmaSpec, MazeSpec
+from graphwalk.config.specs import GraphSpec, MagmaGrid, MagmaSpec, MazeSpec
 
 
 class Strict(BaseModel):
@@ -30,10 +30,16 @@ class MazesConfig(Strict):
 
 
 class MagmaConfig(Strict):
+    """Graph algorithms step by step, on the traces of every entry of `traces`."""
+
     name: Literal["magma"] = "magma"
-    traces: tuple[MagmaSpec, ...] = (MagmaSpec(),)
+    traces: tuple[MagmaGrid, ...] = (MagmaGrid(),)
     free_running: bool = False
     """Keep the model's own answers in the context, instead of one example per step with the correct ones."""
+
+    def specs(self) -> tuple[MagmaSpec, ...]:
+        """What is to be made, in order."""
+        return tuple(spec for grid in self.traces for spec in grid.specs())
 
 
 SuiteConfig = Annotated[QuestionsConfig | MazesConfig | MagmaConfig, Field(discriminator="name")]

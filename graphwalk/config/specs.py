@@ -1,8 +1,18 @@
 """What can be generated: property graphs, mazes, algorithm traces. Presets are the paper's (spec sections 1 and 7)."""
 
-from typing import Any, Literal, Self
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    NonNegativeInt,
+    PositiveInt,
+    field_validator,
+    model_validator,
+)
 
 
 class Spec(BaseModel):
@@ -132,6 +142,7 @@ class MazeSpec(Spec):
 
 
 Algorithm = Literal["bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim"]
+Split = Literal["train", "validation", "test"]
 
 
 class MagmaSpec(Spec):
@@ -142,4 +153,38 @@ class MagmaSpec(Spec):
     p: float = Field(default=0.5, ge=0, le=1)
     offset: NonNegativeInt = 0
     """Index of the first trace in its split."""
-    split: Literal["train", "validation", "test"] = "test"
+    split: Split = "test"
+
+
+def _listed(value: object) -> object:
+    return value if isinstance(value, list | tuple) else (value,)
+
+
+class MagmaGrid(BaseModel):
+    """Algorithms × sizes, `count` traces of each; a single algorithm or size may be written without a list."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    algorithm: Annotated[tuple[Algorithm, ...], BeforeValidator(_listed)] = ("bfs",)
+    nodes: Annotated[tuple[Annotated[int, Field(ge=2)], ...], BeforeValidator(_listed)] = (5,)
+    count: PositiveInt | None = None
+    """None: as many as the paper has (test 125, at five nodes 112; train 1000 and 800)."""
+    p: float = Field(default=0.5, ge=0, le=1)
+    offset: NonNegativeInt = 0
+    split: Split = "test"
+
+    def specs(self) -> Iterator[MagmaSpec]:
+        """Algorithm by algorithm, size by size."""
+        for algorithm in self.algorithm:
+            for nodes in self.nodes:
+                count = self.count or paper_count(self.split, nodes)
+                yield MagmaSpec(
+                    count=count, algorithm=algorithm, nodes=nodes, p=self.p, offset=self.offset, split=self.split
+                )
+
+
+def paper_count(split: Split, nodes: int) -> int:
+    """Traces of a split in the MAGMA paper, which has 1024 of five nodes and 1250 of any other size."""
+    if split == "train":
+        return 800 if nodes <= 5 else 1000
+    return 112 if nodes <= 5 else 125

@@ -1,0 +1,1 @@
+"""MAGMA: graph algorithms step by step."""

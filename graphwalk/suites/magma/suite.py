@@ -1,0 +1,99 @@
+"""MAGMA: classical graph algorithms carried out step by step, every step scored (arXiv 2410.22597; docs/magma.md)."""
+
+from collections.abc import Iterator, Sequence
+from functools import partial
+from typing import ClassVar
+
+from graphwalk.config.experiment import AgentConfig, ExperimentConfig, MagmaConfig
+from graphwalk.errors import ConfigError
+from graphwalk.generators.magma_traces import MagmaTrace, make_traces
+from graphwalk.models.policy import Policy
+from graphwalk.stores.store import GraphStore
+from graphwalk.suites.magma import prompts
+from graphwalk.suites.magma.answers import read_answer
+from graphwalk.suites.magma.policies import REPLIES, play
+from graphwalk.suites.magma.scoring import score_episode
+from graphwalk.suites.magma.task import MagmaScore, MagmaTask, make_task
+from graphwalk.suites.suite import Episode, Extraction, World
+from graphwalk.types.episode import Score, Task, Trajectory, Turn
+from graphwalk.types.schema import Schema
+
+
+class MagmaSuite:
+    """Settings are the paper's strategies: input–output without and with reasoning, steps without and with hints."""
+
+    name: ClassVar[str] = "magma"
+    settings: ClassVar[tuple[str, ...]] = ("io", "io_reasoning", "is", "ish")
+    task_type: ClassVar[type[Task]] = MagmaTask
+    score_type: ClassVar[type[Score]] = MagmaScore
+    policies: ClassVar[tuple[str, ...]] = tuple(REPLIES)
+    default_models: ClassVar[tuple[str, ...]] = tuple(f"scripted/{name}" for name in REPLIES)
+
+    def worlds(self, config: ExperimentConfig) -> Iterator[World]:
+        """One per trace. ConfigError where a split has fewer distinct traces than asked for."""
+        for spec in _magma(config).specs():
+            for trace in make_traces(spec, config.seed):
+                yield World(trace.digest, None, trace, _facts(trace))
+
+    async def tasks(self, world: World, store: GraphStore | None, config: ExperimentConfig) -> list[MagmaTask]:
+        """One per step of the trace; in free-running mode one for all steps."""
+        if _magma(config).free_running:
+            return [make_task(world.source, None)]
+        return [make_task(world.source, step) for step in range(1, len(world.source.steps) + 1)]
+
+    def applies(self, task: MagmaTask, setting: str) -> bool:
+        """Input–output strategies ask for the final state only."""
+        return setting in prompts.STEPWISE or task.step in (None, task.total_steps)
+
+    def can_play(self, policy: str, setting: str) -> bool:
+        """Every player answers in every strategy."""
+        return True
+
+    async def episode(
+        self, task: MagmaTask, setting: str, world: World, store: GraphStore | None, agent: AgentConfig
+    ) -> Episode:
+        """The conversation up to the question for the task's state; a free-running one starts at the first state."""
+        prompt = prompts.conversation(world.source, setting, task.step or 1)
+        if task.whole and setting in prompts.STEPWISE:
+            return Episode(prompt, next_user=partial(_next_user, world.source, setting))
+        return Episode(prompt)
+
+    def extract(self, task: MagmaTask, reply: str) -> Extraction:
+        return read_answer(task.algorithm, reply)
+
+    def answer_format(self, task: MagmaTask) -> str:
+        return prompts.answer_format(task.algorithm)
+
+    def score(self, task: MagmaTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MagmaScore:
+        return score_episode(task, setting, trajectory, extraction)
+
+    def policy(self, name: str, task: MagmaTask, setting: str, schema: Schema | None, seed: int) -> Policy:
+        """ConfigError for a name that is not one of `policies`."""
+        if name not in REPLIES:
+            raise ConfigError(f"magma has no scripted model {name!r}", hint=f"there are: {', '.join(REPLIES)}")
+        return play(name, task, setting, seed)
+
+
+def _magma(config: ExperimentConfig) -> MagmaConfig:
+    if not isinstance(config.suite, MagmaConfig):
+        raise ConfigError(f"experiment {config.name}: suite {config.suite.name} is not magma")
+    return config.suite
+
+
+def _next_user(trace: MagmaTrace, setting: str, turns: Sequence[Turn]) -> str | None:
+    """The question for the state after the next step; None when all states were asked for."""
+    return prompts.turn(trace, setting, len(turns) + 1) if len(turns) < len(trace.steps) else None
+
+
+def _facts(trace: MagmaTrace) -> dict[str, object]:
+    return {
+        "trace_id": trace.trace_id,
+        "algorithm": trace.algorithm,
+        "n": trace.instance.n,
+        "p": trace.p,
+        "edges": len(trace.instance.edges),
+        "steps": len(trace.steps),
+        "split": trace.split,
+        "index": trace.index,
+        "seed": trace.seed,
+    }
