@@ -19,6 +19,7 @@ from graphwalk.suites.questions.policies.expert_traversal import (
 )
 from graphwalk.suites.questions.policies.reading import Steps, nodes, read
 from graphwalk.suites.questions.policies.walker import Centre, Link, Walker
+from graphwalk.types.graph import value_order
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 
@@ -53,7 +54,8 @@ def node_with_most_relationships(walker: Walker, schema: Schema, p: Parameters) 
 
 def node_by_property(walker: Walker, schema: Schema, p: Parameters) -> Steps[list[Row]]:
     (rows,) = yield from read([nodes(p["label"], p["property"], p["value"])])
-    return _node_keys(row["properties"]["key"] for row in rows)
+    # The tool tries a number given as text as a number where nothing else matches.
+    return _node_keys(r["properties"]["key"] for r in rows if _equal(r["properties"].get(p["property"]), p["value"]))
 
 
 def relationship_by_property(walker: Walker, schema: Schema, p: Parameters) -> Steps[list[Row]]:
@@ -63,7 +65,7 @@ def relationship_by_property(walker: Walker, schema: Schema, p: Parameters) -> S
     return [
         {**{name: link.properties.get(name) for name in names}, "source_key": link.source, "target_key": link.target}
         for link in links
-        if link.properties.get(p["property"]) == p["value"]
+        if _equal(link.properties.get(p["property"]), p["value"])
     ]
 
 
@@ -81,12 +83,11 @@ def negation_with_connection(walker: Walker, schema: Schema, p: Parameters) -> S
 
 def negation_on_rel_property(walker: Walker, schema: Schema, p: Parameters) -> Steps[list[Row]]:
     links = yield from walker.outgoing([Centre(p["source_label"], p["node_property"], p["node_value"])])
-    # A missing property is null in Cypher, and null is not unequal to anything.
     return _node_keys(
         link.source
         for link in links
         if (link.type, link.target_label) == (p["relationship_type"], p["target_label"])
-        and link.properties.get(p["relationship_property"], p["excluded_value"]) != p["excluded_value"]
+        and _differs(link.properties.get(p["relationship_property"]), p["excluded_value"])
     )
 
 
@@ -136,3 +137,13 @@ def _from(links: Iterable[Link], label: str) -> list[Link]:
 
 def _node_keys(keys: Iterable[str]) -> list[Row]:
     return [{"node_key": key} for key in sorted(set(keys))]
+
+
+def _equal(found: Value | None, value: Value) -> bool:
+    """Cypher's `=`: 1 and 1.0 are equal, 1 and true are not, and a missing property is equal to nothing."""
+    return found is not None and value_order(found) == value_order(value)
+
+
+def _differs(found: Value | None, value: Value) -> bool:
+    """Cypher's `<>`: a missing property does not differ from anything either."""
+    return found is not None and not _equal(found, value)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from graphwalk.suites.questions.policies.reading import Steps, neighborhood, read, unique_values
+from graphwalk.types.graph import value_order
 from graphwalk.types.schema import PropertyType, Schema
 from graphwalk.types.values import Row, Value
 
@@ -117,7 +118,12 @@ class Walker:
 def _unique(names: Iterable[tuple[str, str]]) -> Steps[dict[tuple[str, str], list[Value]]]:
     asked = list(names)
     results = yield from read([unique_values(name, label) for label, name in asked])
-    return {name: [row["values"] for row in rows] for name, rows in zip(asked, results, strict=True)}
+    return {name: _once(row["values"] for row in rows) for name, rows in zip(asked, results, strict=True)}
+
+
+def _once(values: Iterable[Value]) -> list[Value]:
+    """Each value once as Cypher compares them: asking for 1 finds 1.0 too, and not true."""
+    return list({value_order(value): value for value in values}.values())
 
 
 def _split(label: str, values: Mapping[tuple[str, str], list[Value]]) -> list[Centre]:
