@@ -9,7 +9,6 @@ Nothing is raised out of the loop: a model or a store that fails ends the episod
 
 import asyncio
 import operator
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
@@ -18,6 +17,7 @@ from graphwalk.agent.conversation import answer_now, conversation, summarize, su
 from graphwalk.agent.tool_turn import run_tool_calls
 from graphwalk.config.experiment import AgentConfig
 from graphwalk.errors import ModelError, StoreError
+from graphwalk.models.budget import BudgetSpentError
 from graphwalk.models.model import Model
 from graphwalk.suites.suite import Episode
 from graphwalk.types.chat import CallOptions, Usage
@@ -40,17 +40,11 @@ class State(TypedDict):
     error: str | None
 
 
-def never() -> ExitStatus | None:
-    """Nothing outside the episode stops it."""
-    return None
-
-
 @dataclass(frozen=True)
 class Walk:
     """One episode on its way: everything the nodes need that does not change.
 
-    `deadline` is in seconds of the event loop's clock; `tokens` and `usd` are the limits of this episode;
-    `stopped` is asked before every call and tells whether the run as a whole has to end.
+    `deadline` is in seconds of the event loop's clock; `tokens` and `usd` are the limits of this episode.
     """
 
     episode: Episode
@@ -60,7 +54,6 @@ class Walk:
     deadline: float | None = None
     tokens: int | None = None
     usd: float | None = None
-    stopped: Callable[[], ExitStatus | None] = never
 
     def exhausted(self, turns: list[Turn]) -> ExitStatus | None:
         """The limit that forbids another call, if there is one."""
@@ -69,7 +62,7 @@ class Walk:
             return ExitStatus.TOKEN_LIMIT
         if self.usd is not None and (usage.cost or 0.0) >= self.usd:
             return ExitStatus.BUDGET
-        return self.stopped()
+        return None
 
     def must_answer(self, turns: list[Turn]) -> bool:
         """True at the turn limit or the call limit. Dialogues without tools are as long as their suite makes them."""
@@ -111,6 +104,8 @@ async def model_turn(state: State, runtime: "Runtime[Walk]") -> dict[str, Any]:
     try:
         async with asyncio.timeout_at(walk.deadline):
             turn = await _complete(walk, turns, forced)
+    except BudgetSpentError as error:
+        return _failed(ExitStatus.BUDGET, str(error))
     except ModelError as error:
         overflow = error.context_overflow
         return _failed(ExitStatus.CONTEXT_OVERFLOW if overflow else ExitStatus.MODEL_ERROR, str(error))

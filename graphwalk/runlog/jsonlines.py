@@ -10,7 +10,7 @@ import os
 import time
 import warnings
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +46,8 @@ def decode_line(line: bytes) -> dict[str, Any]:
     return record
 
 
-def read_lines(path: Path, keep: Callable[[dict[str, Any]], Any] = lambda record: record) -> Iterator[Any]:
-    """`keep(record)` of each line, in order; a torn tail is left out with a warning. RunLogError names a damaged line."""
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
+    """The records in order; a torn tail is left out with a warning. RunLogError names a damaged line."""
     if not path.exists():
         return
     with path.open("rb") as file:
@@ -62,7 +62,7 @@ def read_lines(path: Path, keep: Callable[[dict[str, Any]], Any] = lambda record
                     f"{path}:{number}: the line is damaged ({error})",
                     hint="nothing was changed; restore the file from a copy, or start a new run",
                 ) from error
-            yield keep(record)
+            yield record
 
 
 class LineWriter:

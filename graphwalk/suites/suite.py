@@ -64,12 +64,23 @@ class Suite(Protocol, Generic[T]):
     policies: ClassVar[tuple[str, ...]]
     """Names of the scripted models: `scripted/expert`, …"""
 
+    default_models: ClassVar[tuple[str, ...]]
+    """What runs when the user names no model."""
+
     def worlds(self, config: ExperimentConfig) -> Iterator[World]:
         """The graphs, mazes or traces of an experiment, in order."""
         ...
 
     async def tasks(self, world: World, store: GraphStore | None, config: ExperimentConfig) -> list[T]:
         """The tasks about one world, each with its proven target. OracleError where two oracles differ."""
+        ...
+
+    def applies(self, task: T, setting: str) -> bool:
+        """False where a way of asking has no use for a task."""
+        ...
+
+    def can_play(self, policy: str, setting: str) -> bool:
+        """False where a scripted model could not even try, so that it is left out of the plan."""
         ...
 
     async def episode(

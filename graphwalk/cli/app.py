@@ -1,0 +1,65 @@
+"""The commands, and the one way in which errors become messages and exit codes."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from graphwalk import __version__
+from graphwalk.cli import database, doctor, generate, lists, report, run, tasks
+from graphwalk.cli.asynchronous import Interrupted
+from graphwalk.cli.console import say, show_error, show_warnings_as_lines
+from graphwalk.errors import GraphwalkError
+
+app = typer.Typer(
+    name="graphwalk",
+    help="Let language models walk a graph instead of reading it, and measure how well they do.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("run")(run.run)
+app.command("resume")(run.resume)
+app.command("report")(report.report)
+app.command("rescore")(report.rescore)
+app.add_typer(generate.app, name="generate")
+app.command("tasks")(tasks.tasks)
+app.add_typer(database.app, name="db")
+app.command("doctor")(doctor.doctor)
+app.add_typer(lists.models, name="models")
+app.command("tools")(lists.tools)
+app.command("questions")(lists.questions)
+app.command("experiments")(lists.experiments)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"graphwalk {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """What holds for every command."""
+
+
+def main() -> None:
+    """Run the command line. Exit codes: 0 done, 1 internal, 2 usage, 3 environment, 4 infrastructure, 5 below
+    `--fail-under`, 128 + n on signal n.
+    """
+    show_warnings_as_lines()
+    try:
+        app()
+    except GraphwalkError as error:
+        show_error(error)
+        sys.exit(error.exit_code)
+    except Interrupted as interrupted:
+        sys.exit(interrupted.exit_code)
+    except BrokenPipeError:
+        # The reader of our output has gone (`| head`); closing stderr keeps the interpreter from complaining.
+        sys.stderr.close()
+        sys.exit(0)

@@ -1,0 +1,67 @@
+"""What people read goes to stderr; stdout is data."""
+
+import sys
+import warnings
+from functools import cache
+from typing import TYPE_CHECKING, TextIO
+
+from graphwalk.errors import GraphwalkError
+from graphwalk.settings import load_settings
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@cache
+def stderr() -> "Console":
+    """The console for people; plain where NO_COLOR is set or nobody looks."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+@cache
+def stdout() -> "Console":
+    """The console for tables that were asked for."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def say(text: str) -> None:
+    """A line for people. Markup in it stays text."""
+    stderr().print(printable(text), markup=False)
+
+
+def data(text: str) -> None:
+    """A line of data."""
+    sys.stdout.write(text + "\n")
+
+
+def show_error(error: GraphwalkError) -> None:
+    """Cause, and what to do next; without secrets, whatever a server put into its message."""
+    settings = load_settings()
+    say(f"error: {settings.redact(str(error))}")
+    if error.hint:
+        say(f"  try: {settings.redact(error.hint)}")
+
+
+def printable(text: str) -> str:
+    """The text without control characters: a terminal must not obey what a model or a graph says."""
+    return "".join(c if c in "\n\t" or (c.isprintable() and not 0xD800 <= ord(c) <= 0xDFFF) else "�" for c in text)
+
+
+def show_warnings_as_lines() -> None:
+    """Warnings are for people too: one line, no source code."""
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        say(f"warning: {message}")
+
+    warnings.showwarning = show

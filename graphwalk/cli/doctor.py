@@ -1,0 +1,5 @@
+"""`graphwalk doctor`."""
+
+
+def doctor() -> None:
+    """Say what works here, and how to fix the rest."""

@@ -1,0 +1,65 @@
+"""`graphwalk generate graph|maze|magma`."""
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(help="Generate property graphs, mazes and algorithm traces.", no_args_is_help=True)
+
+Seed = Annotated[int, typer.Option(help="Same seed, same bytes.")]
+
+
+@app.command("graph")
+def graph(
+    preset: Annotated[str | None, typer.Option(help="paper-100, paper-150, paper-200 or paper-500.")] = None,
+    seed: Seed = 0,
+    index: Annotated[int, typer.Option(min=0, help="Number in a series of graphs of one seed.")] = 0,
+    nodes: Annotated[int | None, typer.Option(help="Number of nodes.")] = None,
+    labels: Annotated[int | None, typer.Option(help="Number of node classes.")] = None,
+    relationship_types: Annotated[int | None, typer.Option(help="Number of relationship classes.")] = None,
+    properties: Annotated[float | None, typer.Option(help="Mean number of properties of a class.")] = None,
+    values: Annotated[int | None, typer.Option(help="Values that a property can take.")] = None,
+    mean_degree: Annotated[float | None, typer.Option(help="Mean number of outgoing relationships.")] = None,
+    density: Annotated[float | None, typer.Option(help="Probability of a relationship, in place of a degree.")] = None,
+    missing_rate: Annotated[float | None, typer.Option(help="Share of properties left out.")] = None,
+    self_loops: Annotated[bool | None, typer.Option("--self-loops", help="Allow them.")] = None,
+    parallel: Annotated[bool | None, typer.Option("--parallel", help="Allow parallel relationships of a type.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="FILE.json, FILE.graphml or FILE.cypher. None: only measure.")
+    ] = None,
+) -> None:
+    """Generate a property graph with meaningless names."""
+    from graphwalk.cli.console import data, say
+    from graphwalk.config.loading import validate
+    from graphwalk.config.specs import GraphSpec
+    from graphwalk.generators.graph_formats import graph_format, save_graph
+    from graphwalk.generators.property_graph import generate_graph
+
+    given: dict[str, Any] = {
+        "preset": preset,
+        "nodes": nodes,
+        "labels": labels,
+        "relationship_types": relationship_types,
+        "properties": properties,
+        "values": values,
+        "mean_degree": mean_degree,
+        "density": density,
+        "missing_rate": missing_rate,
+        "self_loops": self_loops,
+        "parallel_relationships": parallel,
+    }
+    spec = validate(GraphSpec, {name: value for name, value in given.items() if value is not None}, "generate graph")
+    if out is not None:
+        graph_format(out)
+    begun = time.perf_counter()
+    made = generate_graph(spec, seed, index)
+    seconds = time.perf_counter() - begun
+    data(f"nodes          {made.node_count}")
+    data(f"relationships  {made.relationship_count}")
+    data(f"digest         {made.digest}")
+    data(f"seconds        {seconds:.3f}")
+    if out is not None:
+        save_graph(made, out)
+        say(f"written to {out}")

@@ -1,0 +1,93 @@
+"""`graphwalk models | tools | questions | experiments`: what there is."""
+
+from typing import Annotated
+
+import typer
+
+models = typer.Typer(help="Model providers, and what a model can do.", no_args_is_help=True)
+
+Name = Annotated[str | None, typer.Argument(help="Show this one whole.")]
+
+
+@models.command("list")
+def list_models() -> None:
+    """List the providers: what can stand before the slash of --model."""
+    from graphwalk.cli.console import data
+    from graphwalk.models.registry import list_providers
+
+    _columns(list_providers())
+    data("")
+    data("A key comes from the environment or .env: OPENAI_API_KEY; NAME_API_KEY for openai-api/NAME/MODEL.")
+
+
+@models.command("check")
+def check_model(model: Annotated[str, typer.Argument(help="provider/model")]) -> None:
+    """Try a model capability by capability: text, tool calls, usage, errors. Makes about ten short calls."""
+    from graphwalk.cli.asynchronous import run_async
+    from graphwalk.cli.console import data, printable
+    from graphwalk.models.conformance import Capability, check_model
+    from graphwalk.models.registry import open_model
+    from graphwalk.settings import load_settings
+
+    async def check() -> list[Capability]:
+        opened = open_model(model, load_settings())
+        try:
+            return await check_model(opened)
+        finally:
+            await opened.close()
+
+    found = run_async(check())
+    width = max(len(capability.name) for capability in found)
+    for capability in found:
+        data(printable(f"{capability.status:<7} {capability.name:<{width}}  {capability.detail}"))
+    if any(capability.status == "failed" for capability in found):
+        raise typer.Exit(4)
+
+
+def tools(name: Name = None) -> None:
+    """List the tools, or show what a model is told about one and the Cypher behind it."""
+    from graphwalk.cli.console import data
+    from graphwalk.resources import data_path
+    from graphwalk.toolbox.tool import load_tools, tool_names
+
+    if name is None:
+        _columns({tool.name: _first_sentence(tool.description) for tool in load_tools(tool_names())})
+        return
+    load_tools([name])
+    data(data_path("tools").joinpath(f"{name}.yaml").read_text(encoding="utf-8").rstrip())
+
+
+def questions(name: Name = None) -> None:
+    """List the twelve questions, or show one template."""
+    from graphwalk.cli.console import data
+    from graphwalk.resources import data_path
+    from graphwalk.suites.questions.template import choose_templates, shipped_templates
+
+    if name is None:
+        _columns({t.name: f"{t.category:<10} {', '.join(t.answer_fields)}" for t in shipped_templates().values()})
+        return
+    choose_templates([name])
+    data(data_path("templates").joinpath("questions", f"{name}.yaml").read_text(encoding="utf-8").rstrip())
+
+
+def experiments(name: Name = None) -> None:
+    """List the ready-made experiments, or show one."""
+    from graphwalk.cli.console import data
+    from graphwalk.config.loading import find_experiment, load_experiment, shipped_experiments
+
+    if name is None:
+        _columns({known: _first_sentence(load_experiment(known).description) for known in shipped_experiments()})
+        return
+    data(find_experiment(name).read_text(encoding="utf-8").rstrip())
+
+
+def _columns(rows: dict[str, str]) -> None:
+    from graphwalk.cli.console import data, printable
+
+    width = max(map(len, rows))
+    for name, text in rows.items():
+        data(printable(f"{name:<{width}}  {text}"))
+
+
+def _first_sentence(text: str) -> str:
+    return " ".join(text.split()).partition(". ")[0].rstrip(".")

@@ -1,0 +1,120 @@
+"""Live progress: one moving line on a terminal, a quiet line now and then elsewhere."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from graphwalk.cli.console import say, stderr
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+    from rich.progress import Progress as Bar
+
+    from graphwalk.runlog.result import Result
+    from graphwalk.runner.progress import Progress
+
+_QUIET_SECONDS = 10.0
+
+
+class Counts:
+    """What is shown: episodes, correct so far, calls, tokens, cost."""
+
+    def __init__(self) -> None:
+        self.episodes = self.done = self.scored = self.correct = self.failed = self.calls = self.tokens = 0
+        self.cost: float | None = None
+
+    def add(self, result: "Result") -> None:
+        self.done += 1
+        self.calls += len(result.trajectory.results)
+        self.tokens += result.usage.total_tokens
+        if result.usage.cost is not None:
+            self.cost = (self.cost or 0.0) + result.usage.cost
+        if result.score is None:
+            self.failed += 1
+        else:
+            self.scored += 1
+            self.correct += bool(result.score["correct"])
+
+    def __str__(self) -> str:
+        parts = [f"{self.correct}/{self.scored} correct", f"{self.calls} tool calls"]
+        if self.tokens:
+            parts.append(f"{self.tokens:,} tokens")
+        if self.cost is not None:
+            parts.append(f"${self.cost:.4f}")
+        if self.failed:
+            parts.append(f"{self.failed} failed")
+        return " · ".join(parts)
+
+
+class QuietProgress:
+    """For logs and pipes."""
+
+    def __init__(self) -> None:
+        self._counts = Counts()
+        self._begun = self._said = time.monotonic()
+
+    def planning(self, tasks: int) -> None: ...
+
+    def started(self, episodes: int, done: int) -> None:
+        self._counts.episodes, self._counts.done = episodes, done
+        say(f"{episodes} episodes" + (f", {done} of them done before" if done else ""))
+
+    def finished(self, result: "Result") -> None:
+        self._counts.add(result)
+        now, last = time.monotonic(), self._counts.done == self._counts.episodes
+        if last or now - self._said >= _QUIET_SECONDS:
+            self._said = now
+            say(f"{self._counts.done}/{self._counts.episodes} · {self._counts} · {now - self._begun:.1f} s")
+
+    def note(self, text: str) -> None:
+        say(f"note: {text}")
+
+
+class LiveProgress:
+    """For a terminal."""
+
+    def __init__(self, bar: "Bar") -> None:
+        self._bar, self._counts = bar, Counts()
+        self._task: TaskID = bar.add_task("making tasks", total=None, detail="")
+
+    def planning(self, tasks: int) -> None:
+        self._bar.update(self._task, detail=f"{tasks} so far")
+
+    def started(self, episodes: int, done: int) -> None:
+        self._bar.update(self._task, description="episodes", total=episodes, completed=done, detail="")
+
+    def finished(self, result: "Result") -> None:
+        self._counts.add(result)
+        self._bar.update(self._task, advance=1, detail=str(self._counts))
+
+    def note(self, text: str) -> None:
+        say(f"note: {text}")
+
+
+@contextmanager
+def progress_for_terminal() -> Iterator["Progress"]:
+    """Live on a terminal, quiet elsewhere."""
+    if not sys.stderr.isatty():
+        yield QuietProgress()
+        return
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[detail]}"),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=stderr(), transient=True) as bar:
+        yield LiveProgress(bar)

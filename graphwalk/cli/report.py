@@ -1,0 +1,46 @@
+"""`graphwalk report` and `graphwalk rescore`."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+Format = Literal["terminal", "json", "csv", "markdown"]
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="A run folder, finished or not.")],
+    json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    format: Annotated[Format, typer.Option(help="How to write the tables.")] = "terminal",
+) -> None:
+    """Print the tables of a run: scores with intervals, by category and by graph size, and the paper's figures."""
+    print_report(folder, "json" if json else format)
+
+
+def rescore(folder: Annotated[Path, typer.Argument(help="A run folder.")]) -> None:
+    """Score all answers of a run again from its log, with the scorer of this version. No model is called."""
+    from graphwalk.cli.console import say
+    from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runner.rescore import rescore_run
+
+    run_folder = RunFolder.open(folder)
+    changed, total = rescore_run(run_folder)
+    say(f"{total} results scored again, {changed} scores changed")
+    print_report(folder, "terminal")
+
+
+def print_report(folder: Path, format: Format) -> float | None:
+    """Write a report to stdout; the lowest accuracy of its rows in percent, None where nothing is scored."""
+    from graphwalk.cli.console import data, stdout
+    from graphwalk.report.load import report_of
+    from graphwalk.report.terminal import TerminalReport
+    from graphwalk.report.written import to_csv, to_json, to_markdown
+    from graphwalk.runlog.run_folder import RunFolder
+
+    made = report_of(RunFolder.open(folder))
+    if format == "terminal":
+        stdout().print(TerminalReport(made))
+    else:
+        data({"json": to_json, "csv": to_csv, "markdown": to_markdown}[format](made).rstrip("\n"))
+    known = [row["accuracy"] for row in made.rows if row["accuracy"] is not None]
+    return min(known, default=None)

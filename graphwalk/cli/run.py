@@ -1,0 +1,183 @@
+"""`graphwalk run` and `graphwalk resume`."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from graphwalk.config.experiment import ExperimentConfig
+    from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runner.run import RunSummary
+
+_GRAPHS_FIELD = {"questions": "graphs", "mazes": "mazes", "magma": "traces"}
+
+Concurrency = Annotated[int | None, typer.Option("--max-concurrency", min=1, help="Episodes in flight.")]
+Rpm = Annotated[float | None, typer.Option("--requests-per-minute", "--rpm", help="Per model.")]
+Tpm = Annotated[float | None, typer.Option("--tokens-per-minute", "--tpm", help="Per model.")]
+BudgetUsd = Annotated[float | None, typer.Option("--budget-usd", help="Stop the whole run at this cost.")]
+BudgetTokens = Annotated[int | None, typer.Option("--budget-tokens", help="Stop the whole run at so many tokens.")]
+FailUnder = Annotated[
+    float | None, typer.Option("--fail-under", help="Exit with 5 if the accuracy of any row is below, in percent.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of a table.")]
+
+
+def run(
+    experiment: Annotated[str, typer.Argument(help="A name (see `graphwalk experiments`) or the path of a YAML file.")],
+    model: Annotated[
+        list[str] | None, typer.Option("--model", "-m", help="provider/model; repeatable. None: the scripted ones.")
+    ] = None,
+    setting: Annotated[
+        list[str] | None, typer.Option("--setting", help="tools or no_tools; for MAGMA a strategy; repeatable.")
+    ] = None,
+    store: Annotated[str | None, typer.Option(help="embedded or neo4j.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Everything generated follows from it.")] = None,
+    graphs: Annotated[int | None, typer.Option(min=1, help="Graphs, mazes or traces of each kind.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first tasks.")] = None,
+    repeats: Annotated[int | None, typer.Option(min=1, help="Episodes per task, model and setting.")] = None,
+    tool_protocol: Annotated[str | None, typer.Option(help="native, text or auto.")] = None,
+    reasoning_effort: Annotated[
+        str | None, typer.Option(help="For reasoning models, as their provider names it.")
+    ] = None,
+    temperature: Annotated[float | None, typer.Option(help="Sampling temperature.")] = None,
+    extractor: Annotated[str | None, typer.Option(help="provider/model that reads answers which we cannot.")] = None,
+    max_concurrency: Concurrency = None,
+    requests_per_minute: Rpm = None,
+    tokens_per_minute: Tpm = None,
+    budget_usd: BudgetUsd = None,
+    budget_tokens: BudgetTokens = None,
+    override: Annotated[
+        list[str] | None, typer.Option("-o", metavar="KEY=VALUE", help="Any field of the experiment; repeatable.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The run folder. Default: runs/<time>-<name>-<id>.")] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="Leave the graphs in Neo4j.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show tasks, calls and estimated cost; run nothing.")
+    ] = False,
+    fail_under: FailUnder = None,
+    json: Json = False,
+) -> None:
+    """Run an experiment: models × settings × graphs × questions, on identical tasks."""
+    from graphwalk.config.loading import load_experiment
+
+    flags: dict[str, Any] = {
+        "models": model,
+        "settings": setting,
+        "store": store,
+        "seed": seed,
+        "limit": limit,
+        "repeats": repeats,
+        "keep": keep or None,
+        "extractor": extractor,
+        "agent.tool_protocol": tool_protocol,
+        "options.reasoning_effort": reasoning_effort,
+        "options.temperature": temperature,
+        "limits.max_concurrency": max_concurrency,
+        "limits.requests_per_minute": requests_per_minute,
+        "limits.tokens_per_minute": tokens_per_minute,
+        "limits.budget_usd": budget_usd,
+        "limits.budget_tokens": budget_tokens,
+    }
+    given = {key: value for key, value in flags.items() if value is not None}
+    config = load_experiment(experiment, override or (), given)
+    if graphs is not None:
+        field = _GRAPHS_FIELD[config.suite.name]
+        config = load_experiment(experiment, override or (), {**given, f"suite.{field}.*.count": graphs})
+    if dry_run:
+        _dry_run(config, json)
+        return
+    _start(config, out, fail_under, json)
+
+
+def resume(
+    folder: Annotated[Path, typer.Argument(help="The folder of a run that was interrupted.")],
+    max_concurrency: Concurrency = None,
+    requests_per_minute: Rpm = None,
+    tokens_per_minute: Tpm = None,
+    budget_usd: BudgetUsd = None,
+    budget_tokens: BudgetTokens = None,
+    fail_under: FailUnder = None,
+    json: Json = False,
+) -> None:
+    """Go on with a run: what is finished stays, what failed is tried again, no reply is paid for twice."""
+    from graphwalk.cli.progress import progress_for_terminal
+    from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runner.run import resume_run
+    from graphwalk.settings import load_settings
+
+    limits = {
+        "max_concurrency": max_concurrency,
+        "requests_per_minute": requests_per_minute,
+        "tokens_per_minute": tokens_per_minute,
+        "budget_usd": budget_usd,
+        "budget_tokens": budget_tokens,
+    }
+    changes = {name: value for name, value in limits.items() if value is not None}
+    run_folder = RunFolder.open(folder)
+    with progress_for_terminal() as progress:
+        _finish(run_folder, resume_run(run_folder, load_settings(), progress, changes), fail_under, json)
+
+
+def _start(config: "ExperimentConfig", out: Path | None, fail_under: float | None, json: bool) -> None:
+    import secrets
+    from datetime import UTC, datetime
+
+    from graphwalk.cli.console import say
+    from graphwalk.cli.progress import progress_for_terminal
+    from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runner.players import check_models
+    from graphwalk.runner.run import start_run
+    from graphwalk.settings import load_settings
+    from graphwalk.suites.registry import suite_named
+
+    settings = load_settings()
+    check_models(config, suite_named(config.suite.name), settings)
+    now, run_id = datetime.now(UTC), secrets.token_hex(4)
+    path = out or Path("runs") / f"{now:%Y%m%d-%H%M%S}-{config.name}-{run_id}"
+    folder = RunFolder.create(path)
+    if not config.models:
+        say("No model named: the scripted players run. To run your own:  --model openai/gpt-4.1-mini")
+    created = now.isoformat(timespec="seconds")
+    with progress_for_terminal() as progress:
+        work = start_run(config, folder, settings, progress, run_id=run_id, created=created)
+        _finish(folder, work, fail_under, json)
+
+
+def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool) -> None:
+    """Do the work, print the report, and end with the code that says how it went."""
+    from graphwalk.cli.asynchronous import Interrupted, run_async
+    from graphwalk.cli.console import say
+    from graphwalk.cli.report import print_report
+    from graphwalk.errors import GraphwalkError
+
+    goes_on = f"graphwalk resume {folder.path}"
+    try:
+        summary: RunSummary = run_async(work)
+    except Interrupted as interrupted:
+        say(f"{interrupted}: stopped. Finished episodes are on disk; go on with:  {goes_on}")
+        raise
+    except GraphwalkError as error:
+        if folder.manifest_path.exists() and goes_on not in error.hint:
+            error.hint = f"{error.hint}; then  {goes_on}" if error.hint else goes_on
+        raise
+    lowest = print_report(folder.path, "json" if json else "terminal")
+    say(f"run folder: {folder.path}")
+    if summary.budget_reached:
+        say(f"the budget is spent; with a larger one:  {goes_on} --budget-usd … | --budget-tokens …")
+    if summary.finished < summary.episodes:
+        say(f"{summary.episodes - summary.finished} episodes have no score; try them again:  {goes_on}")
+        raise typer.Exit(4)
+    if fail_under is not None and lowest is not None and lowest < fail_under:
+        say(f"the lowest accuracy is {lowest:.2f} %, below {fail_under} %")
+        raise typer.Exit(5)
+
+
+def _dry_run(config: "ExperimentConfig", json: bool) -> None:
+    from graphwalk.cli.asynchronous import run_async
+    from graphwalk.cli.console import data
+    from graphwalk.runner.estimate import estimate_run
+    from graphwalk.settings import load_settings
+
+    estimate = run_async(estimate_run(config, load_settings()))
+    data(estimate.as_json() if json else estimate.as_text())

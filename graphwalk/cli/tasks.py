@@ -1,0 +1,29 @@
+"""`graphwalk tasks`: the questions on a graph, with their proven answers."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def tasks(
+    graph: Annotated[
+        Path, typer.Option(help="A graph file: JSON, GraphML or Cypher (see `graphwalk generate graph`).")
+    ],
+    seed: Annotated[int, typer.Option(help="Decides which parameters the questions get.")] = 0,
+    question: Annotated[list[str] | None, typer.Option(help="Only these questions; repeatable.")] = None,
+    per_question: Annotated[int, typer.Option(min=1, help="Tasks per question.")] = 1,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object a line, with Cypher and gold.")] = False,
+) -> None:
+    """Print the twelve questions on a graph, each with its answer, proven by two oracles."""
+    from graphwalk.cli.asynchronous import run_async
+    from graphwalk.cli.console import data, printable
+    from graphwalk.generators.graph_formats import load_graph
+    from graphwalk.suites.questions.suite import tasks_on
+
+    made = run_async(tasks_on(load_graph(graph), seed=seed, questions=question, per_question=per_question))
+    for task in made:
+        if json:
+            data(task.model_dump_json())
+        else:
+            data(printable(f"{task.template}\n{task.question}\n→ {task.gold_size} rows, par {task.par_turns} turns\n"))

@@ -1,0 +1,101 @@
+"""What a run would do and cost, without running it."""
+
+import json
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from graphwalk.config.experiment import ExperimentConfig
+from graphwalk.runner.plan import Plan, make_plan
+from graphwalk.settings import Settings
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.store import Database
+from graphwalk.suites.registry import suite_named
+
+_CHARACTERS_PER_TOKEN = 4
+"""A rule of thumb for English and JSON; tokenizers differ."""
+_ANSWER_TOKENS = 100
+"""Output of a turn: a call, or a short answer."""
+
+
+@dataclass
+class ModelEstimate:
+    """One model in one setting: at least so many calls and tokens, if it walks as straight as the expert."""
+
+    model: str
+    setting: str
+    episodes: int = 0
+    model_calls: int = 0
+    tool_calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+
+
+@dataclass
+class Estimate:
+    """A dry run: tasks, and per model and setting what a walk at par would take. Real models take more."""
+
+    tasks: dict[str, int]
+    rows: list[ModelEstimate]
+
+    def as_json(self) -> str:
+        return json.dumps(asdict(self), indent=2)
+
+    def as_text(self) -> str:
+        lines = [f"{sum(self.tasks.values())} tasks: " + ", ".join(f"{n} {t}" for t, n in self.tasks.items()), ""]
+        lines.append(
+            f"{'model':<36} {'setting':<9} {'episodes':>8} {'calls':>7} {'tool calls':>10} {'tokens':>12}  cost"
+        )
+        for row in self.rows:
+            cost = "unknown (give prices)" if row.usd is None else f"${row.usd:.2f}"
+            tokens = row.input_tokens + row.output_tokens
+            lines.append(
+                f"{row.model:<36} {row.setting:<9} {row.episodes:>8} {row.model_calls:>7} {row.tool_calls:>10} "
+                f"{tokens:>12,}  {cost}"
+            )
+        return "\n".join(
+            [*lines, "", "At par, that is, if every model walks as straight as the expert: a lower bound."]
+        )
+
+
+async def estimate_run(config: ExperimentConfig, settings: Settings) -> Estimate:
+    """Make the tasks on the embedded engine, and add up what they take at par."""
+    suite = suite_named(config.suite.name)
+    models = config.models or suite.default_models
+
+    async def open_scratch() -> Database:
+        return EmbeddedDatabase()
+
+    plan = await make_plan(config, suite, models, open_scratch, lambda tasks: None)
+    rows: dict[tuple[str, str], ModelEstimate] = {}
+    for planned in plan.episodes:
+        key = planned.key.model, planned.key.setting
+        row = rows.setdefault(key, ModelEstimate(*key))
+        episode = await suite.episode(
+            planned.task, planned.key.setting, planned.world.world, planned.world.store, config.agent
+        )
+        characters = sum(len(message.content or "") for message in episode.prompt)
+        turns = (planned.task.par_turns or 1) if episode.toolbox is not None else 1
+        if episode.toolbox is not None:
+            characters += sum(len(json.dumps(tool.as_openai())) for tool in episode.toolbox.specs)
+            row.tool_calls += planned.task.par_calls or 0
+        row.episodes += 1
+        row.model_calls += turns
+        row.input_tokens += turns * characters // _CHARACTERS_PER_TOKEN
+        row.output_tokens += turns * _ANSWER_TOKENS
+    for row in rows.values():
+        row.usd = _cost(row, config)
+    return Estimate(_tasks_by_template(plan), list(rows.values()))
+
+
+def _cost(row: ModelEstimate, config: ExperimentConfig) -> float | None:
+    if row.model.startswith(("scripted/", "replay/")):
+        return 0.0
+    price = config.prices.get(row.model)
+    return None if price is None else (row.input_tokens * price.input + row.output_tokens * price.output) / 1e6
+
+
+def _tasks_by_template(plan: Plan) -> dict[str, int]:
+    counts: Counter[Any] = Counter(task.template for task, _ in plan.tasks)
+    return dict(counts)

@@ -1,0 +1,195 @@
+"""A whole run: plan, players, episodes in flight, log; and going on with one that was interrupted."""
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphwalk.config.experiment import ExperimentConfig
+from graphwalk.config.loading import validate
+from graphwalk.errors import RunLogError, StoreError
+from graphwalk.models.stack import call_options
+from graphwalk.runlog.jsonlines import LineWriter
+from graphwalk.runlog.result import EpisodeKey, key_of
+from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runner.episode import Stage, play
+from graphwalk.runner.manifest import fingerprint, new_manifest, refuse_drift
+from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
+from graphwalk.runner.players import Players
+from graphwalk.runner.progress import Progress
+from graphwalk.settings import Settings
+from graphwalk.stores.open import open_database
+from graphwalk.stores.store import Database
+from graphwalk.suites.registry import suite_named
+from graphwalk.types.chat import Usage
+from graphwalk.types.episode import ExitStatus
+from graphwalk.types.wire import usage_from_dict
+
+_CLEAN_UP_SECONDS = 4.0
+"""An interrupted run has to end within five seconds."""
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """How a run stands when its process ends."""
+
+    episodes: int
+    finished: int
+    failed: int
+    """Episodes that ended in an infrastructure failure; a resume tries them again."""
+    usage: Usage
+    budget_reached: bool
+
+
+async def start_run(
+    config: ExperimentConfig, folder: RunFolder, settings: Settings, progress: Progress, *, run_id: str, created: str
+) -> RunSummary:
+    """Begin a run in a new folder and work until it is done. Errors of the run itself are raised."""
+    models = config.models or suite_named(config.suite.name).default_models
+    with folder.lock():
+        manifest = new_manifest(config, models, run_id, created)
+        folder.write_manifest(manifest)
+        return await _Run(config, models, folder, settings, progress, manifest).work()
+
+
+async def resume_run(
+    folder: RunFolder, settings: Settings, progress: Progress, changes: dict[str, Any] | None = None
+) -> RunSummary:
+    """Go on with a run: finished episodes stay, failed ones are tried again, paid replies are not asked for again.
+
+    `changes` replaces fields of the limits (concurrency, budgets, …). RunLogError where anything else has changed.
+    """
+    with folder.lock():
+        manifest = folder.read_manifest()
+        data = manifest.get("config")
+        if not isinstance(data, dict):
+            raise RunLogError(f"{folder.manifest_path} holds no configuration")
+        limits = {**data.get("limits", {}), **(changes or {})}
+        config = validate(ExperimentConfig, {**data, "limits": limits}, str(folder.manifest_path))
+        manifest["config"] = {**config.model_dump(mode="json")}
+        return await _Run(config, config.models, folder, settings, progress, manifest).work()
+
+
+class _Run:
+    """One process working on one run folder."""
+
+    def __init__(
+        self,
+        config: ExperimentConfig,
+        models: tuple[str, ...],
+        folder: RunFolder,
+        settings: Settings,
+        progress: Progress,
+        manifest: dict[str, Any],
+    ) -> None:
+        self.config, self.models, self.folder, self.settings = config, models, folder, settings
+        self.progress, self.manifest = progress, manifest
+        self.suite = suite_named(config.suite.name)
+        self.database: Database | None = None
+
+    async def work(self) -> RunSummary:
+        plan = Plan()
+        async with Players(self.config, self.suite, self.folder, self.settings, self.models) as players:
+            try:
+                plan = await make_plan(
+                    self.config, self.suite, self.models, self._open_database, self.progress.planning
+                )
+                self._settle_manifest(plan)
+                return await self._play_all(plan, players)
+            finally:
+                await self._clean_up(plan)
+
+    async def _open_database(self) -> Database:
+        self.database = await open_database(self.config.store, self.settings, run_id=self.manifest["run_id"])
+        return self.database
+
+    def _settle_manifest(self, plan: Plan) -> None:
+        """Record what the run is about, or refuse to go on where that is no longer the same."""
+        now = fingerprint(self.config, self.models, plan)
+        if self.manifest.get("fingerprint") is not None:
+            refuse_drift(self.folder.path, self.manifest["fingerprint"], now)
+        self.manifest["fingerprint"] = now
+        self.folder.write_manifest(self.manifest)
+
+    async def _play_all(self, plan: Plan, players: Players) -> RunSummary:
+        tally = self._earlier_results(plan)
+        players.budget.charge(tally.usage)
+        self.progress.started(len(plan.episodes), len(tally.status_of))
+        pending = iter([planned for planned in plan.episodes if planned.key not in tally.status_of])
+        stage = Stage(self.config, self.suite, call_options(self.config.options, self.config.agent))
+        writer = self.folder.results_writer()
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(self.config.limits.max_concurrency):
+                    group.create_task(self._work_off(pending, players, stage, writer, tally))
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        finally:
+            writer.close()
+        return tally.summary(len(plan.episodes), players.budget.exhausted)
+
+    async def _work_off(
+        self, pending: Iterator[PlannedEpisode], players: Players, stage: Stage, writer: LineWriter, tally: "_Tally"
+    ) -> None:
+        """One of the workers that share the episodes that are left."""
+        for planned in pending:
+            if players.budget.exhausted:
+                return
+            async with players.seat(planned) as (model, extractor):
+                result = await play(planned, model, extractor, stage)
+            writer.append(redacted(result.as_dict(), self.settings))
+            tally.count(planned.key, result.exit_status, result.usage)
+            self.progress.finished(result)
+            await asyncio.sleep(0)
+
+    def _earlier_results(self, plan: Plan) -> "_Tally":
+        """What earlier processes finished; failures are left out, so that they are tried again."""
+        planned = {episode.key for episode in plan.episodes}
+        tally = _Tally()
+        for number, record in enumerate(self.folder.records(), 1):
+            key, status = key_of(record), ExitStatus(record["exit_status"])
+            if key not in planned:
+                raise RunLogError(f"{self.folder.results_path}:{number}: the episode is not part of this run: {key}")
+            if not status.infrastructure:
+                tally.count(key, status, usage_from_dict(record["usage"]))
+        return tally
+
+    async def _clean_up(self, plan: Plan) -> None:
+        """Leave the database as it was found; where that takes too long, `graphwalk db clean` does it later."""
+        if self.database is None:
+            return
+        try:
+            task = asyncio.current_task()
+            interrupted = task is not None and task.cancelling() > 0
+            async with asyncio.timeout(_CLEAN_UP_SECONDS if interrupted else None):
+                if not self.config.keep:
+                    await plan.drop_graphs()
+        except (StoreError, TimeoutError) as error:
+            self.progress.note(f"graphs may be left in the database ({error or 'time out'}): graphwalk db clean")
+        finally:
+            await self.database.close()
+
+
+@dataclass
+class _Tally:
+    """Finished episodes and what they cost."""
+
+    status_of: dict[EpisodeKey, ExitStatus] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+
+    def count(self, key: EpisodeKey, status: ExitStatus, usage: Usage) -> None:
+        self.status_of[key] = status
+        self.usage += usage
+
+    def summary(self, episodes: int, budget_reached: bool) -> RunSummary:
+        failed = sum(status.infrastructure for status in self.status_of.values())
+        return RunSummary(episodes, len(self.status_of) - failed, failed, self.usage, budget_reached)
+
+
+def redacted(value: Any, settings: Settings) -> Any:
+    """The same value without secrets in any of its texts."""
+    if isinstance(value, str):
+        return settings.redact(value)
+    if isinstance(value, dict):
+        return {key: redacted(item, settings) for key, item in value.items()}
+    return [redacted(item, settings) for item in value] if isinstance(value, list | tuple) else value
