@@ -1,0 +1,148 @@
+"""Replies on disk, so that a call already paid for is never made again.
+
+One line per reply, flushed before the reply is used: `{"crc32": "…", "key": "…", "reply": {…}}`, the checksum over
+everything behind it. The file is made once per run folder, which lets in one process at a time.
+"""
+
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from graphwalk.errors import RunLogError
+from graphwalk.models.model import Model
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
+from graphwalk.types.wire import message_to_dict, reply_from_dict, reply_to_dict
+
+_LINE = re.compile(rb'\{"crc32": "([0-9a-f]{8})", ("key": "([0-9a-f]{64})", "reply": .*\})\n\Z', re.DOTALL)
+
+
+class ReplyCache:
+    """The replies of one run by key. Only their places are kept in memory, not the replies.
+
+    `damaged` counts lines that could not be read: their calls are made again. A torn last line is dropped.
+    `redact` takes secrets out of texts, before they are written and before they are used. RunLogError if the file
+    cannot be written.
+    """
+
+    def __init__(self, path: Path, redact: Callable[[str], str] | None = None) -> None:
+        self.damaged = 0
+        self._redact = redact
+        self._places: dict[bytes, tuple[int, int]] = {}
+        self._path = path
+        try:
+            self._writer = path.open("ab")
+            self._reader = path.open("rb")
+            self._end = self._index()
+            self._writer.truncate(self._end)
+        except OSError as error:
+            raise RunLogError(f"the reply cache {path} cannot be opened: {error.strerror}") from error
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def get(self, key: str) -> Reply | None:
+        place = self._places.get(bytes.fromhex(key))
+        if place is None:
+            return None
+        self._reader.seek(place[0])
+        return reply_from_dict(json.loads(self._reader.read(place[1]))["reply"])
+
+    def put(self, key: str, reply: Reply) -> Reply:
+        """Write a reply down; returns it as it is to be used, which is as it will be read again."""
+        wire = reply_to_dict(reply)
+        if self._redact is not None:
+            clean = _redacted(wire, self._redact)
+            if clean != wire:
+                wire, reply = clean, reply_from_dict(clean)
+        content = f'"key": "{key}", "reply": {json.dumps(wire)}}}'.encode()
+        line = b'{"crc32": "%08x", %s\n' % (zlib.crc32(content), content)
+        try:
+            self._writer.write(line)
+            self._writer.flush()
+        except OSError as error:
+            raise RunLogError(f"the reply cache {self._path} cannot be written: {error.strerror}") from error
+        self._places[bytes.fromhex(key)] = (self._end, len(line))
+        self._end += len(line)
+        return reply
+
+    def close(self) -> None:
+        self._writer.close()
+        self._reader.close()
+
+    def _index(self) -> int:
+        """Find the places of all replies; returns where the last whole line ends."""
+        position = 0
+        for line in self._reader:
+            if not line.endswith(b"\n"):
+                break
+            match = _LINE.match(line)
+            if match is not None and int(match[1], 16) == zlib.crc32(match[2]):
+                self._places[bytes.fromhex(match[3].decode())] = (position, len(line))
+            else:
+                self.damaged += 1
+            position += len(line)
+        return position
+
+
+class CachedModel:
+    """One episode's view of a cache: the n-th request of an episode is looked up before it is made.
+
+    `episode_key` names the episode within the run (task, setting, repeat). The key of a request covers model,
+    messages, tools, options, episode and position, so that nothing else ever gets its reply.
+    """
+
+    def __init__(self, model: Model, cache: ReplyCache, episode_key: str) -> None:
+        self.name = model.name
+        self._model = model
+        self._cache = cache
+        self._episode = hashlib.sha256(_canonical([model.name, episode_key]))
+        self._digests: dict[Message, bytes] = {}
+        self._tools: tuple[Sequence[ToolSpec], bytes] = ((), _digest([]))
+        self._ordinal = 0
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        key = self._key(messages, tools, options)
+        self._ordinal += 1
+        known = self._cache.get(key)
+        if known is not None:
+            return known
+        return self._cache.put(key, await self._model.complete(messages, tools, options))
+
+    async def close(self) -> None:
+        await self._model.close()
+
+    def _key(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> str:
+        """SHA-256 (hex). Each message is written out once per episode: conversations are sent again and again."""
+        sha = self._episode.copy()
+        sha.update(_canonical([self._ordinal, asdict(options)]))
+        if tools is not self._tools[0]:
+            self._tools = (tools, _digest([tool.as_openai() for tool in tools]))
+        sha.update(self._tools[1])
+        for message in messages:
+            digest = self._digests.get(message)
+            if digest is None:
+                digest = self._digests[message] = _digest(message_to_dict(message))
+            sha.update(digest)
+        return sha.hexdigest()
+
+
+def _canonical(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _digest(value: Any) -> bytes:
+    return hashlib.sha256(_canonical(value)).digest()
+
+
+def _redacted(value: Any, redact: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {name: _redacted(inner, redact) for name, inner in value.items()}
+    return list(map(partial(_redacted, redact=redact), value)) if isinstance(value, list) else value

@@ -1,0 +1,131 @@
+"""One HTTP server with an OpenAI-compatible API: JSON in, JSON out, every failure a ModelError."""
+
+import json
+import re
+import time
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from graphwalk.errors import ConfigError, ModelError
+from graphwalk.models.failure import status_error
+from graphwalk.settings import Settings
+
+if TYPE_CHECKING:
+    import httpx2
+    from openai import AsyncOpenAI
+
+LONGEST_BODY = 64 * 2**20
+"""Bytes of one reply. A server that never stops sending must not fill the memory before the deadline comes."""
+_SILENCE = 900.0
+"""Seconds without a byte after which a connection is given up; deadlines of calls are kept elsewhere and shorter."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Endpoint:
+    """A base URL and its key; connections are opened with the first call and shared by all conversations."""
+
+    def __init__(self, base_url: str, api_key: str, settings: Settings, *, longest_body: int = LONGEST_BODY) -> None:
+        if urlsplit(base_url).scheme not in ("http", "https"):
+            raise ConfigError(f"{base_url!r} is not a base URL", hint="write it as https://host/v1")
+        if not (api_key.isascii() and api_key.isprintable()):
+            raise ConfigError("the API key contains characters that no key has", hint="check it for line breaks")
+        self.base_url = base_url
+        self._api_key = api_key
+        self._redact = settings.redact
+        self._longest_body = longest_body
+        self._client: AsyncOpenAI | None = None
+
+    @property
+    def source(self) -> str:
+        """The server as error messages name it: no path, no user."""
+        parts = urlsplit(self.base_url)
+        return parts.netloc.rpartition("@")[2]
+
+    async def post(self, path: str, body: dict[str, Any]) -> tuple[Any, float]:
+        """The decoded reply, and the seconds it took. ModelError for everything that is not JSON of status 200."""
+        import httpx2
+        import openai
+
+        client = self._client = self._client or self._connect()
+        started = time.perf_counter()
+        try:
+            response = await client.post(
+                path, cast_to=httpx2.Response, content=_encode(body), options={"follow_redirects": False}
+            )
+        except openai.APIStatusError as error:
+            text = error.body if error.body is not None else error.response.text
+            raise self._redacted(status_error(error.status_code, error.response.headers, text, self.source)) from None
+        except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, OSError, ValueError) as error:
+            raise self._unreachable(error) from None
+        return self._decode(response.content), time.perf_counter() - started
+
+    async def close(self) -> None:
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    def _connect(self) -> "AsyncOpenAI":
+        import httpx2
+        import openai
+
+        client = openai.AsyncOpenAI(
+            api_key=self._api_key,
+            base_url=self.base_url,
+            max_retries=0,
+            timeout=httpx2.Timeout(_SILENCE, connect=30.0),
+            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [self._bound]}),
+        )
+        if self.source != "api.openai.com":
+            # The client takes these from the environment; they are meant for OpenAI and for nobody else.
+            client.organization = client.project = None
+        return client
+
+    async def _bound(self, response: "httpx2.Response") -> None:
+        import httpx2
+
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        source: httpx2.AsyncByteStream = response.stream
+        limit = self._longest_body
+
+        class Bounded(httpx2.AsyncByteStream):
+            async def __aiter__(self) -> AsyncIterator[bytes]:
+                received = 0
+                async for chunk in source:
+                    received += len(chunk)
+                    if received > limit:
+                        raise ModelError(f"a reply of more than {limit:,} bytes was cut off", retryable=True)
+                    yield chunk
+
+            async def aclose(self) -> None:
+                await source.aclose()
+
+        response.stream = Bounded()
+
+    def _decode(self, content: bytes) -> Any:
+        try:
+            return json.loads(content)
+        except (ValueError, RecursionError) as error:
+            start = content[:80].decode("utf-8", "replace")
+            message = f"{self.source} sent a broken reply ({type(error).__name__}) that begins with {start!r}"
+            raise self._redacted(ModelError(message, retryable=True)) from None
+
+    def _unreachable(self, error: Exception) -> ModelError:
+        cause = error.__cause__ or error
+        message = f"no reply from {self.source}: {type(cause).__name__} {cause}".rstrip()
+        hint = f"is a server running at {self.base_url}?"
+        return self._redacted(ModelError(message, hint=hint, retryable=True))
+
+    def _redacted(self, error: ModelError) -> ModelError:
+        error.args = (self._redact(str(error)),)
+        error.hint = self._redact(error.hint)
+        return error
+
+
+def _encode(body: dict[str, Any]) -> bytes:
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        # A model may have written half a surrogate pair, which no UTF-8 body can carry back to it.
+        return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text).encode()

@@ -1,0 +1,172 @@
+"""Models by name: `provider/model`, built in or brought along by another package.
+
+Another package adds a provider with one class and one entry point:
+
+    class Parrot:
+        \"\"\"Repeats the last message: `parrot/any`.\"\"\"
+
+        def __init__(self, name: str, settings: Settings) -> None:
+            self.tone = settings.get("PARROT_TONE", "plain")
+
+        async def complete(self, messages, tools, options) -> Reply:
+            return Reply(Message("assistant", messages[-1].content))
+
+    [project.entry-points."graphwalk.models"]
+    parrot = "my_package:Parrot"
+
+`name` is what follows the provider. A `close` method is called at the end where there is one; ModelError tells what
+failed and whether to try again; any other exception ends the episode as a failure of the model, not the run.
+"""
+
+import importlib
+import re
+from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+from graphwalk.errors import ConfigError, GraphwalkError, ModelError
+from graphwalk.models.endpoint import Endpoint
+from graphwalk.models.model import Model
+from graphwalk.models.openai_chat import OpenAIChatModel
+from graphwalk.models.openai_responses import OpenAIResponsesModel
+from graphwalk.settings import Settings
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
+
+ENTRY_POINTS = "graphwalk.models"
+EPISODE_PROVIDERS = {
+    "scripted": "players that ship with GraphWalk: scripted/expert, scripted/random, scripted/flawed",
+    "replay": "replay/RUN answers with what a model said in a recorded run",
+}
+"""Their models belong to one episode, and are made by whoever runs it."""
+_OPENAI = "https://api.openai.com/v1"
+_REASONING_MODEL = re.compile(r"o\d|gpt-(?:[5-9]|\d\d)(?!.*chat)|codex")
+
+
+def list_providers() -> dict[str, str]:
+    """Every provider and one line about it, built in ones first."""
+    built_in = {name: (factory.__doc__ or "").strip() for name, factory in _BUILT_IN.items()}
+    others = {point.name: f"from {point.value}" for point in entry_points(group=ENTRY_POINTS)}
+    return {**others, **built_in, **EPISODE_PROVIDERS}
+
+
+def open_model(spec: str, settings: Settings) -> Model:
+    """The bare model named `provider/model`. ConfigError for an unknown provider, a missing key, a broken plug-in."""
+    provider, slash, name = spec.partition("/")
+    if not (slash and name):
+        raise ConfigError(
+            f"{spec!r} is not a model", hint="write it as provider/model, for example openai/gpt-4.1-mini"
+        )
+    if provider in _BUILT_IN:
+        return _BUILT_IN[provider](spec, name, settings)
+    if provider in EPISODE_PROVIDERS:
+        raise ConfigError(f"{spec} plays single episodes and cannot be opened as a model", hint="use it in a run")
+    point = next(iter(entry_points(group=ENTRY_POINTS, name=provider)), None)
+    if point is None:
+        raise ConfigError(
+            f"unknown provider {provider!r} in {spec!r}", hint=f"there are: {', '.join(list_providers())}"
+        )
+    return _foreign(spec, lambda: point.load()(name, settings))
+
+
+class ForeignModel:
+    """A class of another package, made whole: with a name, with `close`, and failing only as models may fail."""
+
+    def __init__(self, name: str, inner: Any) -> None:
+        self.name = name
+        self._inner = inner
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        try:
+            reply = await self._inner.complete(messages, tools, options)
+        except GraphwalkError:
+            raise
+        except Exception as error:
+            raise ModelError(f"{self.name} failed: {type(error).__name__}: {error}") from error
+        if not isinstance(reply, Reply):
+            raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
+        return reply
+
+    async def close(self) -> None:
+        close = getattr(self._inner, "close", None)
+        if close is not None:
+            await close()
+
+
+def _foreign(spec: str, make: Callable[[], Any]) -> Model:
+    try:
+        return ForeignModel(spec, make())
+    except GraphwalkError:
+        raise
+    except Exception as error:
+        raise ConfigError(f"{spec} cannot be loaded: {type(error).__name__}: {error}") from error
+
+
+def _openai(spec: str, model: str, settings: Settings) -> Model:
+    """OpenAI by OPENAI_API_KEY and OPENAI_BASE_URL: Responses for reasoning models, Chat Completions for others"""
+    make = _openai_responses if _REASONING_MODEL.match(model) else _openai_chat
+    return make(spec, model, settings)
+
+
+def _openai_chat(spec: str, model: str, settings: Settings) -> Model:
+    """the same, always by Chat Completions"""
+    return OpenAIChatModel(spec, _openai_endpoint(settings), model)
+
+
+def _openai_responses(spec: str, model: str, settings: Settings) -> Model:
+    """the same, always by Responses"""
+    return OpenAIResponsesModel(spec, _openai_endpoint(settings), model)
+
+
+def _openai_endpoint(settings: Settings) -> Endpoint:
+    return _endpoint("OPENAI", settings.get("OPENAI_BASE_URL") or _OPENAI, settings)
+
+
+def _openai_api(spec: str, model: str, settings: Settings) -> Model:
+    """openai-api/NAME/MODEL: any compatible server, by NAME_BASE_URL and NAME_API_KEY"""
+    name, _, model = model.partition("/")
+    if not model:
+        raise ConfigError(f"{spec!r} names no model", hint="write it as openai-api/NAME/MODEL")
+    variable = re.sub(r"\W", "_", name).upper()
+    base_url = settings.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
+    return OpenAIChatModel(spec, _endpoint(variable, base_url, settings), model)
+
+
+def _langchain(spec: str, model: str, settings: Settings) -> Model:
+    """langchain/PACKAGE.CLASS/MODEL: a chat model of LangChain's (pip install 'graphwalk-agents[langchain]')"""
+    path, _, model = model.partition("/")
+    module, _, class_name = path.rpartition(".")
+    if not (module and model):
+        raise ConfigError(f"{spec!r} names no class", hint="langchain/langchain_anthropic.ChatAnthropic/MODEL")
+
+    def make() -> Model:
+        from graphwalk.models.langchain import LangchainModel
+
+        chat_class = getattr(importlib.import_module(module), class_name)
+        return LangchainModel(chat_class(model=model), spec)
+
+    return _foreign(spec, make)
+
+
+def _endpoint(variable: str, base_url: str, settings: Settings) -> Endpoint:
+    name, purpose = f"{variable}_API_KEY", settings.redact(f"{base_url} wants a key")
+    key = (settings.get(name) or "none") if _on_this_machine(base_url) else settings.require(name, purpose)
+    return Endpoint(base_url, key, settings)
+
+
+def _on_this_machine(base_url: str) -> bool:
+    try:
+        host = urlsplit(base_url).hostname or ""
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+_BUILT_IN: dict[str, Callable[[str, str, Settings], Model]] = {
+    "openai": _openai,
+    "openai-chat": _openai_chat,
+    "openai-responses": _openai_responses,
+    "openai-api": _openai_api,
+    "langchain": _langchain,
+}

@@ -1,0 +1,114 @@
+"""Tool calls that a model writes into its text: fenced JSON, tagged JSON, bare JSON.
+
+An object is a call if it has a name and arguments side by side. An answer, even one in JSON, even a list of rows with
+a property called `name`, is never taken for one.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+_LONGEST_TEXT = 200_000
+"""Characters that are searched. Nobody means a call that stands further back, and hostile text takes long to read."""
+_MOST_FAILURES = 1000
+_NAMES = ("name", "function", "tool", "tool_name")
+_ARGUMENTS = ("arguments", "parameters", "args")
+_WRAPPERS = ("function", "function_call", "tool_call")
+_START = re.compile(r"\[\s*\{|\{")
+_BROKEN = re.compile(r'\{\s*"(?:name|function|tool)"\s*:\s*"([^"]{1,64})"\s*,\s*"(?:arguments|parameters|args)"\s*:\s*')
+_BROKEN_END = re.compile(r"```|</?tool_call>|\Z")
+_EMPTY_SHELL = re.compile(r"```[\w-]*\s*```|<(tool_call|function_call)>\s*</\1>|<function=[\w.-]+>\s*</function>")
+_TAG = re.compile(r"<function=([\w.-]+)>\s*\Z")
+_DECODER = json.JSONDecoder()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Calls as (name, arguments as text) in the order of the text, and the text without them."""
+
+    calls: tuple[tuple[str, str], ...]
+    rest: str
+
+
+def find_calls(text: str, known: Collection[str], *, lenient: bool) -> Found:
+    """The calls in a reply.
+
+    `known` are the tools there are. With `lenient` (the model has no other way to call) a call to an unknown tool and
+    a cut-off or broken one count too, so that the model is told; otherwise only well-formed calls to known tools do.
+    """
+    begin = text.rfind("</think>") + 1
+    spans: list[tuple[int, int]] = []
+    calls: list[tuple[str, str]] = []
+    for start, end, value in _json_values(text[:_LONGEST_TEXT], begin):
+        tag = _TAG.search(text, max(0, start - 100), start)
+        if tag is not None and isinstance(value, dict):
+            value = {"name": tag[1], "arguments": value}
+        found = _calls_in(value, known, lenient)
+        if found:
+            calls += found
+            spans.append((start, end))
+    broken = _broken_call(text, max([begin, *(end for _, end in spans)]), known) if lenient else None
+    if broken is not None:
+        calls.append(broken[0])
+        spans.append(broken[1])
+    return Found(tuple(calls), _without(text, spans) if spans else text)
+
+
+def _json_values(text: str, position: int) -> Iterator[tuple[int, int, Any]]:
+    """(start, end, value) of the outermost JSON objects, and lists of objects, in a text."""
+    failures = 0
+    while failures < _MOST_FAILURES and (match := _START.search(text, position)) is not None:
+        start = match.start()
+        try:
+            value, position = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            failures += 1
+            position = start + 1
+        else:
+            yield start, position, value
+
+
+def _calls_in(value: Any, known: Collection[str], lenient: bool) -> list[tuple[str, str]]:
+    """All calls that a JSON value stands for; none unless all of it are calls."""
+    if isinstance(value, dict) and isinstance(value.get("tool_calls"), list):
+        value = value["tool_calls"]
+    items = value if isinstance(value, list) else [value]
+    calls = [_call(item, known, lenient) for item in items]
+    return [call for call in calls if call is not None] if all(calls) else []
+
+
+def _call(value: Any, known: Collection[str], lenient: bool) -> tuple[str, str] | None:
+    if not isinstance(value, dict):
+        return None
+    for wrapper in _WRAPPERS:
+        if isinstance(value.get(wrapper), dict):
+            value = value[wrapper]
+    name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), None)
+    key = next((key for key in _ARGUMENTS if key in value), None)
+    if name is None or key is None:
+        return None
+    arguments = value[key]
+    meant = name in known or (lenient and isinstance(arguments, dict) and len(value) <= 4)
+    if not meant:
+        return None
+    return name, arguments if isinstance(arguments, str) else json.dumps({} if arguments is None else arguments)
+
+
+def _broken_call(text: str, position: int, known: Collection[str]) -> tuple[tuple[str, str], tuple[int, int]] | None:
+    match = _BROKEN.search(text, position, position + _LONGEST_TEXT)
+    if match is None or match[1] not in known:
+        return None
+    ending = _BROKEN_END.search(text, match.end())
+    end = ending.start() if ending is not None else len(text)
+    return (match[1], text[match.end() : end].strip()), (match.start(), end)
+
+
+def _without(text: str, spans: list[tuple[int, int]]) -> str:
+    pieces, position = [], 0
+    for start, end in spans:
+        pieces.append(text[position:start])
+        position = end
+    pieces.append(text[position:])
+    return _EMPTY_SHELL.sub("", "".join(pieces)).strip()
