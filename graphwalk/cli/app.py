@@ -8,7 +8,7 @@ import typer
 from graphwalk import __version__
 from graphwalk.cli import database, doctor, generate, lists, report, run, tasks
 from graphwalk.cli.asynchronous import Interrupted
-from graphwalk.cli.console import say, show_error, show_warnings_as_lines
+from graphwalk.cli.console import show_error, show_warnings_as_lines
 from graphwalk.errors import GraphwalkError
 
 app = typer.Typer(

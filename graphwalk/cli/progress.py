@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from graphwalk.cli.console import say, stderr
 
 if TYPE_CHECKING:
-    from rich.progress import TaskID
     from rich.progress import Progress as Bar
+    from rich.progress import TaskID
 
     from graphwalk.runlog.result import Result
     from graphwalk.runner.progress import Progress
