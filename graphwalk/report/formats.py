@@ -21,7 +21,7 @@ def _escaped(character: str) -> str:
 
 
 def integer(value: Any) -> str:
-    return f"{value:,}".replace(",", " ")
+    return str(value)
 
 
 def short(value: Any) -> str:

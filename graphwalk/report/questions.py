@@ -144,7 +144,7 @@ def _baseline(result: ResultRecord, model: str, rows: int, right: int) -> Mappin
         "answered": rows > 0,
     }
     fields = {"model": model, "setting": "baseline", "repeat": 0, "exit_status": "answered", "score": score}
-    return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": 0.0}
+    return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None}
 
 
 REPORT = SuiteReport(

@@ -61,16 +61,26 @@ def build_report(results: Iterable[ResultRecord], suite: str, *, reference: str 
     """
     declared = suite_report(suite)
     measured = measure_results(results, declared)
-    baselines = measured.baselines
     return Report(
         suite=declared,
         rows=[_row(measured, player, measured.rows_of(player), seed) for player in measured.players],
-        baselines=[_row(baselines, p, baselines.rows_of(p), seed) for p in baselines.players] if baselines else [],
+        baselines=_baseline_rows(measured.baselines, seed) if measured.baselines else [],
         groups=dict(_grouped(measured, seed)),
         comparisons=list(_comparisons(measured, seed)),
         reference=_matching(declared.reference(reference), measured.players) if reference else None,
-        notes=declared.notes,
+        notes=(*declared.notes, *_failures(measured)),
     )
+
+
+def _failures(measured: Measured) -> Iterator[str]:
+    failed = int(np.nansum(measured.column("infrastructure_failures")))
+    if failed:
+        yield f"{failed} of {len(measured.episodes)} episodes failed and have no score: resume the run to try them again."
+
+
+def _baseline_rows(baselines: Measured, seed: int) -> list[ReportRow]:
+    """They are exact, and have no intervals."""
+    return [{**_row(baselines, p, baselines.rows_of(p), seed), "intervals": {}} for p in baselines.players]
 
 
 def _row(measured: Measured, player: Player, numbers: NDArray[np.int64], seed: int, **group: Any) -> ReportRow:

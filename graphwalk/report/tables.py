@@ -9,6 +9,7 @@ from graphwalk.report.measure import Column, Grouping
 from graphwalk.report.report import Report, ReportRow
 
 PAPER = " (paper)"
+_MOST_PUBLISHED = 24
 _MOST_COMPARISONS = 28
 """Pairs shown in tables; the JSON form has all."""
 
@@ -55,11 +56,16 @@ def text_tables(report: Report) -> Iterator[TextTable]:
 
 
 def _published(report: Report, grouping: Grouping) -> list[ReportRow]:
-    """The paper's rows for groups and models that were run here; models are compared without their provider."""
-    rows = report.reference.groups.get(grouping.name, ()) if report.reference else ()
-    models = {row["model"].rpartition("/")[2] for row in report.rows}
+    """The paper's rows for groups and models that were run here; where it has none of our models, all if they are few.
+
+    Models are compared without their provider.
+    """
+    published = report.reference.groups.get(grouping.name, ()) if report.reference else ()
     groups = {row[grouping.name] for row in report.groups.get(grouping.name, [])}
-    return [{**row, "published": True} for row in rows if row[grouping.name] in groups and row["model"] in models]
+    models = {row["model"].rpartition("/")[2] for row in report.rows}
+    rows = [{**row, "published": True} for row in published if row[grouping.name] in groups]
+    same_models = [row for row in rows if row["model"] in models]
+    return same_models or (rows if len(rows) <= _MOST_PUBLISHED else [])
 
 
 def _table(
@@ -67,18 +73,22 @@ def _table(
 ) -> TextTable:
     columns = [column for column in columns if any(row.get(column.field) is not None for row in rows)]
     names = [*([Header(grouping.title, name=True)] if grouping else []), Header("model", True), Header("setting", True)]
+    headers = (*names, *(Header(column.title, optional=column.optional) for column in columns))
+    groups = [row[grouping.name] if grouping else None for row in rows]
+    repeated = [bool(grouping) and i > 0 and group == groups[i - 1] for i, group in enumerate(groups)]
     return TextTable(
         title,
-        (*names, *(Header(column.title, optional=column.optional) for column in columns)),
-        tuple(tuple(_cells(row, columns, grouping)) for row in rows),
+        headers,
+        tuple(tuple(_cells(row, columns, grouping, said)) for row, said in zip(rows, repeated, strict=True)),
         note if any(row.get("published") for row in rows) else "",
     )
 
 
-def _cells(row: ReportRow, columns: list[Column], grouping: Grouping | None) -> Iterator[Cell]:
+def _cells(row: ReportRow, columns: list[Column], grouping: Grouping | None, repeated: bool) -> Iterator[Cell]:
+    """A group is named in its first row only."""
     dim = bool(row.get("published"))
     if grouping:
-        yield Cell(visible(row[grouping.name]), dim=dim)
+        yield Cell("" if repeated else visible(row[grouping.name]), dim=dim)
     yield Cell(visible(row["model"]) + (PAPER if dim else ""), dim=dim)
     yield Cell(visible(row["setting"]), dim=dim)
     for column in columns:

@@ -11,7 +11,8 @@ from rich.text import Text
 from graphwalk.report.report import Report
 from graphwalk.report.tables import Cell, TextTable, text_tables
 
-_PADDING = 2
+_PADDING = 3
+"""Of one column: a space on each side and the divider."""
 _NARROWEST_NAME = 12
 """Names are folded to this width before anything else overflows."""
 

@@ -13,6 +13,8 @@ from graphwalk.scoring.values import normalise
 from graphwalk.types.episode import ToolResult, Trajectory
 
 _TOKEN = re.compile(r"""[^\s,;:|"'`\[\]{}()<>=]+""")
+_NOTE = "Note: "
+"""What such lines begin with, in every encoding of results."""
 _TOOLS_WITHOUT_EVIDENCE = frozenset({"think"})
 """They give back the model's own words."""
 
@@ -59,7 +61,15 @@ class Evidence:
 
 def tool_evidence(trajectory: Trajectory) -> Evidence:
     """What the tools have shown."""
-    return Evidence(result.content for result in trajectory.results if shows_data(result))
+    return Evidence(data_of(result) for result in trajectory.results if shows_data(result))
+
+
+def data_of(result: ToolResult) -> str:
+    """The content without the notes above its rows: they repeat arguments, and count rows and pages."""
+    text = result.content
+    while text.startswith(_NOTE):
+        text = text.partition("\n")[2]
+    return text
 
 
 def shows_data(result: ToolResult) -> bool:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
-from graphwalk.scoring.evidence import Evidence, shows_data
+from graphwalk.scoring.evidence import Evidence, data_of, shows_data
 from graphwalk.scoring.values import parse_json
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import Trajectory, Turn
@@ -86,7 +86,7 @@ def _new_values(trajectory: Trajectory) -> list[list[frozenset[Hashable]]]:
         known |= _said(turn)
         news.append([])
         for result in filter(shows_data, turn.results):
-            new = Evidence([result.content]).tokens - known
+            new = Evidence([data_of(result)]).tokens - known
             news[-1].append(new)
             known |= new
     return news
