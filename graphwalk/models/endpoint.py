@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from graphwalk.errors import ConfigError, ModelError
-from graphwalk.models.failure import status_error
+from graphwalk.models.failure import redacted, status_error
 from graphwalk.settings import Settings
 
 if TYPE_CHECKING:
@@ -55,7 +55,8 @@ class Endpoint:
             )
         except openai.APIStatusError as error:
             text = error.body if error.body is not None else error.response.text
-            raise self._redacted(status_error(error.status_code, error.response.headers, text, self.source)) from None
+            failure = status_error(error.status_code, error.response.headers, text, self.source)
+            raise redacted(failure, self._redact) from None
         except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, OSError, ValueError) as error:
             raise self._unreachable(error) from None
         return self._decode(response.content), time.perf_counter() - started
@@ -108,18 +109,13 @@ class Endpoint:
         except (ValueError, RecursionError) as error:
             start = content[:80].decode("utf-8", "replace")
             message = f"{self.source} sent a broken reply ({type(error).__name__}) that begins with {start!r}"
-            raise self._redacted(ModelError(message, retryable=True)) from None
+            raise redacted(ModelError(message, retryable=True), self._redact) from None
 
     def _unreachable(self, error: Exception) -> ModelError:
         cause = error.__cause__ or error
         message = f"no reply from {self.source}: {type(cause).__name__} {cause}".rstrip()
         hint = f"is a server running at {self.base_url}?"
-        return self._redacted(ModelError(message, hint=hint, retryable=True))
-
-    def _redacted(self, error: ModelError) -> ModelError:
-        error.args = (self._redact(str(error)),)
-        error.hint = self._redact(error.hint)
-        return error
+        return redacted(ModelError(message, hint=hint, retryable=True), self._redact)
 
 
 def _encode(body: dict[str, Any]) -> bytes:

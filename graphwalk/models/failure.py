@@ -3,7 +3,7 @@
 import math
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -72,6 +72,13 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return None
     # The server's own clock decides where it is known: ours may be wrong by hours.
     return max(0.0, until - (_date(headers.get("date", "")) or time.time()))
+
+
+def redacted(error: ModelError, redact: Callable[[str], str]) -> ModelError:
+    """The same error without secrets: servers repeat keys and addresses in what they say."""
+    error.args = (redact(str(error)),)
+    error.hint = redact(error.hint)
+    return error
 
 
 def _seconds(value: str) -> float | None:

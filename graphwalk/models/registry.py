@@ -28,6 +28,7 @@ from urllib.parse import urlsplit
 
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError
 from graphwalk.models.endpoint import Endpoint
+from graphwalk.models.failure import redacted
 from graphwalk.models.model import Model
 from graphwalk.models.openai_chat import OpenAIChatModel
 from graphwalk.models.openai_responses import OpenAIResponsesModel
@@ -67,23 +68,25 @@ def open_model(spec: str, settings: Settings) -> Model:
         raise ConfigError(
             f"unknown provider {provider!r} in {spec!r}", hint=f"there are: {', '.join(list_providers())}"
         )
-    return _foreign(spec, lambda: point.load()(name, settings))
+    return _foreign(spec, lambda: point.load()(name, settings), settings)
 
 
 class ForeignModel:
     """A class of another package, made whole: with a name, with `close`, and failing only as models may fail."""
 
-    def __init__(self, name: str, inner: Any) -> None:
+    def __init__(self, name: str, inner: Any, settings: Settings) -> None:
         self.name = name
         self._inner = inner
+        self._redact = settings.redact
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         try:
             reply = await self._inner.complete(messages, tools, options)
-        except GraphwalkError:
-            raise
+        except ModelError as error:
+            raise redacted(error, self._redact) from None
         except Exception as error:
-            raise ModelError(f"{self.name} failed: {type(error).__name__}: {error}") from error
+            failure = ModelError(f"{self.name} failed: {type(error).__name__}: {error}")
+            raise redacted(failure, self._redact) from error
         if not isinstance(reply, Reply):
             raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
         return reply
@@ -94,13 +97,14 @@ class ForeignModel:
             await close()
 
 
-def _foreign(spec: str, make: Callable[[], Any]) -> Model:
+def _foreign(spec: str, make: Callable[[], Any], settings: Settings) -> Model:
     try:
-        return ForeignModel(spec, make())
+        return ForeignModel(spec, make(), settings)
     except GraphwalkError:
         raise
     except Exception as error:
-        raise ConfigError(f"{spec} cannot be loaded: {type(error).__name__}: {error}") from error
+        cause = settings.redact(f"{type(error).__name__}: {error}")
+        raise ConfigError(f"{spec} cannot be loaded: {cause}") from error
 
 
 def _openai(spec: str, model: str, settings: Settings) -> Model:
@@ -146,7 +150,7 @@ def _langchain(spec: str, model: str, settings: Settings) -> Model:
         chat_class = getattr(importlib.import_module(module), class_name)
         return LangchainModel(chat_class(model=model), spec)
 
-    return _foreign(spec, make)
+    return _foreign(spec, make, settings)
 
 
 def _endpoint(variable: str, base_url: str, settings: Settings) -> Endpoint:

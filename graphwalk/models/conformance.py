@@ -1,0 +1,214 @@
+"""What a model backend can do, capability by capability: `graphwalk models check provider/model`.
+
+Every check makes one or two real calls and looks for a plain reaction. A weak model may fail a check that its backend
+would pass; the detail says what came back. Nothing here raises, except where the check itself is interrupted.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Literal
+
+import yaml
+
+from graphwalk.errors import ModelError
+from graphwalk.models.model import Model
+from graphwalk.resources import data_path
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+
+Status = Literal["ok", "failed", "absent"]
+Finding = tuple[Status, str]
+_LONGEST_DETAIL = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """`absent`: the backend does without, and GraphWalk can too. `failed`: it promises and does not keep it."""
+
+    name: str
+    status: Status
+    detail: str
+    seconds: float
+
+
+async def check_model(model: Model, *, seconds: float = 120.0) -> list[Capability]:
+    """All capabilities in a fixed order; each check has `seconds`, after which it has failed."""
+    return [await _checked(name, check, model, seconds) for name, check in _CHECKS.items()]
+
+
+async def _checked(name: str, check: Callable[[Model], Awaitable[Finding]], model: Model, seconds: float) -> Capability:
+    started = time.perf_counter()
+    status: Status = "failed"
+    try:
+        async with asyncio.timeout(seconds):
+            status, detail = await check(model)
+    except TimeoutError:
+        detail = f"no reply within {seconds:g} s"
+    except ModelError as error:
+        detail = str(error)
+    except Exception as error:
+        # The protocol allows ModelError alone; another exception of a backend is what this is here to find.
+        detail = f"raised {type(error).__name__} instead of ModelError: {error}"
+    return Capability(name, status, detail[:_LONGEST_DETAIL], time.perf_counter() - started)
+
+
+async def _plain_text(model: Model) -> Finding:
+    return _has_text(await _ask(model, _words()["plain_text"]))
+
+
+async def _system_prompt(model: Model) -> Finding:
+    words = _words()["system_prompt"]
+    return _expects(await _ask(model, words["user"], system=words["system"]), words["expect"])
+
+
+async def _tool_call(model: Model) -> Finding:
+    reply = await _ask(model, _words()["tool_call"], tools=(_tool(),))
+    if not reply.message.tool_calls:
+        return "absent", f"no tool call; set tool_protocol to text. It wrote {reply.message.content!r}"
+    return _well_formed(reply.message.tool_calls)
+
+
+async def _parallel_tool_calls(model: Model) -> Finding:
+    options = CallOptions(parallel_tool_calls=True)
+    calls = (await _ask(model, _words()["parallel_tool_calls"], tools=(_tool(),), options=options)).message.tool_calls
+    if len({call.id for call in calls}) < len(calls):
+        return "failed", "two calls have the same id"
+    return _well_formed(calls) if len(calls) > 1 else ("absent", f"{len(calls)} call instead of 2")
+
+
+async def _one_call_at_a_time(model: Model) -> Finding:
+    options = CallOptions(parallel_tool_calls=False)
+    calls = (await _ask(model, _words()["parallel_tool_calls"], tools=(_tool(),), options=options)).message.tool_calls
+    return ("ok", f"{len(calls)} call") if len(calls) <= 1 else ("absent", f"{len(calls)} calls in spite of the option")
+
+
+async def _tool_result(model: Model) -> Finding:
+    words = _words()["tool_result"]
+    call = ToolCall("call_1", _tool().name, json.dumps({"city": words["city"]}))
+    conversation = [
+        Message("user", _words()["tool_call"]),
+        Message("assistant", None, (call,)),
+        Message("tool", words["result"], tool_call_id=call.id),
+    ]
+    return _expects(await model.complete(conversation, (_tool(),), CallOptions()), words["expect"])
+
+
+async def _usage(model: Model) -> Finding:
+    usage = (await _ask(model, _words()["options"])).usage
+    cost = "cost not reported" if usage.cost is None else f"cost ${usage.cost:g}"
+    if not usage.total_tokens:
+        return "absent", "tokens not reported: budgets in tokens cannot be kept"
+    return "ok", f"{usage.input_tokens} tokens in, {usage.output_tokens} out; {cost}"
+
+
+async def _reasoning(model: Model) -> Finding:
+    reply = await _ask(model, _words()["plain_text"])
+    tokens = reply.usage.reasoning_tokens
+    if reply.message.reasoning or tokens:
+        return "ok", f"{tokens if tokens is not None else 'unknown'} tokens, {len(reply.message.reasoning or '')} shown"
+    return "absent", "no reasoning reported"
+
+
+async def _unicode(model: Model) -> Finding:
+    words = _words()["unicode"]
+    return _expects(await _ask(model, words["user"]), words["expect"])
+
+
+async def _hostile_text(model: Model) -> Finding:
+    return _has_text(await _ask(model, f"{_words()['hostile_text']} \ud800 \u202e \ufeff \x07"))
+
+
+async def _long_context(model: Model) -> Finding:
+    words = _words()["long_context"]
+    half = words["filler"] * (words["times"] // 2)
+    try:
+        return _expects(await _ask(model, half + words["fact"] + half + words["question"]), words["expect"])
+    except ModelError as error:
+        if error.context_overflow:
+            return "absent", f"recognised as a context overflow: {error}"
+        raise
+
+
+async def _options(model: Model) -> Finding:
+    return _has_text(await _ask(model, _words()["options"], options=CallOptions(temperature=0.0, seed=1)))
+
+
+async def _output_limit(model: Model) -> Finding:
+    reply = await _ask(model, _words()["plain_text"], options=CallOptions(max_output_tokens=16))
+    tokens = reply.usage.output_tokens
+    kept = tokens is None or tokens <= 16
+    return ("ok" if kept else "failed"), f"{tokens} tokens, finished for {reply.finish_reason!r}"
+
+
+async def _errors(model: Model) -> Finding:
+    try:
+        await _ask(model, _words()["options"], options=CallOptions(extra={"temperature": "hot"}))
+    except ModelError as error:
+        return ("failed", f"called worth another try: {error}") if error.retryable else ("ok", str(error))
+    return "absent", "a senseless option was accepted"
+
+
+_CHECKS: dict[str, Callable[[Model], Awaitable[Finding]]] = {
+    "plain_text": _plain_text,
+    "system_prompt": _system_prompt,
+    "tool_call": _tool_call,
+    "parallel_tool_calls": _parallel_tool_calls,
+    "one_call_at_a_time": _one_call_at_a_time,
+    "tool_result": _tool_result,
+    "usage": _usage,
+    "reasoning": _reasoning,
+    "unicode": _unicode,
+    "hostile_text": _hostile_text,
+    "long_context": _long_context,
+    "temperature_and_seed": _options,
+    "output_limit": _output_limit,
+    "errors": _errors,
+}
+
+
+@lru_cache(maxsize=1)
+def _words() -> dict[str, Any]:
+    text = (data_path("templates") / "prompts" / "conformance.yaml").read_text(encoding="utf-8")
+    words: dict[str, Any] = yaml.safe_load(text)
+    return words
+
+
+def _tool() -> ToolSpec:
+    words = _words()["tool"]
+    city = {"type": "string", "description": words["argument"]}
+    parameters = {"type": "object", "properties": {"city": city}, "required": ["city"]}
+    return ToolSpec(words["name"], words["description"], parameters)
+
+
+async def _ask(
+    model: Model,
+    user: str,
+    *,
+    system: str | None = None,
+    tools: Sequence[ToolSpec] = (),
+    options: CallOptions = CallOptions(),
+) -> Reply:
+    prompt = [Message("system", system)] if system is not None else []
+    return await model.complete([*prompt, Message("user", user)], tools, options)
+
+
+def _has_text(reply: Reply) -> Finding:
+    content = reply.message.content or ""
+    return ("ok" if content.strip() else "failed"), repr(content)
+
+
+def _expects(reply: Reply, expected: str) -> Finding:
+    content = reply.message.content or ""
+    return ("ok" if expected in content else "failed"), f"expected {expected!r}, got {content!r}"
+
+
+def _well_formed(calls: Sequence[ToolCall]) -> Finding:
+    written = "; ".join(f"{call.name}({call.arguments})" for call in calls)
+    try:
+        good = all(call.name == _tool().name and "city" in json.loads(call.arguments) for call in calls)
+    except (ValueError, TypeError):
+        good = False
+    return ("ok" if good else "failed"), written
