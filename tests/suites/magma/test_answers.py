@@ -1,0 +1,129 @@
+"""Reading replies, and judging what was read."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphwalk.generators.magma_traces import ALGORITHMS
+from graphwalk.suites.magma.answers import PREFIXES, read_answer, write_answer
+from graphwalk.suites.magma.judgement import StepScore, judge
+from graphwalk.suites.suite import Extraction
+
+TREE = [[0, 1, 8.0], [1, 2, 3.0]]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "reply", "items"),
+    [
+        ("bfs", "Reachable Nodes: [0, 2]", [0, 2]),
+        ("bfs", "Reachable Nodes: []", []),
+        ("bfs", "  Reachable Nodes: [0,2,]\n", [0, 2]),
+        ("dfs", "Connected Components: [[0, 1], [2]]", [[0, 1], [2]]),
+        ("mst_prim", "MST Edges: [(0, 1, 8.0), (1, 2, 3)]", TREE),
+        ("mst_prim", "MST Edges: [[0, 1, 8.0], [1, 2, 3.0]]", TREE),
+        ("bfs", "Reachable Nodes: [0, x, (1, 2), 2.5]", [0, "x", [1, 2], 2.5]),
+        ("bfs", "Reachable Nodes: [0, , 1]", [0, "", 1]),
+        ("bfs", "Reachable Nodes: [0, 1", [0, "1"]),
+        ("bfs", "Reachable Nodes: none", ["none"]),
+        ("bfs", "Reachable Nodes:", [""]),
+    ],
+)
+def test_replies_in_the_format(algorithm: str, reply: str, items: list[Any]) -> None:
+    assert read_answer(algorithm, reply) == Extraction(items, "strict")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "First I take [3].\nReachable Nodes: [3]\nand so on.\nReachable Nodes: [0, 2]",
+        "The state is **Reachable Nodes:** [0, 2].",
+        "**reachable nodes**: `[0, 2]`",
+        "```\nReachable Nodes:\n[0, 2]\n```",
+        "Reachable Nodes: [0, 2]\n\nExplanation: [see above]",
+    ],
+)
+def test_replies_with_other_text(reply: str) -> None:
+    assert read_answer("bfs", reply) == Extraction([0, 2], "embedded")
+
+
+@pytest.mark.parametrize("reply", ["", "[0, 2]", "Nodes: [0, 2]", "Distances: [0, 2]", "<think>Reachable Nodes: [0]"])
+def test_replies_without_the_prefix(reply: str) -> None:
+    assert read_answer("bfs", reply) == Extraction()
+
+
+def test_thoughts_are_no_answer() -> None:
+    reply = "<think>Reachable Nodes: [9]</think>Reachable Nodes: [0, 2]"
+    assert read_answer("bfs", reply) == Extraction([0, 2], "strict")
+
+
+@given(st.text(), st.sampled_from(ALGORITHMS))
+def test_no_text_raises(text: str, algorithm: str) -> None:
+    for reply in (text, f"{PREFIXES[algorithm]} {text}", f"{PREFIXES[algorithm]} [{text}]"):
+        items = read_answer(algorithm, reply).answer
+        judge(algorithm, 1, items, [])
+
+
+@pytest.mark.parametrize(
+    "body", ["[" * 300_000, "[(" * 100_000 + "]", "1," * 300_000, "9" * 400_000, "[" + "9" * 5000 + "]"]
+)
+def test_hostile_texts_are_read_in_time(body: str) -> None:
+    items = read_answer("mst_prim", f"MST Edges: {body}").answer
+    assert judge("mst_prim", 1, items, TREE).invalid_items == 1
+    assert read_answer("mst_prim", "MST Edges" * 50_000).answer is None
+
+
+def test_what_is_written_is_read() -> None:
+    for algorithm, items in (("bfs", [0, 2]), ("dfs", [[0], [1, 2]]), ("mst_prim", TREE), ("dijkstra", [])):
+        assert read_answer(algorithm, write_answer(algorithm, items)) == Extraction(items, "strict")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "items"),
+    [
+        ("bfs", [2, 0, 0]),
+        ("dfs", [[2], [1, 0]]),
+        ("mst_prim", [[2, 1, 3], [0, 1, 8]]),
+        ("floyd_warshall", [[2, 1, 3], [0, 1, 8]]),
+        ("dijkstra", [[1, 2, 3], [0, 1, 8]]),
+    ],
+)
+def test_order_and_spelling_do_not_matter(algorithm: str, items: list[Any]) -> None:
+    gold = {"bfs": [0, 2], "dfs": [[0, 1], [2]]}.get(algorithm, TREE)
+    assert judge(algorithm, 1, items, gold) == StepScore(step=1, exact=True, precision=1, recall=1, f1=1)
+
+
+def test_the_source_of_a_distance_comes_first() -> None:
+    assert judge("dijkstra", 1, [[2, 1, 3.0]], [[1, 2, 3.0]]).hallucinations == 1
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "item"),
+    [
+        ("bfs", "0"), ("bfs", 0.0), ("bfs", True), ("bfs", [0]), ("bfs", {}),
+        ("dfs", 0), ("dfs", []), ("dfs", [0.5]), ("dfs", [[0]]),
+        ("mst_prim", [0, 1]), ("mst_prim", [0, 1, "8"]), ("mst_prim", [0, 1, 8.0, 1]), ("mst_prim", [0.0, 1, 8.0]),
+        ("dijkstra", [0, 1, True]), ("floyd_warshall", "(0, 1, inf)"),
+    ],
+)  # fmt: skip
+def test_invalid_items(algorithm: str, item: Any) -> None:
+    score = judge(algorithm, 1, [item, item], [])
+    assert (score.invalid_items, score.hallucinations, score.exact, score.f1) == (1, 0, False, 0)
+
+
+def test_errors_are_counted_item_by_item() -> None:
+    score = judge("bfs", 4, [0, 7, 8, "x", "y"], [0, 1, 2, 3])
+    assert (score.false_negatives, score.hallucinations, score.invalid_items) == (3, 2, 1)
+    assert (score.precision, score.recall) == (1 / 5, 1 / 4)
+    assert score.f1 == pytest.approx(2 / 9)
+
+
+def test_without_a_prefix_nothing_else_is_counted() -> None:
+    assert judge("bfs", 1, None, [0, 1]) == StepScore(step=1, missing_prefix=1)
+
+
+@pytest.mark.parametrize(("items", "f1"), [([], 1.0), ([1], 0.0)])
+def test_nothing_to_find(items: list[Any], f1: float) -> None:
+    assert judge("bfs", 1, items, []).f1 == f1
+    assert judge("bfs", 1, [], [1]).f1 == 0.0

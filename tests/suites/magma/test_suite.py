@@ -1,0 +1,141 @@
+"""Scripted models through the real agent loop: the perfect one is right everywhere, each flaw costs what it must."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from graphwalk.agent.loop import Walk, run_episode
+from graphwalk.config.experiment import AgentConfig, ExperimentConfig
+from graphwalk.errors import ConfigError
+from graphwalk.models.scripted import ScriptedModel
+from graphwalk.suites.magma.judgement import ERRORS
+from graphwalk.suites.magma.suite import MagmaSuite
+from graphwalk.suites.magma.task import MagmaScore, MagmaTask
+from graphwalk.suites.suite import Extraction, World
+from graphwalk.types.chat import CallOptions, Message, Usage
+from graphwalk.types.episode import ExitStatus, Trajectory, Turn
+
+ALL = ["bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim"]
+SUITE = MagmaSuite()
+
+
+def experiment(**suite: Any) -> ExperimentConfig:
+    traces = [{"algorithm": ALL, "nodes": [5, 7], "count": 2}]
+    return ExperimentConfig(name="t", suite={"name": "magma", "traces": traces, **suite}, seed=3)
+
+
+def tasks(config: ExperimentConfig) -> list[tuple[MagmaTask, World]]:
+    return [(task, world) for world in SUITE.worlds(config) for task in asyncio.run(SUITE.tasks(world, None, config))]
+
+
+def played(policy: str, setting: str, config: ExperimentConfig) -> Iterator[tuple[MagmaTask, Trajectory, MagmaScore]]:
+    for task, world in tasks(config):
+        if SUITE.applies(task, setting):
+            trajectory = asyncio.run(walk(policy, setting, task, world))
+            yield task, trajectory, SUITE.score(task, setting, trajectory, SUITE.extract(task, trajectory.reply))
+
+
+async def walk(policy: str, setting: str, task: MagmaTask, world: World) -> Trajectory:
+    episode = await SUITE.episode(task, setting, world, None, AgentConfig())
+    model = ScriptedModel(policy, SUITE.policy(policy, task, setting, None, 1))
+    return await run_episode(Walk(episode, model, AgentConfig(), CallOptions()))
+
+
+@pytest.mark.parametrize("free_running", [False, True])
+@pytest.mark.parametrize("setting", MagmaSuite.settings)
+def test_the_expert_is_right_everywhere(setting: str, free_running: bool) -> None:
+    for task, trajectory, score in played("expert", setting, experiment(free_running=free_running)):
+        assert trajectory.exit_status is ExitStatus.ANSWERED
+        assert (score.correct, score.f1, score.extraction_stage) == (True, 1, "strict")
+        assert all(step.exact for step in score.steps)
+        assert score.first_divergence is score.recovered is None
+        assert len(score.steps) == (task.total_steps if free_running and setting in ("is", "ish") else 1)
+
+
+def expected_f1(flaw: str, k: int) -> float:
+    """F1 of a flawed reply where the target has k items."""
+    if flaw == "missing_prefix":
+        return 0
+    return (2 * (k - 1) / (2 * k - 1) if k else 1) if flaw == "false_negatives" else 2 * k / (2 * k + 1)
+
+
+@pytest.mark.parametrize("free_running", [False, True])
+@pytest.mark.parametrize("setting", ["io", "is"])
+@pytest.mark.parametrize("policy", ["missing_prefix", "false_negative", "hallucination", "invalid_item"])
+def test_each_flaw_costs_what_it_implies(policy: str, setting: str, free_running: bool) -> None:
+    flaw = next(error for error in ERRORS if error.startswith(policy))
+    for task, _, score in played(f"flawed:{policy}", setting, experiment(free_running=free_running)):
+        golds = dict(task.asked(setting))
+        for step in score.steps:
+            k = len(golds[step.step])
+            flawless = flaw == "false_negatives" and k == 0
+            assert step.exact == flawless
+            assert step.f1 == pytest.approx(expected_f1(flaw, k))
+            assert {e: getattr(step, e) for e in ERRORS} == {e: int(e == flaw and not flawless) for e in ERRORS}
+        assert getattr(score, flaw) == sum(getattr(step, flaw) for step in score.steps)
+
+
+def test_random_guesses_are_well_formed_and_rarely_right() -> None:
+    scores = [score for _, _, score in played("random", "is", experiment())]
+    assert all(score.missing_prefix == score.invalid_items == 0 for score in scores)
+    assert sum(score.correct for score in scores) < len(scores) / 3
+
+
+def test_tasks_are_one_per_step_or_one_per_trace() -> None:
+    stepwise, free = tasks(experiment()), tasks(experiment(free_running=True))
+    assert len(free) == 20
+    assert len(stepwise) == sum(task.total_steps for task, _ in free)
+    assert len({task.task_id for task, _ in stepwise + free}) == len(stepwise) + len(free)
+    assert sum(SUITE.applies(task, "io") for task, _ in stepwise) == 20
+    assert all(MagmaTask.model_validate(task.model_dump(mode="json")) == task for task, _ in stepwise + free)
+
+
+def test_a_model_that_diverges_and_recovers() -> None:
+    task = next(t for t, _ in tasks(experiment(free_running=True)) if t.algorithm == "dfs")
+    replies = [f"Connected Components: {state}" for state in task.gold]
+    replies[1] = "Connected Components: [[0, 99]]"
+    score = free_score(task, replies)
+    assert (score.first_divergence, score.recovered, score.correct) == (2, True, True)
+    assert (score.false_negatives, score.hallucinations) == (1, 1)
+    for late in range(2, len(replies)):
+        replies[late] = "no idea"
+    score = free_score(task, replies)
+    assert (score.first_divergence, score.recovered, score.correct) == (2, False, False)
+    assert score.missing_prefix == len(replies) - 2
+
+
+def test_a_dialogue_that_broke_off() -> None:
+    task = next(t for t, _ in tasks(experiment(free_running=True)) if t.total_steps > 3)
+    score = free_score(task, [SUITE.policy("expert", task, "is", None, 0).send(None)])  # type: ignore[list-item]
+    assert [step.exact for step in score.steps] == [True] + [False] * (task.total_steps - 1)
+    assert (score.correct, score.first_divergence, score.missing_prefix) == (False, 2, 0)
+
+
+def free_score(task: MagmaTask, replies: list[str]) -> MagmaScore:
+    turns = tuple(Turn(Message("assistant", reply)) for reply in replies)
+    trajectory = Trajectory((), turns, ExitStatus.ANSWERED)
+    return SUITE.score(task, "is", trajectory, SUITE.extract(task, trajectory.reply))
+
+
+def test_tokens_of_reasoning() -> None:
+    task = tasks(experiment())[0][0]
+    answer = "Reachable Nodes: [1]"
+    turn = Turn(Message("assistant", "x " * 30 + answer), Usage(output_tokens=110, reasoning_tokens=30))
+    score = SUITE.score(task, "io", Trajectory((), (turn,), ExitStatus.ANSWERED), Extraction([1], "embedded"))
+    assert (score.thinking_tokens, score.reasoning_tokens) == (30, 60)
+    silent = Trajectory((), (Turn(Message("assistant", answer)),), ExitStatus.ANSWERED)
+    assert SUITE.score(task, "io", silent, Extraction([1], "strict")).reasoning_tokens is None
+
+
+def test_an_extractor_model_may_read_what_we_cannot() -> None:
+    task = tasks(experiment())[0][0]
+    said = Trajectory((), (Turn(Message("assistant", "it is all of them")),), ExitStatus.ANSWERED)
+    assert SUITE.score(task, "io", said, Extraction()).missing_prefix == 1
+    assert SUITE.score(task, "io", said, Extraction(task.gold, "model")).correct
+
+
+def test_an_unknown_scripted_model() -> None:
+    with pytest.raises(ConfigError, match="no scripted model 'clever'"):
+        SUITE.policy("clever", tasks(experiment())[0][0], "io", None, 0)
