@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from graphwalk.errors import ConfigError
 from graphwalk.generators.graph_files import (
     by_name,
     checked_header,
@@ -61,7 +62,9 @@ def read_cypher(path: Path) -> PropertyGraph:
 
 
 def quoted(name: str) -> str:
-    """A label, type or property name in back-ticks."""
+    """A label, type or property name in back-ticks. ConfigError for one with line breaks or control characters."""
+    if _NOT_PRINTABLE.search(name):
+        raise ConfigError(f"Cypher cannot hold the control characters in {name!r}", hint="save the graph as JSON")
     return "`" + name.replace("`", "``") + "`"
 
 

@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 from xml.etree.ElementTree import ParseError
@@ -25,9 +25,11 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
             file.writelines(f"{line}\n" for line in lines)
         part.replace(path)
     except (OSError, UnicodeEncodeError) as error:
-        raise ConfigError(f"cannot write {path}: {error}") from error
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ConfigError(f"cannot write {path}: {reason}") from error
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
 
 
 @contextmanager

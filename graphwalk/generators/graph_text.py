@@ -21,6 +21,7 @@ from graphwalk.types.values import Value
 
 GraphEncoding = Literal["json", "triples", "incidence", "cypher", "graphml"]
 
+_PLAIN_KEY = re.compile(r"[\w.-]+")
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -31,11 +32,11 @@ def graph_text(graph: PropertyGraph, encoding: GraphEncoding) -> str:
 
 def _triples(graph: PropertyGraph) -> Iterator[str]:
     for node in graph.nodes():
-        yield f"({_name(node.key)}, label, {_name(node.label)})"
+        yield f"({_key(node.key)}, label, {_name(node.label)})"
         for name, value in by_name(node.properties).items():
-            yield f"({_name(node.key)}, {_name(name)}, {literal(value)})"
+            yield f"({_key(node.key)}, {_name(name)}, {literal(value)})"
     for r in graph.relationships():
-        yield f"({_name(r.source)}, {_name(r.type)}{_map(by_name(r.properties))}, {_name(r.target)})"
+        yield f"({_key(r.source)}, {_name(r.type)}{_map(by_name(r.properties))}, {_key(r.target)})"
 
 
 def _incidence(graph: PropertyGraph) -> Iterator[str]:
@@ -44,9 +45,9 @@ def _incidence(graph: PropertyGraph) -> Iterator[str]:
         leaving[relationship.source].append(relationship)
     label_of = {node.key: node.label for node in graph.nodes()}
     for node in graph.nodes():
-        yield f"{_name(node.key)}:{_name(node.label)}{_map(by_name(node.properties))}"
+        yield f"{_key(node.key)}:{_name(node.label)}{_map(by_name(node.properties))}"
         for r in leaving[node.key]:
-            yield f"  -[:{_name(r.type)}{_map(by_name(r.properties))}]-> {_name(r.target)}:{_name(label_of[r.target])}"
+            yield f"  -[:{_name(r.type)}{_map(by_name(r.properties))}]-> {_key(r.target)}:{_name(label_of[r.target])}"
 
 
 def _cypher(graph: PropertyGraph) -> Iterator[str]:
@@ -65,6 +66,11 @@ def _map(properties: Mapping[str, Value]) -> str:
     """ " {name: value, …}", or nothing where there are no properties."""
     entries = ", ".join(f"{_name(name)}: {literal(value)}" for name, value in properties.items())
     return f" {{{entries}}}" if entries else ""
+
+
+def _key(key: str) -> str:
+    """A node where it stands for itself: numbers need no back-ticks there."""
+    return key if _PLAIN_KEY.fullmatch(key) else quoted(key)
 
 
 def _name(name: str) -> str:

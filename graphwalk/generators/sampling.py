@@ -6,6 +6,8 @@ from numpy.typing import NDArray
 
 def distinct_integers(rng: np.random.Generator, total: int, count: int) -> NDArray[np.int64]:
     """`count` distinct integers from 0 … total-1, every set equally likely, ascending. Memory O(count)."""
+    if count == 0:
+        return np.empty(0, dtype=np.int64)
     if count > total // 2:
         kept = np.ones(total, dtype=bool)
         kept[distinct_integers(rng, total, total - count)] = False
