@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from graphwalk.errors import OracleError
+from graphwalk.errors import OracleError, StoreError
 from graphwalk.oracle.evaluators import evaluate
 from graphwalk.oracle.graph_index import GraphIndex
 from graphwalk.oracle.rows import same_rows
@@ -39,8 +39,8 @@ class Question:
 async def agreed_rows(question: Question, index: GraphIndex, store: GraphStore, load: Load | None = None) -> list[Row]:
     """The right rows, each once, as both oracles name them.
 
-    OracleError where they differ. With `load`, which puts a graph into a database of the same kind, the error shows
-    the smallest graph found on which they still differ, otherwise the graph as it is.
+    OracleError where they differ. With `load`, which puts a graph into a database, the error shows the smallest part
+    of the graph found on which they differ there; the whole graph without it, or where they agree on all parts.
     """
     right = evaluate(question.name, index, question.parameters)
     found = await cypher_rows(question, store)
@@ -48,8 +48,10 @@ async def agreed_rows(question: Question, index: GraphIndex, store: GraphStore, 
         return right
     graph = index.graph
     if load is not None:
-        graph = await smallest(graph, lambda smaller: _differ(question, smaller, load))
-        right, found = await _both(question, graph, load)
+        part = await smallest(graph, lambda smaller: _differ(question, smaller, load))
+        if part.digest != graph.digest:
+            graph = part
+            right, found = await _both(question, part, load)
     raise OracleError(
         f"Cypher ({store.kind} store) and the evaluator of {question.name} differ on this graph:\n{_written(graph)}\n"
         f"parameters: {question.parameters}\nquery: {render_cypher(question.cypher, question.identifiers)}\n"
@@ -80,7 +82,11 @@ async def _both(question: Question, graph: PropertyGraph, load: Load) -> tuple[l
 
 
 async def _differ(question: Question, graph: PropertyGraph, load: Load) -> bool:
-    right, found = await _both(question, graph, load)
+    try:
+        right, found = await _both(question, graph, load)
+    except StoreError:
+        # An engine may refuse a name that the smaller graph has lost: such a graph shows nothing.
+        return False
     return not agree(question, found, right)
 
 

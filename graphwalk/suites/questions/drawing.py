@@ -13,8 +13,8 @@ from graphwalk.types.values import Value
 
 TRIES = 20_000
 """Draws before a graph is said not to host a question; the presets need a few hundred at most."""
-LONG_ANSWERS = 50
-"""Good draws with more than the preferred number of rows before the shortest of them is taken."""
+LONG_ROWS = 20_000
+"""Rows of good but long answers that are looked at before the shortest of them is taken."""
 
 Drawn = tuple[Value, ...]
 """The parameters of a question in the template's order."""
@@ -41,7 +41,7 @@ def draw_parameters(
             return parameters
         else:
             long.append((len(rows), parameters))
-            if len(long) == LONG_ANSWERS:
+            if sum(size for size, _ in long) > LONG_ROWS:
                 break
     if long:
         return min(long, key=lambda found: found[0])[1]
@@ -53,8 +53,10 @@ def _not_hosted(
 ) -> ConfigError:
     if unanswered or trivial:
         reason = f"of {unanswered + trivial} choices tried, {unanswered} have no answer and {trivial} a trivial one"
+    elif taken:
+        reason = "there are no other parameters for it"
     else:
-        reason = "it lacks " + ", ".join(_needs(template))
+        reason = "it takes " + " and ".join(_needs(template))
     again = f" {taken + 1} times" if taken else ""
     return ConfigError(
         f"the graph {index.graph.digest[:12]} ({index.graph.node_count} nodes, {index.graph.relationship_count} "

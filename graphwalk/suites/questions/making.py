@@ -38,7 +38,8 @@ async def make_tasks(
     """`per_question` tasks of every question (names; None: all), all different, about the graph that `store` holds.
 
     A task depends on (seed, graph, question, its number) alone. `max_hops` bounds walks, by default what the graph's
-    spec says, else 3. `par` fills par_turns and par_calls. `load` serves the search for a small counter-example.
+    spec says, else 3. `par` fills par_turns and par_calls. `load` puts a graph into a database, in the search for
+    a small counter-example; by default an embedded one.
     ConfigError where the graph cannot host a question; OracleError where the two oracles differ.
     """
     index = GraphIndex(graph)
@@ -51,7 +52,7 @@ async def make_tasks(
             parameters = draw_parameters(template, index, space, random, taken)
             taken[tuple(parameters.values())] = None
             question = instantiate(template, index, parameters)
-            gold = await agreed_rows(question, index, store, load or _own_load(store))
+            gold = await agreed_rows(question, index, store, load or EmbeddedDatabase().load)
             task = _task(template, question, gold, graph.digest, seed, number)
             tasks.append(task if par is None else await _with_par(task, par))
     return tasks
@@ -109,8 +110,3 @@ def _task(
 async def _with_par(task: QuestionTask, par: Par) -> QuestionTask:
     turns, calls = await par(task)
     return task.model_copy(update={"par_turns": turns, "par_calls": calls})
-
-
-def _own_load(store: GraphStore) -> Load | None:
-    """The embedded engine can hold a smaller graph at any time."""
-    return EmbeddedDatabase().load if store.kind == EmbeddedDatabase.kind else None

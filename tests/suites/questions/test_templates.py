@@ -1,0 +1,110 @@
+"""The question templates: what a model reads, and what a template may not contain."""
+
+from pathlib import Path
+
+import pytest
+from inline_snapshot import snapshot
+
+from graphwalk.errors import ConfigError
+from graphwalk.resources import data_path
+from graphwalk.suites.questions.template import choose_templates, load_template, shipped_templates
+from graphwalk.suites.questions.wording import render_wording
+
+PARAMETERS = {
+    "node_by_property": "label property value",
+    "node_count": "source_label target_label",
+    "node_with_most_relationships": "source_label relationship_type",
+    "relationship_by_property": "relationship_type property value",
+    "relationship_count": "relationship_type",
+    "path_finding": "source_label middle_label target_label",
+    "path_from_specific_node": "source_label key target_label max_hops",
+    "remote_node_property": "source_label key target_label property max_hops",
+    "variable_hop_path": "source_label target_label max_hops",
+    "compositional_intersection": "source_label first_label second_label",
+    "negation_on_rel_property": "source_label node_property node_value relationship_type target_label "
+    "relationship_property excluded_value",
+    "negation_with_connection": "source_label required_label excluded_label",
+}
+"""Names that other programs rely on (spec section 5), in the order in which questions are asked."""
+
+
+def test_there_are_the_twelve_questions_with_their_parameters() -> None:
+    assert {name: " ".join(t.parameters) for name, t in shipped_templates().items()} == PARAMETERS
+    assert list(shipped_templates()) == list(PARAMETERS)
+    categories = [template.category for template in shipped_templates().values()]
+    assert categories == ["retrieval"] * 5 + ["traversal"] * 4 + ["logic"] * 3
+
+
+def test_modes_and_scored_fields() -> None:
+    special = {t.name: t.mode for t in shipped_templates().values() if t.mode != "set"}
+    assert special == {"node_with_most_relationships": "ties-allowed", "remote_node_property": "any-one"}
+    assert shipped_templates()["relationship_by_property"].scored_fields == ("source_key", "target_key")
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_the_wording_names_every_parameter_and_answer_field(name: str) -> None:
+    template = shipped_templates()[name]
+    values = {parameter: f"<{parameter}>" for parameter in template.parameters} | {"max_hops": 3}
+    text = render_wording(template.wording, {**values, "answer_properties": ("<property>",)})
+    for parameter in template.parameters:
+        assert str(values[parameter]) in text
+    for field in template.answer_fields:
+        assert f'"{field}": ' in text
+
+
+def test_values_are_written_so_that_text_and_numbers_differ() -> None:
+    template = shipped_templates()["node_by_property"]
+    texts = [
+        render_wording(template.wording, {"label": "Zorep", "property": "p", "value": value}).splitlines()[0]
+        for value in ("12", 12, 1.5, True, 'a "ü" <b>')
+    ]
+    assert texts == snapshot(
+        [
+            'Which Zorep nodes have the value "12" in their property "p"? Find all of them.',
+            'Which Zorep nodes have the value 12 in their property "p"? Find all of them.',
+            'Which Zorep nodes have the value 1.5 in their property "p"? Find all of them.',
+            'Which Zorep nodes have the value true in their property "p"? Find all of them.',
+            'Which Zorep nodes have the value "a \\"ü\\" <b>" in their property "p"? Find all of them.',
+        ]
+    )
+
+
+def test_unknown_questions_are_refused_with_the_known_ones() -> None:
+    assert [t.name for t in choose_templates(["path_finding", "node_count"])] == ["path_finding", "node_count"]
+    with pytest.raises(ConfigError, match="there is no question nodecount") as caught:
+        choose_templates(["nodecount", "node_count"])
+    assert "node_count" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("class: retrieval", "class: trivia", ":2: class: Input should be"),
+        ("{role: property, of: label}", "{role: property}", ":5: parameters: property: `of` must name an earlier"),
+        ("{role: property, of: label}", "{role: property, of: value}", "parameters: property: `of` must name"),
+        ("{role: value, of: property}", "{role: value, of: label}", "parameters: value: `of` must name"),
+        ("{role: label}", "{role: label, differs_from: property}", "`differs_from` must name an earlier parameter"),
+        ("nodes have the value {{ value", "nodes have the value {{ vale", ":8: wording: there is no vale; known:"),
+        ("{{ value | json }}", "{{ value | jason }}", "wording: line 1 of the text: No filter named 'jason'"),
+        ("{{ label | label }}", "{{ label | label }", "cypher: line 1 of the text"),
+        ("cypher_parameters: [value]", "cypher_parameters: [values]", "cypher_parameters: there is no values; known:"),
+        ("answer_fields: [node_key]", "answer_fields: []", "answer_fields: Tuple should have at least 1 item"),
+        (
+            "answer_fields: [node_key]",
+            "answer_fields: [k]\nscored_fields: [q]",
+            "scored_fields: there is no q; known: k",
+        ),
+        ("answer_fields: [node_key]", "answer_field: [node_key]", "answer_field: Extra inputs are not permitted"),
+        ("name: node_by_property", "name: other", "name: 'other' is not the name of the file"),
+        ("class: retrieval", "class: [", "not valid YAML"),
+    ],
+)
+def test_mistakes_in_a_template_name_file_line_and_field(tmp_path: Path, old: str, new: str, message: str) -> None:
+    text = (data_path("templates") / "questions/node_by_property.yaml").read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / "node_by_property.yaml"
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        load_template(path)
+    assert str(caught.value).startswith(str(path))
+    assert message in str(caught.value)
