@@ -75,7 +75,7 @@ def build_report(results: Iterable[ResultRecord], suite: str, *, reference: str 
 def _failures(measured: Measured) -> Iterator[str]:
     failed = int(np.nansum(measured.column("infrastructure_failures")))
     if failed:
-        yield f"{failed} of {len(measured.episodes)} episodes failed and have no score: resume the run to try them again."
+        yield f"{failed} of {len(measured.episodes)} episodes failed and have no score; resume the run to try again."
 
 
 def _baseline_rows(baselines: Measured, seed: int) -> list[ReportRow]:

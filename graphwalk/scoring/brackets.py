@@ -11,7 +11,7 @@ _INSIDE = re.compile(
     re.VERBOSE,
 )
 _PARTNER = {"]": "[", "}": "{"}
-_MOST_BRACKETS = 1_000_000
+_MOST_BRACKETS = 400_000
 """Brackets looked at; an answer behind more of them is not found."""
 
 

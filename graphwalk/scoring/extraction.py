@@ -18,7 +18,7 @@ from graphwalk.models.model import Model
 from graphwalk.resources import render_template
 from graphwalk.scoring.brackets import balanced_spans
 from graphwalk.scoring.values import parse_json, parse_literal
-from graphwalk.types.chat import CallOptions, Message
+from graphwalk.types.chat import CallOptions, Message, Reply
 
 _THINK_TAG = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
 _FENCE_LANGUAGE = re.compile(r"[ \t]*[\w+#.-]*[ \t]*\r?\n")
@@ -28,6 +28,7 @@ _FAILED_LENGTHS = 8
 """Attempts that fail may cost this many times the length of the reply, all together."""
 _LITERAL_BUDGET = 2_000_000
 """Characters of all texts tried as Python literals."""
+_MOST_FENCES = 1000
 _MOST_EMBEDDED = 10_000
 """Values looked at in running text."""
 _MODEL_CHARACTERS = 50_000
@@ -65,12 +66,11 @@ def extract_json(reply: str, *shapes: Shape) -> tuple[Any, str | None]:
     return None, None
 
 
-async def extract_with_model(model: Model, question: str, reply: str, answer_format: str) -> str:
-    """A model's version of the reply in the asked format, to be read by stage 1. ModelError where the call fails."""
+async def extract_with_model(model: Model, question: str, reply: str, answer_format: str) -> Reply:
+    """A model's version of a reply in the asked format, to be read by stage 1. ModelError where the call fails."""
     tail = strip_thinking(reply)[-_MODEL_CHARACTERS:]
     prompt = render_template("prompts/extractor.j2", question=question, reply=tail, answer_format=answer_format)
-    answer = await model.complete([Message("user", prompt)], [], CallOptions(temperature=0.0))
-    return answer.message.content or ""
+    return await model.complete([Message("user", prompt)], (), CallOptions())
 
 
 def strip_thinking(reply: str) -> str:
@@ -105,7 +105,8 @@ def _candidates(text: str) -> Iterator[tuple[Any, str]]:
 
 
 def _found_in(text: str) -> Iterator[tuple[Any, str]]:
-    fences = [_FENCE_LANGUAGE.sub("", part, count=1).strip() for part in text.split("```")[1::2]]
+    fenced = text.split("```", 2 * _MOST_FENCES)[1::2]
+    fences = [_FENCE_LANGUAGE.sub("", part, count=1).strip() for part in fenced]
     for fence in fences:
         value = parse_json(fence)
         if value is not None:

@@ -1,0 +1,27 @@
+"""Short trajectories, written by hand."""
+
+import json
+
+from graphwalk.types.chat import Message, ToolCall
+from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
+
+
+def call(number, tool="get_node_by_property", **arguments):
+    return ToolCall(f"call_{number}", tool, json.dumps(arguments))
+
+
+def seen(asked, rows, error=None):
+    content = rows if isinstance(rows, str) else json.dumps(rows)
+    return ToolResult(asked, content, error=error, rows=None if isinstance(rows, str) else len(rows))
+
+
+def tool_turn(*results):
+    return Turn(Message("assistant", None, tuple(result.call for result in results)), results=tuple(results))
+
+
+def episode(*turns, answer="", forced=False, status=ExitStatus.ANSWERED, prompt="The schema: (:Film) key"):
+    return Trajectory(
+        (Message("system", prompt), Message("user", "Which?")),
+        (*turns, Turn(Message("assistant", answer), forced=forced)),
+        status,
+    )

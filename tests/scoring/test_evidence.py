@@ -1,0 +1,57 @@
+import csv
+import io
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphwalk.scoring.evidence import Evidence, grounded_share, tool_evidence
+from tests.scoring.episodes import call, episode, seen, tool_turn
+
+
+def test_whole_values_only():
+    evidence = Evidence(['[{"key": "abcd", "size": 12.50, "name": "two words, \\"quoted\\""}]'])
+    assert all(map(evidence.holds, ["abcd", 12.5, "12.5", 'two words, "quoted"']))
+    assert not any(map(evidence.holds, ["abc", "bcd", 12, 5, "wo words", "", None, "missing"]))
+
+
+@pytest.mark.parametrize("text", ["a,b\nf7,3\n", '[["key","n"],["f7",3]]', '{"key": "f7", "n": 3.0}', "key=f7 n=3."])
+def test_every_encoding(text):
+    assert Evidence([text]).holds("f7")
+    assert Evidence([text]).holds(3)
+    assert not Evidence([text]).holds("f")
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1))
+def test_a_value_written_as_json_is_found(value):
+    assert Evidence([json.dumps([{"key": value}])]).holds(value)
+    assert Evidence([json.dumps([{"key": value}], ensure_ascii=False)]).holds(value)
+
+
+@given(st.text(st.sampled_from("abc 1.-_é,"), min_size=1).filter(lambda text: text.strip() == text))
+def test_a_value_written_as_csv_is_found(value):
+    stream = io.StringIO()
+    csv.writer(stream).writerow([value])
+    assert Evidence([stream.getvalue()]).holds(value)
+
+
+def test_the_models_own_words_are_no_evidence():
+    trajectory = episode(
+        tool_turn(
+            seen(call(1, "think", thought="maybe f1"), "maybe f1"),
+            seen(call(2, property_value="f2"), "There is no f2", error="unknown_name"),
+            seen(call(3, property_value="f3"), []),
+            seen(call(4, property_value="f4"), 'Note: nothing equals "f4"\n[{"key": "f5"}]'),
+        )
+    )
+    evidence = tool_evidence(trajectory)
+    assert [key for key in ("f1", "f2", "f3", "f4", "f5") if evidence.holds(key)] == ["f5"]
+
+
+def test_the_share_of_rows_that_were_seen():
+    evidence = Evidence(['[{"key": "f7"}, {"key": "f8"}]'])
+    rows = [{"a": "f7", "b": "f8"}, {"a": "f7", "b": "f9"}, {"c": 1}]
+    assert grounded_share(rows, ["a", "b"], evidence) == 1 / 3
+    assert grounded_share([], ["a"], evidence) is None
+    assert grounded_share(rows, [], evidence) is None

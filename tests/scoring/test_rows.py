@@ -1,0 +1,84 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphwalk.scoring.rows import compare_rows, missing_fields, unknown_fields
+from graphwalk.scoring.values import normalise
+
+
+def keys(*names):
+    return [{"node_key": name} for name in names]
+
+
+@pytest.mark.parametrize(
+    "same", [(3, 3.0, "3", "3.0", " 3 "), (0.1 + 0.2, 0.3, "0.3"), (True, "true", "True"), (-1.5, "-1.5")]
+)
+def test_values_that_are_equal(same):
+    assert len({normalise(value) for value in same}) == 1
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Abc", "abc"),
+        ("007", 7),
+        (True, 1),
+        (False, 0),
+        ("", None),
+        ("a", "a "),
+        (12345678901234567890, 12345678901234567891),
+        ("1e5x", 100000),
+        (["a"], "a"),
+    ],
+)
+def test_values_that_differ(one, other):
+    assert normalise(one) != normalise(other)
+
+
+@given(st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.integers())))
+def test_every_value_has_a_form(value):
+    assert hash(normalise(value)) == hash(normalise(value))
+
+
+def test_a_part_of_the_target():
+    score = compare_rows(keys("a", "b", "x", "x"), keys("a", "b", "c", "d"), ["node_key"])
+    assert (score.correct, score.precision, score.recall, score.false_positives) == (False, 2 / 3, 0.5, 1)
+    assert score.f1 == pytest.approx(2 * (2 / 3) * 0.5 / (2 / 3 + 0.5))
+
+
+@pytest.mark.parametrize("answer", [None, []])
+def test_no_answer_scores_nothing(answer):
+    score = compare_rows(answer, keys("a"), ["node_key"])
+    assert (score.correct, score.f1, score.false_positives) == (False, 0.0, 0)
+
+
+def test_an_empty_target_wants_an_empty_answer():
+    assert compare_rows([], [], ["node_key"]).correct
+    assert not compare_rows(None, [], ["node_key"]).correct
+    assert compare_rows(keys("a"), [], ["node_key"]).false_positives == 1
+
+
+def test_one_of_many_right_answers():
+    gold = keys("a", "b")
+    one = compare_rows(keys("b"), gold, ["node_key"], any_one=True)
+    assert (one.correct, one.recall) == (True, 1.0)
+    mixed = compare_rows(keys("b", "x"), gold, ["node_key"], any_one=True)
+    assert (mixed.correct, mixed.precision, mixed.recall, mixed.false_positives) == (False, 0.5, 1.0, 1)
+
+
+def test_fields_beside_those_asked_for():
+    rows = [{"node_key": "a", "label": "L"}, {"label": "M"}]
+    assert unknown_fields(rows, ["node_key"]) == ("label",)
+    assert missing_fields(rows, ["node_key"]) == ("node_key",)
+    assert compare_rows(rows[:1], keys("a"), ["node_key"]).correct
+
+
+@given(st.sets(st.integers(0, 9)), st.sets(st.integers(0, 9), min_size=1))
+def test_scores_are_those_of_sets(given_numbers, target):
+    score = compare_rows([{"n": n} for n in given_numbers], [{"n": str(n)} for n in target], ["n"])
+    right = len(given_numbers & target)
+    assert score.correct == (given_numbers == target)
+    assert score.false_positives == len(given_numbers - target)
+    assert score.recall == right / len(target)
+    assert score.precision == (right / len(given_numbers) if given_numbers else 0.0)
+    assert 0 <= score.f1 <= 1
