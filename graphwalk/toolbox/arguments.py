@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graphwalk.resources import quote
 from graphwalk.toolbox.messages import ToolMistake
-from graphwalk.toolbox.tool import Tool
-from graphwalk.types.schema import PropertyType, Schema
+from graphwalk.toolbox.tool import ENTITY_TYPES, Tool
+from graphwalk.types.schema import Schema
 from graphwalk.types.values import Value
 
 Arguments = dict[str, Any]
@@ -34,7 +35,7 @@ class Checked:
 def parse_arguments(tool: Tool, text: str) -> Arguments:
     """The JSON object in `text`; nothing at all counts as an empty one. ToolMistake "bad_json" otherwise."""
     try:
-        data = json.loads(text if text.strip() else "{}", object_pairs_hook=_unique, parse_constant=_refuse)
+        data = _DECODER.decode(text) if text.strip() else {}
     except json.JSONDecodeError as error:
         raise _bad_json(tool, f"{error.msg} at character {error.pos + 1}, so this is not JSON") from error
     except RecursionError as error:
@@ -56,7 +57,7 @@ def check_shape(tool: Tool, arguments: Arguments, optional: Sequence[str] = ()) 
     if missing:
         raise ToolMistake("bad_arguments", "missing", tool=tool.name, names=missing, parameters=parameters)
     if unexpected:
-        names = [_shown(name) for name in unexpected[:_CLOSE]]
+        names = [quote(name) for name in unexpected[:_CLOSE]]
         raise ToolMistake("bad_arguments", "unexpected", tool=tool.name, names=names, parameters=parameters)
     for name, value in arguments.items():
         types = tool.parameters[name].types if name in tool.parameters else ("integer",)
@@ -68,15 +69,9 @@ def check_shape(tool: Tool, arguments: Arguments, optional: Sequence[str] = ()) 
 def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> Checked:
     """Arguments whose identifiers exist. ToolMistake "unknown_name" lists what there is, the closest names first."""
     identifiers: dict[str, str] = {}
-    for name in tool.with_role("entity_type"):
-        identifiers[name] = _entity_type(name, arguments[name])
-    for name in tool.with_role("label", "relationship_type", "entity_name"):
-        identifiers[name] = _entity_name(tool, name, arguments[name], identifiers, schema)
-    for name in tool.with_role("property"):
-        entity = tool.parameters[name].of or ""
-        kind = _kind_of_entity(tool, entity, identifiers)
-        identifiers[name] = _property(arguments[name], kind, identifiers[entity], schema)
-    return Checked(identifiers, {name: arguments[name] for name in tool.with_role("value")})
+    for name in tool.resolution:
+        identifiers[name] = _identifier(tool, name, arguments[name], identifiers, schema)
+    return Checked(identifiers, {name: arguments[name] for name in tool.values})
 
 
 def other_readings(value: Value) -> Iterator[Value]:
@@ -124,6 +119,9 @@ def _refuse(constant: str) -> Any:
     raise _NotPlain(f"{constant} is not a JSON value")
 
 
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_refuse)
+
+
 def _bad_json(tool: Tool, reason: str) -> ToolMistake:
     return ToolMistake("bad_json", "bad_json", tool=tool.name, reason=reason, parameters=list(tool.parameters))
 
@@ -137,31 +135,39 @@ def _fits(value: Any, types: Sequence[str]) -> bool:
     return kind in types or (kind == "integer" and "number" in types)
 
 
-def _entity_type(argument: str, given: str) -> str:
-    entity_type = given.strip().lower() if len(given) <= _LONGEST_NAME else given
-    if entity_type not in ("node", "relationship"):
-        raise ToolMistake("unknown_name", "unknown_entity_type", argument=argument, name=given)
-    return entity_type
-
-
-def _kind_of_entity(tool: Tool, parameter: str, identifiers: Mapping[str, str]) -> str:
-    """node or relationship: what the parameter names."""
-    role = tool.parameters[parameter].role
-    if role == "entity_name":
-        return identifiers[tool.parameters[parameter].of or ""]
-    return "node" if role == "label" else "relationship"
-
-
-def _entity_name(tool: Tool, parameter: str, given: str, identifiers: Mapping[str, str], schema: Schema) -> str:
-    if _kind_of_entity(tool, parameter, identifiers) == "node":
+def _identifier(tool: Tool, name: str, given: str, identifiers: Mapping[str, str], schema: Schema) -> str:
+    """The name as the schema has it; `identifiers` are those found so far."""
+    parameter = tool.parameters[name]
+    if parameter.role == "entity_type":
+        return _entity_type(name, given)
+    if parameter.role == "property":
+        entity = identifiers[parameter.of or ""]
+        kind = _entity_kind(tool, parameter.of or "", identifiers)
+        return _property(given, kind, entity, schema)
+    if _entity_kind(tool, name, identifiers) == "node":
         return _known(given, [node.label for node in schema.nodes], "unknown_label")
     return _known(given, [relationship.type for relationship in schema.relationships], "unknown_type")
 
 
+def _entity_kind(tool: Tool, name: str, identifiers: Mapping[str, str]) -> str:
+    """node or relationship: what the parameter names."""
+    parameter = tool.parameters[name]
+    if parameter.role == "entity_name":
+        return identifiers[parameter.of or ""]
+    return "node" if parameter.role == "label" else "relationship"
+
+
+def _entity_type(argument: str, given: str) -> str:
+    entity_type = given.strip().lower() if len(given) <= _LONGEST_NAME else given
+    if entity_type not in ENTITY_TYPES:
+        raise ToolMistake("unknown_name", "unknown_entity_type", argument=argument, name=given)
+    return entity_type
+
+
 def _property(given: str, kind: str, entity: str, schema: Schema) -> str:
     found = schema.node(entity) if kind == "node" else schema.relationship(entity)
-    properties: Sequence[PropertyType] = found.properties if found else ()
-    return _known(given, [p.name for p in properties], "unknown_property", entity=f"{kind} {entity}")
+    names = [property_.name for property_ in found.properties] if found else []
+    return _known(given, names, "unknown_property", entity=f"{kind} {entity}")
 
 
 def _known(given: str, names: list[str], message: str, **values: Any) -> str:
@@ -181,12 +187,6 @@ def close_names(given: str, names: Sequence[str]) -> list[str]:
     for name in names:
         by_plain.setdefault(name.casefold(), []).append(name)
     return [name for match in difflib.get_close_matches(plain, by_plain, n=_CLOSE) for name in by_plain[match]]
-
-
-def _shown(name: str) -> str:
-    from graphwalk.resources import quote
-
-    return quote(name)
 
 
 def _encodable(text: str) -> bool:

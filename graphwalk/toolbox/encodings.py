@@ -20,6 +20,8 @@ from graphwalk.types.values import Row
 Encoding = Literal["json", "csv", "compact"]
 
 NOTE = "Note: "
+_JSON = json.JSONEncoder(ensure_ascii=False, default=str)
+_DENSE_JSON = json.JSONEncoder(ensure_ascii=False, default=str, separators=(",", ":"))
 _NEXT_PAGE = re.compile(r'"page": (\d+)')
 
 
@@ -57,12 +59,12 @@ def _split(text: str) -> tuple[list[str], str]:
 
 
 def _to_json(rows: Sequence[Row]) -> str:
-    return json.dumps(rows, ensure_ascii=False, default=str)
+    return _JSON.encode(rows)
 
 
 def _to_compact(rows: Sequence[Row]) -> str:
-    table = [list(rows[0]), *(list(row.values()) for row in rows)] if rows else []
-    return json.dumps(table, ensure_ascii=False, default=str, separators=(",", ":"))
+    table = [list(rows[0]), *([row[name] for name in rows[0]] for row in rows)] if rows else []
+    return _DENSE_JSON.encode(table)
 
 
 def _to_csv(rows: Sequence[Row]) -> str:
@@ -71,13 +73,13 @@ def _to_csv(rows: Sequence[Row]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(rows[0])
-    writer.writerows([_cell(value) for value in row.values()] for row in rows)
+    writer.writerows([_cell(row[name]) for name in rows[0]] for row in rows)
     return out.getvalue()
 
 
 def _cell(value: Any) -> str:
     bare = isinstance(value, str) and "\r" not in value and "\0" not in value and _json_or_none(value) is _NO_JSON
-    return value if bare else json.dumps(value, ensure_ascii=False, default=str)
+    return value if bare else _JSON.encode(value)
 
 
 _NO_JSON = object()

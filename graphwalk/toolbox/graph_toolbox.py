@@ -23,7 +23,7 @@ from graphwalk.toolbox.encodings import encode_result
 from graphwalk.toolbox.messages import ToolMistake, tool_message
 from graphwalk.toolbox.operations import OPERATIONS
 from graphwalk.toolbox.rows import canonical_rows
-from graphwalk.toolbox.tool import SWITCHES, Tool, load_tools
+from graphwalk.toolbox.tool import ENTITY_TYPES, SWITCHES, Tool, load_tools
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
@@ -140,6 +140,8 @@ class GraphToolbox:
         for name, parameter in tool.parameters.items():
             type_ = parameter.type if isinstance(parameter.type, str) else list(parameter.type)
             properties[name] = {"type": type_, "description": parameter.description}
+            if parameter.role == "entity_type":
+                properties[name]["enum"] = list(ENTITY_TYPES)
         if self._optional(tool):
             description = tool_message("page_parameter", budget=self._agent.result_budget)
             properties["page"] = {"type": "integer", "minimum": 1, "description": description}

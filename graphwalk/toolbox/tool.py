@@ -7,7 +7,7 @@ identifiers that the model chose.
 
 import hashlib
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -17,12 +17,14 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from graphwalk.config.loading import read_yaml, validate
 from graphwalk.errors import ConfigError
 from graphwalk.resources import data_path
+from graphwalk.toolbox.operations import OPERATIONS
 
 Role = Literal["label", "relationship_type", "entity_type", "entity_name", "property", "value", "text"]
 JsonType = Literal["string", "number", "integer", "boolean"]
 
 SWITCHES = ("direction", "relationship_properties")
 """Fields of AgentConfig that the texts of a tool can ask for."""
+ENTITY_TYPES = ("node", "relationship")
 _NEEDS: dict[str, tuple[str, ...]] = {
     "entity_name": ("entity_type",),
     "property": ("label", "relationship_type", "entity_name"),
@@ -47,7 +49,7 @@ class Parameter(Strict):
     description: str = Field(min_length=1)
     of: str | None = None
 
-    @property
+    @cached_property
     def types(self) -> tuple[str, ...]:
         return (self.type,) if isinstance(self.type, str) else self.type
 
@@ -94,6 +96,13 @@ class Tool(Strict):
                 raise ValueError(f"{name}: the role {parameter.role} takes no `of`")
         return parameters
 
+    @field_validator("operation")
+    @classmethod
+    def _registered(cls, operation: str | None) -> str | None:
+        if operation is not None and operation not in OPERATIONS:
+            raise ValueError(f"there is no operation {operation!r}; there are {', '.join(OPERATIONS)}")
+        return operation
+
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if self.example.arguments.keys() != self.parameters.keys():
@@ -107,6 +116,20 @@ class Tool(Strict):
     def with_role(self, *roles: Role) -> list[str]:
         """Names of the parameters with one of these roles, in the order of the file."""
         return [name for name, parameter in self.parameters.items() if parameter.role in roles]
+
+    @cached_property
+    def resolution(self) -> tuple[str, ...]:
+        """Names of the parameters that become identifiers, each after the one that it belongs to."""
+        return (
+            *self.with_role("entity_type"),
+            *self.with_role("label", "relationship_type", "entity_name"),
+            *self.with_role("property"),
+        )
+
+    @cached_property
+    def values(self) -> tuple[str, ...]:
+        """Names of the parameters that go into the query as they are."""
+        return tuple(self.with_role("value"))
 
 
 def tool_names() -> list[str]:

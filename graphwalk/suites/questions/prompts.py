@@ -1,0 +1,35 @@
+"""What a model is told before a question: the schema (with tools) or the whole graph (without). Spec section 4."""
+
+from graphwalk.config.experiment import AgentConfig
+from graphwalk.generators.graph_text import graph_text
+from graphwalk.resources import render_template
+from graphwalk.types.chat import Message
+from graphwalk.types.graph import PropertyGraph
+from graphwalk.types.schema import Schema
+
+FORMATS = {
+    "json": "JSON",
+    "triples": "triples",
+    "incidence": "incidence lists",
+    "cypher": "Cypher CREATE statements",
+    "graphml": "GraphML",
+}
+
+
+def tools_prompt(question: str, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
+    """System prompt with the schema table of section 2, and the question as user message.
+
+    Sample values are shown where `schema` has some: it is read from the store with `agent.schema_samples` of them.
+    """
+    rows = tuple(schema.rows())
+    samples = any(row.property is not None and row.property.samples for row in rows)
+    system = render_template("prompts/graph_tools.j2", rows=rows, samples=samples, clock=agent.clock)
+    return Message("system", system), Message("user", question)
+
+
+def no_tools_prompt(question: str, graph: PropertyGraph, agent: AgentConfig) -> tuple[Message, ...]:
+    """System prompt with the whole graph in `agent.graph_encoding`, and the question as user message."""
+    text = graph_text(graph, agent.graph_encoding)
+    form = FORMATS[agent.graph_encoding]
+    system = render_template("prompts/graph_no_tools.j2", graph=text, format=form, clock=agent.clock)
+    return Message("system", system), Message("user", question)

@@ -1,0 +1,57 @@
+"""A small graph with every oddity that tools have to cope with."""
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from graphwalk.config.experiment import AgentConfig
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.store import GraphStore
+from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.types.chat import ToolCall
+from graphwalk.types.episode import ToolResult
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.schema import Schema
+
+Call = Callable[..., Awaitable[ToolResult]]
+
+ODD_GRAPH = PropertyGraph.from_rows(
+    [
+        Node("z1", "Zorep", {"hue": "vark", "mass": 1.5, "count": 3, "live": True}),
+        Node("z2", "Zorep", {"hue": "vark", "mass": 2.0, "count": 4, "live": False}),
+        Node("z3", "Zorep", {"hue": "3", "mass": 2.0, "type": "own"}),
+        Node("12", "Blick", {"name": "Ünï `tick` \"quote\" 'q', comma\nline", "id": 7}),
+        Node("b2", "Blick", {"name": "true"}),
+        Node("lone", "Odd `Label`", {"a b": "x"}),
+    ],
+    [
+        Relationship("DRAP", "z1", "z2", {"cost": 2.5, "tag": "p"}),
+        Relationship("DRAP", "z1", "z2", {"cost": 0.5}),
+        Relationship("DRAP", "12", "z1", {}),
+        Relationship("DRAP", "z1", "z1", {"cost": 1.0}),
+        Relationship("FLIN", "z2", "b2", {"tag": "q"}),
+    ],
+)
+
+
+@pytest.fixture
+async def store() -> GraphStore:
+    return await EmbeddedDatabase().load(ODD_GRAPH)
+
+
+@pytest.fixture
+async def schema(store: GraphStore) -> Schema:
+    return await store.schema()
+
+
+@pytest.fixture
+def call(store: GraphStore, schema: Schema) -> Call:
+    """Run one call; `agent` holds the switches, `text` replaces the arguments."""
+
+    async def run(tool: str, agent: AgentConfig | None = None, text: str | None = None, **arguments: Any) -> ToolResult:
+        toolbox = GraphToolbox(store, schema, agent=agent)
+        return await toolbox.call(ToolCall("1", tool, json.dumps(arguments) if text is None else text))
+
+    return run

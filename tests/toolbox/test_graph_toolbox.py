@@ -1,0 +1,353 @@
+# ruff: noqa: E501 - the texts that a model reads stand here as they are
+"""What the tools return, and what the ablation switches change."""
+
+from inline_snapshot import snapshot
+
+from graphwalk.config.experiment import AgentConfig
+from graphwalk.stores.store import GraphStore
+from graphwalk.toolbox.encodings import decode_notes, decode_rows, next_page
+from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.types.schema import Schema
+from tests.toolbox.conftest import Call
+
+NODES, NEIGHBORS, VALUES = "get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values"
+
+
+async def test_nodes_come_with_label_and_all_properties(call: Call) -> None:
+    result = await call(NODES, label="Zorep", property_name="hue", property_value="vark")
+    assert (result.error, result.rows) == (None, 2)
+    assert decode_rows(result.content) == snapshot(
+        [
+            {"label": "Zorep", "properties": {"key": "z1", "count": 3, "hue": "vark", "live": True, "mass": 1.5}},
+            {"label": "Zorep", "properties": {"key": "z2", "count": 4, "hue": "vark", "live": False, "mass": 2.0}},
+        ]
+    )
+
+
+async def test_one_row_per_relationship_and_direction(call: Call) -> None:
+    """Parallel relationships are two rows; one that ends where it begins is outgoing and incoming."""
+    result = await call(NEIGHBORS, label="Zorep", property_name="key", property_value="z1")
+    assert result.content == snapshot(
+        '[{"center_key": "z1", "direction": "incoming", "type": "DRAP", "neighbor_label": "Blick", "neighbor_properties": {"key": "12", "id": 7, "name": "Ünï `tick` \\"quote\\" \'q\', comma\\nline"}, "relationship_properties": {}}, {"center_key": "z1", "direction": "incoming", "type": "DRAP", "neighbor_label": "Zorep", "neighbor_properties": {"key": "z1", "count": 3, "hue": "vark", "live": true, "mass": 1.5}, "relationship_properties": {"cost": 1.0}}, {"center_key": "z1", "direction": "outgoing", "type": "DRAP", "neighbor_label": "Zorep", "neighbor_properties": {"key": "z1", "count": 3, "hue": "vark", "live": true, "mass": 1.5}, "relationship_properties": {"cost": 1.0}}, {"center_key": "z1", "direction": "outgoing", "type": "DRAP", "neighbor_label": "Zorep", "neighbor_properties": {"key": "z2", "count": 4, "hue": "vark", "live": false, "mass": 2.0}, "relationship_properties": {"cost": 0.5}}, {"center_key": "z1", "direction": "outgoing", "type": "DRAP", "neighbor_label": "Zorep", "neighbor_properties": {"key": "z2", "count": 4, "hue": "vark", "live": false, "mass": 2.0}, "relationship_properties": {"cost": 2.5, "tag": "p"}}]'
+    )
+
+
+async def test_neighbourhoods_of_several_nodes_are_grouped(call: Call) -> None:
+    result = await call(NEIGHBORS, label="Zorep", property_name="hue", property_value="vark")
+    rows = decode_rows(result.content)
+    assert [row["center_key"] for row in rows] == ["z1"] * 5 + ["z2"] * 3
+    assert rows == sorted(rows, key=lambda r: (r["center_key"], r["direction"], r["type"], r["neighbor_label"]))
+
+
+async def test_values_are_sorted_distinct_and_keep_their_type(call: Call) -> None:
+    keys = await call(VALUES, property_name="key", entity_name="Zorep", entity_type="node")
+    assert keys.content == '[{"values": "z1"}, {"values": "z2"}, {"values": "z3"}]'
+    mass = await call(VALUES, property_name="mass", entity_name="Zorep", entity_type="NODE")
+    assert mass.content == '[{"values": 1.5}, {"values": 2.0}]'
+    live = await call(VALUES, property_name="live", entity_name="Zorep", entity_type="Node")
+    assert live.content == '[{"values": false}, {"values": true}]'
+    cost = await call(VALUES, property_name="cost", entity_name="DRAP", entity_type="Relationship")
+    assert cost.content == '[{"values": 0.5}, {"values": 1.0}, {"values": 2.5}]'
+
+
+async def test_odd_names_and_values(call: Call) -> None:
+    odd = await call(NODES, label="Odd `Label`", property_name="a b", property_value="x")
+    assert odd.content == '[{"label": "Odd `Label`", "properties": {"key": "lone", "a b": "x"}}]'
+    own = await call(NODES, label="Blick", property_name="id", property_value=7)
+    assert own.rows == 1
+
+
+async def test_think_returns_the_thought_unchanged(call: Call) -> None:
+    result = await call("think", text='{"thought": " a\\n\\ud800 {{ b }} "}')
+    assert (result.content, result.error, result.rows) == (" a\n\ud800 {{ b }} ", None, None)
+
+
+async def test_a_number_as_text_is_tried_as_a_number(call: Call) -> None:
+    result = await call(NODES, label="Zorep", property_name="mass", property_value=" 1.50 ")
+    assert result.content == snapshot("""\
+Note: nothing equals the text " 1.50 "; these are the results for the number 1.5.
+[{"label": "Zorep", "properties": {"key": "z1", "count": 3, "hue": "vark", "live": true, "mass": 1.5}}]\
+""")
+    whole = await call(NEIGHBORS, label="Zorep", property_name="count", property_value="4")
+    assert (whole.rows, decode_notes(whole.content)) == (
+        3,
+        snapshot(['nothing equals the text "4"; these are the results for the number 4.']),
+    )
+
+
+async def test_a_number_for_a_text_property_is_tried_as_text(call: Call) -> None:
+    key = await call(NEIGHBORS, label="Blick", property_name="key", property_value=12)
+    assert (key.rows, decode_notes(key.content)) == (
+        1,
+        snapshot(['nothing equals the number 12; these are the results for the text "12".']),
+    )
+    boolean = await call(NODES, label="Blick", property_name="name", property_value=True)
+    assert boolean.rows == 1
+    text = await call(NODES, label="Zorep", property_name="live", property_value="true")
+    assert text.rows == 1
+
+
+async def test_text_that_matches_is_never_read_another_way(call: Call) -> None:
+    """z3 has the text "3" and no relationships; that z1 counts 3 must not be mixed up with it."""
+    result = await call(NODES, label="Zorep", property_name="hue", property_value="3")
+    assert decode_notes(result.content) == []
+    alone = await call(NEIGHBORS, label="Zorep", property_name="hue", property_value="3")
+    assert alone.content == snapshot("""\
+Note: nodes with label Zorep and hue = "3" exist, but have no relationships.
+[]\
+""")
+
+
+async def test_values_match_exactly(call: Call) -> None:
+    result = await call(NODES, label="Zorep", property_name="hue", property_value="VARK")
+    assert (result.error, result.rows) == (None, 0)
+    assert result.content == snapshot("""\
+Note: no node with label Zorep has hue = "VARK".
+[]\
+""")
+
+
+async def test_numbers_and_booleans_are_different(call: Call) -> None:
+    as_number = await call(NODES, label="Zorep", property_name="live", property_value=1)
+    assert as_number.rows == 0
+    whole = await call(NODES, label="Zorep", property_name="mass", property_value=2)
+    assert whole.rows == 2
+
+
+async def test_without_think(store: GraphStore, schema: Schema, call: Call) -> None:
+    agent = AgentConfig(think=False)
+    assert [spec.name for spec in GraphToolbox(store, schema, agent=agent).specs] == [NODES, NEIGHBORS, VALUES]
+    assert (await call("think", agent, thought="x")).error == "unknown_tool"
+
+
+async def test_without_relationship_properties(call: Call) -> None:
+    agent = AgentConfig(relationship_properties=False)
+    result = await call(NEIGHBORS, agent, label="Zorep", property_name="key", property_value="z1")
+    assert result.rows == 5
+    assert all("relationship_properties" not in row for row in decode_rows(result.content))
+    assert "cost" not in result.content
+
+
+async def test_undirected_rows_show_no_direction(call: Call) -> None:
+    agent = AgentConfig(direction=False)
+    result = await call(NEIGHBORS, agent, label="Zorep", property_name="key", property_value="z1")
+    rows = decode_rows(result.content)
+    assert [(row["type"], row["neighbor_properties"]["key"]) for row in rows] == [
+        ("DRAP", "12"),
+        ("DRAP", "z1"),
+        ("DRAP", "z2"),
+        ("DRAP", "z2"),
+    ]
+    assert all("direction" not in row for row in rows)
+
+
+async def test_pages_add_up_to_the_whole(call: Call) -> None:
+    arguments = {"label": "Zorep", "property_name": "hue", "property_value": "vark"}
+    whole = decode_rows((await call(NEIGHBORS, **arguments)).content)
+    agent = AgentConfig(result_budget=3)
+    rows, page = [], 1
+    while page is not None:
+        result = await call(NEIGHBORS, agent, page=page, **arguments)
+        assert result.rows == len(whole)
+        rows += decode_rows(result.content)
+        page = next_page(result.content)
+    assert rows == whole
+
+
+async def test_a_page_says_how_many_there_are(call: Call) -> None:
+    arguments = {"property_name": "key", "entity_name": "Zorep", "entity_type": "node"}
+    agent = AgentConfig(result_budget=2)
+    assert (await call(VALUES, agent, **arguments)).content == snapshot("""\
+Note: page 1 of 2, rows 1 to 2 of 3 in all. For the next page repeat the call with "page": 2.
+[{"values": "z1"}, {"values": "z2"}]\
+""")
+    assert (await call(VALUES, agent, page=2, **arguments)).content == snapshot("""\
+Note: page 2 of 2, rows 3 to 3 of 3 in all.
+[{"values": "z3"}]\
+""")
+    outside = await call(VALUES, agent, page=3, **arguments)
+    assert (outside.error, outside.content) == snapshot(
+        ("bad_arguments", "There is no page 3: 3 rows in all make 2 pages, counted from 1.")
+    )
+    without_budget = await call(VALUES, page=1, **arguments)
+    assert without_budget.error == "bad_arguments"
+
+
+async def test_encodings_say_the_same(call: Call) -> None:
+    arguments = {"label": "Blick", "property_name": "name", "property_value": "true"}
+    json_text = await call(NEIGHBORS, **arguments)
+    csv_text = await call(NEIGHBORS, AgentConfig(encoding="csv"), **arguments)
+    compact = await call(NEIGHBORS, AgentConfig(encoding="compact"), **arguments)
+    assert csv_text.content == snapshot("""\
+center_key,direction,type,neighbor_label,neighbor_properties,relationship_properties
+b2,incoming,FLIN,Zorep,"{""key"": ""z2"", ""count"": 4, ""hue"": ""vark"", ""live"": false, ""mass"": 2.0}","{""tag"": ""q""}"\
+""")
+    assert compact.content == snapshot(
+        '[["center_key","direction","type","neighbor_label","neighbor_properties","relationship_properties"],["b2","incoming","FLIN","Zorep",{"key":"z2","count":4,"hue":"vark","live":false,"mass":2.0},{"tag":"q"}]]'
+    )
+    assert decode_rows(csv_text.content, "csv") == decode_rows(compact.content, "compact")
+    assert decode_rows(csv_text.content, "csv") == decode_rows(json_text.content)
+
+
+async def test_what_a_model_is_told(store: GraphStore, schema: Schema) -> None:
+    specs = GraphToolbox(store, schema).specs
+    assert [spec.as_openai() for spec in specs] == snapshot(
+        [
+            {
+                "type": "function",
+                "function": {
+                    "name": "get_node_by_property",
+                    "description": """\
+Finds every node of one label whose property has exactly the given value.
+
+When to use it: to look up a node by its key, or to list all nodes that share a property value.
+What comes back: a list with one row per matching node, each with "label" and "properties" (all properties of the
+node, its key among them). The list is empty when nothing matches.
+Example: {"label": "Film", "property_name": "year", "property_value": 1999} returns
+[{"label": "Film", "properties": {"key": "f7", "genre": "noir", "year": 1999}}]\
+""",
+                    "parameters": {
+                        "type": "object",
+                        "properties": {
+                            "label": {
+                                "type": "string",
+                                "description": "Label of the nodes, as written in the schema, without a colon.",
+                            },
+                            "property_name": {
+                                "type": "string",
+                                "description": "Name of a property that nodes of this label have according to the schema.",
+                            },
+                            "property_value": {
+                                "type": ["string", "number", "boolean"],
+                                "description": "The value to look for. It must be equal, upper and lower case included.",
+                            },
+                        },
+                        "required": ["label", "property_name", "property_value"],
+                        "additionalProperties": False,
+                    },
+                },
+            },
+            {
+                "type": "function",
+                "function": {
+                    "name": "get_all_nearest_neighbors",
+                    "description": """\
+Shows everything that is one step away: all relationships of every node of one label whose property has exactly the
+given value, together with the nodes at their other ends.
+
+When to use it: to walk from a node to the next ones, or to see how a node is related to others.
+What comes back: a list with one row per relationship, so that two relationships to one neighbor are two rows. Rows
+of one matching node stand together. Each row has
+- "center_key": key of the matching node
+- "direction": "outgoing" from the matching node to the neighbor, or "incoming" from the neighbor to it
+- "type": type of the relationship
+- "neighbor_label", "neighbor_properties": the node at the other end
+- "relationship_properties": properties of the relationship itself
+Example: {"label": "Film", "property_name": "key", "property_value": "f7"} returns
+[{"center_key": "f7", "direction": "incoming", "type": "DIRECTED", "neighbor_label": "Person", "neighbor_properties": {"key": "p3", "name": "Ida"}, "relationship_properties": {"days": 40}}]\
+""",
+                    "parameters": {
+                        "type": "object",
+                        "properties": {
+                            "label": {
+                                "type": "string",
+                                "description": "Label of the nodes to start from, as written in the schema, without a colon.",
+                            },
+                            "property_name": {
+                                "type": "string",
+                                "description": 'Name of a property that nodes of this label have according to the schema; "key" for one certain node.',
+                            },
+                            "property_value": {
+                                "type": ["string", "number", "boolean"],
+                                "description": "The value of that property. It must be equal, upper and lower case included.",
+                            },
+                        },
+                        "required": ["label", "property_name", "property_value"],
+                        "additionalProperties": False,
+                    },
+                },
+            },
+            {
+                "type": "function",
+                "function": {
+                    "name": "get_unique_property_values",
+                    "description": """\
+Lists the different values that one property takes on all nodes of a label, or on all relationships of a type.
+
+When to use it: to learn which values exist before looking nodes up by one of them; with property "key" it lists all
+nodes of a label.
+What comes back: a sorted list with one row {"values": value} per different value.
+Example: {"property_name": "genre", "entity_name": "Film", "entity_type": "node"} returns
+[{"values": "noir"}, {"values": "western"}]\
+""",
+                    "parameters": {
+                        "type": "object",
+                        "properties": {
+                            "property_name": {
+                                "type": "string",
+                                "description": "Name of a property of that label or type, as written in the schema.",
+                            },
+                            "entity_name": {
+                                "type": "string",
+                                "description": "A node label or a relationship type, as written in the schema, without a colon.",
+                            },
+                            "entity_type": {
+                                "type": "string",
+                                "description": 'Whether entity_name is the label of nodes ("node") or the type of relationships ("relationship").',
+                                "enum": ["node", "relationship"],
+                            },
+                        },
+                        "required": ["property_name", "entity_name", "entity_type"],
+                        "additionalProperties": False,
+                    },
+                },
+            },
+            {
+                "type": "function",
+                "function": {
+                    "name": "think",
+                    "description": """\
+Writes down a thought. It looks nothing up and changes nothing; the thought comes back as it is.
+
+When to use it: to plan the next steps, or to put together what earlier results say.
+What comes back: the text of the thought.
+Example: {"thought": "f7 and f9 share a director, so only f8 is left to check."} returns
+f7 and f9 share a director, so only f8 is left to check.\
+""",
+                    "parameters": {
+                        "type": "object",
+                        "properties": {"thought": {"type": "string", "description": "The thought."}},
+                        "required": ["thought"],
+                        "additionalProperties": False,
+                    },
+                },
+            },
+        ]
+    )
+
+
+async def test_descriptions_follow_the_switches(store: GraphStore, schema: Schema) -> None:
+    agent = AgentConfig(direction=False, relationship_properties=False, encoding="csv", result_budget=50)
+    spec = GraphToolbox(store, schema, agent=agent).specs[1]
+    assert spec.description == snapshot("""\
+Shows everything that is one step away: all relationships of every node of one label whose property has exactly the
+given value, together with the nodes at their other ends.
+
+When to use it: to walk from a node to the next ones, or to see how a node is related to others.
+What comes back: a list with one row per relationship, so that two relationships to one neighbor are two rows. Rows
+of one matching node stand together. Each row has
+- "center_key": key of the matching node
+- "type": type of the relationship
+- "neighbor_label", "neighbor_properties": the node at the other end
+Example: {"label": "Film", "property_name": "key", "property_value": "f7"} returns
+center_key,type,neighbor_label,neighbor_properties
+f7,DIRECTED,Person,"{""key"": ""p3"", ""name"": ""Ida""}"\
+""")
+    assert spec.parameters["properties"]["page"] == snapshot(
+        {
+            "type": "integer",
+            "minimum": 1,
+            "description": "Number of the page to show, 1 if left out. A result of more than 50 rows comes in pages.",
+        }
+    )
+    assert "page" not in spec.parameters["required"]
