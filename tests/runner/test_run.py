@@ -1,0 +1,299 @@
+"""Whole runs in this process: what is logged, what a resume does, what it refuses."""
+
+import asyncio
+import json
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.config.experiment import ExperimentConfig
+from graphwalk.config.loading import load_experiment
+from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.report.load import report_of
+from graphwalk.runlog.result import Result
+from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runner.estimate import estimate_run
+from graphwalk.runner.players import check_models
+from graphwalk.runner.progress import Silent
+from graphwalk.runner.rescore import rescore_run
+from graphwalk.runner.run import RunSummary, resume_run, start_run
+from graphwalk.settings import Settings
+from graphwalk.suites.registry import suite_named
+from tests.models.server import Answer, ModelServer, Request, chat, error
+
+NO_SETTINGS = Settings()
+
+
+def experiment(**flags: Any) -> ExperimentConfig:
+    return load_experiment("quickstart", flags={"suite.graphs.*.count": 1, **flags})
+
+
+async def start(
+    folder: Path, config: ExperimentConfig, settings: Settings = NO_SETTINGS, progress: Any = None
+) -> RunSummary:
+    run_folder = RunFolder.create(folder)
+    return await start_run(config, run_folder, settings, progress or Silent(), run_id="cafe", created="2026-01-01")
+
+
+async def resume(folder: Path, settings: Settings = NO_SETTINGS, **changes: Any) -> RunSummary:
+    return await resume_run(RunFolder.open(folder), settings, Silent(), changes)
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    return list(RunFolder.open(folder).records())
+
+
+def without_time(record: dict[str, Any]) -> str:
+    """A record without the wall time of its tool calls."""
+    result = Result.from_dict(record).as_dict()
+    for turn in result["trajectory"]["turns"]:
+        turn.pop("seconds", None)
+        for tool_result in turn.get("results", ()):
+            tool_result.pop("seconds", None)
+    return json.dumps({**result, "seconds": None}, sort_keys=True)
+
+
+async def test_every_planned_episode_is_logged_once(tmp_path: Path) -> None:
+    summary = await start(tmp_path / "run", experiment())
+    assert (summary.episodes, summary.finished, summary.failed) == (36, 36, 0)
+    logged = Counter((r["task_id"], r["model"], r["setting"], r["repeat"]) for r in records(tmp_path / "run"))
+    assert len(logged) == 36
+    assert set(logged.values()) == {1}
+    rows = {row["model"]: row for row in report_of(RunFolder.open(tmp_path / "run")).rows}
+    assert rows["scripted/expert"]["accuracy"] == 100.0
+    assert rows["scripted/random"]["accuracy"] < rows["scripted/expert"]["accuracy"]
+
+
+async def test_a_log_record_reads_back_whole(tmp_path: Path) -> None:
+    await start(tmp_path / "run", experiment(models=["scripted/flawed"]))
+    for record in records(tmp_path / "run"):
+        assert {k: v for k, v in record.items() if k != "crc32"} == json.loads(
+            json.dumps(Result.from_dict(record).as_dict())
+        )
+
+
+async def test_results_do_not_depend_on_the_number_of_workers(tmp_path: Path) -> None:
+    for workers in (1, 8):
+        await start(tmp_path / str(workers), experiment(**{"limits.max_concurrency": workers}))
+    one, eight = (sorted(map(without_time, records(tmp_path / str(workers)))) for workers in (1, 8))
+    assert one == eight
+
+
+async def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
+    await start(tmp_path / "whole", experiment())
+    log = (tmp_path / "whole" / "results.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "whole" / "results.jsonl").rename(tmp_path / "results.whole")
+    (tmp_path / "whole" / "results.jsonl").write_bytes(b"".join(log[:10]) + log[10][:100])
+    with pytest.warns(UserWarning, match="line 11"):
+        summary = await resume(tmp_path / "whole")
+    assert summary.finished == 36
+    assert len(records(tmp_path / "whole")) == 36
+
+
+async def test_a_folder_with_a_run_is_not_begun_again(tmp_path: Path) -> None:
+    await start(tmp_path / "run", experiment(limit=1))
+    with pytest.raises(RunLogError, match="holds a run already") as caught:
+        await start(tmp_path / "run", experiment(limit=1))
+    assert "graphwalk resume" in caught.value.hint
+
+
+async def test_two_processes_do_not_work_on_one_folder(tmp_path: Path) -> None:
+    await start(tmp_path / "run", experiment(limit=1))
+    with RunFolder.open(tmp_path / "run").lock(), pytest.raises(RunLogError, match="another process"):
+        await resume(tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("field_name", "value"),
+    [("seed", 8), ("models", ["scripted/random"]), ("limit", 2), ("agent", {"turn_limit": 3})],
+)
+async def test_a_changed_configuration_is_refused_with_the_difference(
+    tmp_path: Path, field_name: str, value: Any
+) -> None:
+    await start(tmp_path / "run", experiment(limit=1))
+    folder = RunFolder.open(tmp_path / "run")
+    manifest = folder.read_manifest()
+    manifest["config"][field_name] = value
+    folder.write_manifest(manifest)
+    before = folder.results_path.read_bytes()
+    with pytest.raises(RunLogError, match=f"config.{field_name}"):
+        await resume(tmp_path / "run")
+    assert folder.results_path.read_bytes() == before
+
+
+async def test_changed_data_files_and_scorers_are_refused(tmp_path: Path) -> None:
+    await start(tmp_path / "run", experiment(limit=1))
+    folder = RunFolder.open(tmp_path / "run")
+    manifest = folder.read_manifest()
+    manifest["fingerprint"]["scorer"] = "another"
+    manifest["fingerprint"]["data"][next(iter(manifest["fingerprint"]["data"]))] = "another"
+    folder.write_manifest(manifest)
+    with pytest.raises(RunLogError, match=r"data\.[\s\S]*scorer"):
+        await resume(tmp_path / "run")
+
+
+async def test_limits_may_change_on_resume(tmp_path: Path) -> None:
+    await start(tmp_path / "run", experiment(limit=1))
+    assert (await resume(tmp_path / "run", max_concurrency=2)).finished == 3
+
+
+async def test_rescoring_changes_nothing_where_nothing_changed(tmp_path: Path) -> None:
+    await start(tmp_path / "run", experiment())
+    before = list(map(without_time, records(tmp_path / "run")))
+    assert rescore_run(RunFolder.open(tmp_path / "run")) == (0, 36)
+    assert list(map(without_time, records(tmp_path / "run"))) == before
+
+
+async def test_rescoring_repairs_a_score(tmp_path: Path) -> None:
+    await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=2))
+    folder = RunFolder.open(tmp_path / "run")
+    wrong = [{**r, "score": {**r["score"], "correct": False}} for r in folder.records()]
+    folder.results_path.unlink()
+    writer = folder.results_writer()
+    for record in wrong:
+        writer.append({k: v for k, v in record.items() if k != "crc32"})
+    writer.close()
+    assert rescore_run(folder) == (2, 2)
+    assert all(r["score"]["correct"] for r in folder.records())
+
+
+async def test_a_replay_says_the_same_and_scores_the_same(tmp_path: Path) -> None:
+    await start(tmp_path / "first", experiment(models=["scripted/flawed"]))
+    await start(tmp_path / "again", experiment(models=[f"replay/{tmp_path / 'first'}"]))
+
+    def scores(folder: Path) -> dict[str, Any]:
+        return {r["task_id"]: (r["score"], r["exit_status"], r["tool_calls"]) for r in records(folder)}
+
+    assert scores(tmp_path / "first") == scores(tmp_path / "again")
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ({"models": ["nobody/nothing"]}, "unknown provider"),
+        ({"models": ["gpt-4"]}, "not a model"),
+        ({"models": ["openai/gpt-4.1"]}, "OPENAI_API_KEY"),
+        ({"models": ["openai-api/mine/m"]}, "MINE_BASE_URL"),
+        ({"models": ["scripted/genius"]}, "no scripted/genius"),
+        ({"models": ["replay/nowhere"]}, "not a run folder"),
+    ],
+)
+def test_a_model_that_cannot_be_had_is_known_at_once(flags: dict[str, Any], message: str) -> None:
+    config = experiment(**flags)
+    with pytest.raises((ConfigError, RunLogError), match=message):
+        check_models(config, suite_named("questions"), NO_SETTINGS)
+
+
+async def test_a_setting_that_the_suite_does_not_have_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no setting 'magic'"):
+        await start(tmp_path / "run", experiment(settings=["magic"]))
+
+
+async def test_an_estimate_counts_calls_at_par() -> None:
+    estimate = await estimate_run(experiment(models=["scripted/expert"]), NO_SETTINGS)
+    assert sum(estimate.tasks.values()) == 12
+    assert estimate.rows[0].episodes == 12
+    assert estimate.rows[0].tool_calls > 12
+    assert estimate.rows[0].usd == 0.0
+
+
+# A language model behind a real server.
+
+
+def thinker(request: Request) -> Answer:
+    """Thinks once, then answers with nothing."""
+    thought = any(message["role"] == "tool" for message in request.body["messages"])
+    return Answer(chat("[]") if thought else chat(calls=[("think", {"thought": "hm"})]))
+
+
+def served(server: ModelServer, **more: str) -> Settings:
+    return Settings({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "key-of-the-test", **more})
+
+
+def local(**flags: Any) -> ExperimentConfig:
+    return experiment(models=["openai-api/local/m"], **flags)
+
+
+@dataclass
+class Interrupting(Silent):
+    """Cancels the run after so many episodes."""
+
+    after: int
+    seen: list[Result] = field(default_factory=list)
+
+    def finished(self, result: Result) -> None:
+        self.seen.append(result)
+        task = _main_task
+        if len(self.seen) == self.after and task is not None:
+            task.cancel()
+
+
+_main_task: asyncio.Task[Any] | None = None
+
+
+async def test_no_reply_is_paid_for_twice_after_an_interruption(tmp_path: Path) -> None:
+    global _main_task
+    async with ModelServer(thinker) as server:
+        _main_task = asyncio.ensure_future(start(tmp_path / "run", local(), served(server), Interrupting(4)))
+        with pytest.raises(asyncio.CancelledError):
+            await _main_task
+        answered_before = len((tmp_path / "run" / "replies.jsonl").read_bytes().splitlines())
+        assert 4 <= len(records(tmp_path / "run")) < 12
+        begun = len(server.requests)
+        summary = await resume(tmp_path / "run", served(server))
+        assert summary.finished == 12
+        assert len(server.requests) - begun == 24 - answered_before
+        assert summary.usage.input_tokens == 240
+
+
+async def test_failed_episodes_have_no_score_and_are_tried_again(tmp_path: Path) -> None:
+    async with ModelServer(lambda request: error(400, "no such model")) as server:
+        summary = await start(tmp_path / "run", local(), served(server))
+        assert (summary.finished, summary.failed) == (0, 12)
+        assert all(r["score"] is None and r["exit_status"] == "model_error" for r in records(tmp_path / "run"))
+        server.respond = thinker
+        summary = await resume(tmp_path / "run", served(server))
+        assert (summary.finished, summary.failed) == (12, 0)
+    row = report_of(RunFolder.open(tmp_path / "run")).rows[0]
+    assert (row["questions"], row["infrastructure_failures"]) == (12, 0)
+
+
+async def test_a_budget_stops_the_run_and_a_larger_one_finishes_it(tmp_path: Path) -> None:
+    async with ModelServer(thinker) as server:
+        limits = {"limits.budget_tokens": 100, "limits.max_concurrency": 2}
+        summary = await start(tmp_path / "run", local(**limits), served(server))
+        assert summary.budget_reached
+        assert summary.finished < 12
+        assert sum(len(r["trajectory"]["turns"]) * 15 for r in records(tmp_path / "run")) <= 100 + 2 * 15
+        summary = await resume(tmp_path / "run", served(server), budget_tokens=10_000)
+        assert (summary.finished, len(server.requests)) == (12, 24)
+
+
+async def test_the_extractor_reads_answers_that_have_no_form(tmp_path: Path) -> None:
+    def respond(request: Request) -> Answer:
+        extracting = request.body["model"] == "reader"
+        return Answer(chat('[{"count": 3}]' if extracting else "There are three of them."))
+
+    async with ModelServer(respond) as server:
+        flags = {"suite.questions": ["node_count"], "extractor": "openai-api/local/reader"}
+        summary = await start(tmp_path / "run", local(**flags), served(server))
+    (record,) = records(tmp_path / "run")
+    assert record["answer"] == [{"count": 3}]
+    assert record["score"]["extraction_stage"] == "model"
+    assert summary.usage.input_tokens == 20
+
+
+async def test_planted_secrets_reach_no_file(tmp_path: Path) -> None:
+    secret = "sk-planted-0123456789"
+
+    def respond(request: Request) -> Answer:
+        echoed = request.headers["authorization"]
+        return error(401, f"bad key {echoed}") if len(server.requests) % 2 else Answer(chat(f"you sent {echoed}"))
+
+    async with ModelServer(respond) as server:
+        await start(tmp_path / "run", local(), served(server, LOCAL_API_KEY=secret))
+    for file in (tmp_path / "run").iterdir():
+        assert secret not in file.read_text()
