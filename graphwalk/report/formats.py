@@ -17,7 +17,7 @@ def visible(text: Any) -> str:
 
 
 def _escaped(character: str) -> str:
-    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def integer(value: Any) -> str:

@@ -1,0 +1,136 @@
+import json
+
+import pytest
+
+from graphwalk.suites.questions.scoring import QuestionScore, extract_rows, score_question
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.suite import Extraction
+from graphwalk.types.episode import ExitStatus
+from tests.scoring.episodes import call, episode, seen, tool_turn
+
+
+def task(gold, fields=("node_key",), scored=None, mode="set"):
+    return QuestionTask(
+        task_id="t",
+        template="node_by_property",
+        question="Which?",
+        parameters={},
+        gold=gold,
+        gold_size=len(gold),
+        seed=0,
+        graph_digest="d",
+        category="retrieval",
+        cypher="RETURN 1",
+        cypher_parameters={},
+        answer_fields=fields,
+        scored_fields=scored or fields,
+        mode=mode,
+        template_version=1,
+    )
+
+
+def keys(*names):
+    return [{"node_key": name} for name in names]
+
+
+def score(question, answer, *shown, setting="tools", **how) -> QuestionScore:
+    turns = [tool_turn(seen(call(number, value=number), rows)) for number, rows in enumerate(shown)]
+    trajectory = episode(*turns, answer=answer if isinstance(answer, str) else json.dumps(answer), **how)
+    return score_question(question, setting, trajectory, extract_rows(question, trajectory.reply))
+
+
+def test_a_right_answer():
+    result = score(task(keys("a", "b")), keys("b", "a"), keys("a", "b", "c"))
+    assert (result.correct, result.strict_correct, result.f1, result.grounded) == (True, True, 1.0, 1.0)
+    assert (result.error_class, result.last_mile, result.extraction_stage) == (None, False, "strict")
+    assert (result.answered, result.rows_given, result.evidence_sufficient) == (True, 2, True)
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown", "error"),
+    [
+        (keys("a", "x"), keys("a", "b"), "hallucinated"),
+        (keys("a"), keys("a", "b"), "misreported"),
+        (keys("a", "c"), keys("a", "c"), "seen_but_wrong"),
+        ("a and b", keys("a", "b"), "unreadable"),
+        ("[]", keys("a", "b"), "no_answer"),
+        ("", keys("a", "b"), "no_answer"),
+    ],
+)
+def test_why_an_answer_is_wrong(answer, shown, error):
+    assert score(task(keys("a", "b")), answer, shown).error_class == error
+
+
+def test_without_tools_nothing_can_be_verified():
+    result = score(task(keys("a")), keys("b"), setting="no_tools")
+    assert (result.grounded, result.evidence_sufficient, result.error_class) == (None, None, "unverifiable")
+
+
+def test_rows_given_without_any_call_are_hallucinated():
+    result = score(task(keys("a")), keys("b"))
+    assert (result.grounded, result.error_class) == (0.0, "hallucinated")
+
+
+def test_counts_stand_in_no_tool_result():
+    result = score(task([{"count": 3}], fields=("count",)), [{"count": 4}], keys("a", "b", "c"))
+    assert (result.grounded, result.evidence_sufficient, result.error_class) == (None, None, "unverifiable")
+    assert score(task([{"count": 3}], fields=("count",)), "3").correct
+
+
+def test_the_computed_field_of_a_row_needs_no_evidence():
+    question = task([{"node_key": "a", "rel_count": 5}], fields=("node_key", "rel_count"), mode="ties-allowed")
+    assert score(question, [{"node_key": "a", "rel_count": "5"}], keys("a")).grounded == 1.0
+
+
+@pytest.mark.parametrize(
+    ("reply", "shown", "last_mile"),
+    [
+        ("The nodes are a and b.", keys("a", "b"), True),
+        ('[{"key": "a"}, {"key": "b"}]', keys("a", "b"), True),
+        ('[{"node_key": "a"}, {"key": "b"}]', keys("a", "b"), True),
+        ("The node is a.", keys("a", "b"), False),
+        ("The nodes are a and b.", keys("a"), False),
+        ('[{"node_key": "a"}]', keys("a", "b"), False),
+        ('[{"node_key": "a"}, {"node_key": "b"}]', keys("a", "b"), False),
+    ],
+)
+def test_right_evidence_in_the_wrong_form(reply, shown, last_mile):
+    assert score(task(keys("a", "b")), reply, shown).last_mile is last_mile
+
+
+def test_an_answer_forced_by_the_turn_limit_is_none_strictly():
+    for how in ({"forced": True}, {"status": ExitStatus.TURN_LIMIT}):
+        result = score(task(keys("a")), keys("a"), keys("a"), **how)
+        assert (result.correct, result.strict_correct) == (True, False)
+
+
+def test_all_properties_are_the_stricter_score():
+    gold = [{"source_key": "a", "target_key": "b", "days": 40, "note": None}]
+    question = task(gold, ("source_key", "target_key", "days", "note"), ("source_key", "target_key"))
+    ends = {"source_key": "a", "target_key": "b"}
+    assert score(question, [{**ends, "days": "40.0"}], gold).all_properties_correct is True
+    wrong = score(question, [{**ends, "days": 41}], gold)
+    assert (wrong.correct, wrong.all_properties_correct, wrong.missing_fields) == (True, False, ("note",))
+    assert score(task(keys("a")), keys("a")).all_properties_correct is None
+
+
+@pytest.mark.parametrize("mode", ["any-one", "ties-allowed"])
+def test_one_of_several_right_answers_is_enough(mode):
+    question = task(keys("a", "b"), mode=mode)
+    assert score(question, keys("b"), keys("b")).correct
+    assert score(question, keys("b"), keys("b")).evidence_sufficient
+    assert not score(question, keys("b", "c"), keys("b", "c")).correct
+
+
+def test_an_answer_that_a_model_extracted_is_scored_like_any_other():
+    result = score_question(task(keys("a")), "tools", episode(answer="it is a"), Extraction(keys("a"), "model"))
+    assert (result.correct, result.extraction_stage) == (True, "model")
+
+
+def test_extra_fields_are_flagged():
+    assert score(task(keys("a")), [{"node_key": "a", "label": "L"}]).extra_fields == ("label",)
+
+
+def test_a_score_can_be_logged_and_read_back():
+    result = score(task(keys("a")), keys("b"), keys("a"))
+    assert QuestionScore.model_validate_json(result.model_dump_json()) == result
