@@ -22,7 +22,7 @@ from graphwalk.suites.questions.policies.expert import PLANS, expert
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import shipped_templates
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
-from graphwalk.types.graph import PropertyGraph
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 from tests.oracle.odd_graphs import odd_graph, odd_question
@@ -63,7 +63,7 @@ def right(answer: str, gold: list[Row], template: str) -> bool:
 
 
 async def check_all_right(preset: str, seed: int, per_question: int = 1, **spec: Any) -> None:
-    graph, tasks = await tasks_on_preset(preset, seed, per_question, **spec)
+    graph, tasks = await tasks_on_preset(preset, seed, per_question=per_question, **spec)
     here = await place(graph)
     assert {task.template for task in tasks} == set(PLANS)
     for task in tasks:
@@ -88,11 +88,49 @@ async def test_it_does_so_with_missing_properties_loops_and_parallel_relationshi
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("spec", [{}, ODD, {"self_loops": True}, {"missing_rate": 0.9}], ids=str)
+@pytest.mark.parametrize("spec", [{}, ODD, {"self_loops": True}, {"missing_rate": 0.6}], ids=str)
 @pytest.mark.parametrize("preset", GRAPH_PRESETS)
 async def test_it_does_so_with_many_seeds(preset: str, spec: dict[str, Any]) -> None:
-    for seed in range(100, 110):
-        await check_all_right(preset, seed, per_question=3, **spec)
+    for seed in range(100, 105):
+        await check_all_right(preset, seed, per_question=2, **spec)
+
+
+async def ask_small(
+    nodes: str, arrows: str, template: str, properties: dict[str, Any] | None = None, **p: Value
+) -> Any:
+    """The expert's answer on a graph of nodes "a:A b:B" and relationships "ab ba", all of type R."""
+    labels = dict(node.split(":") for node in nodes.split())
+    made = [Node(key, label, (properties or {}).get(key, {})) for key, label in labels.items()]
+    here = await place(PropertyGraph.from_rows(made, [Relationship("R", *arrow, {}) for arrow in arrows.split()]))
+    played = await here.ask(template, p)
+    assert right(played.answer, evaluate(template, here.index, p), template)
+    return [tuple(row.values()) for row in json.loads(played.answer)]
+
+
+async def test_a_loop_is_not_both_steps_of_a_path() -> None:
+    labels = {"source_label": "A", "middle_label": "A", "target_label": "A"}
+    assert await ask_small("a:A b:A", "aa ab", "path_finding", **labels) == [("a", "b")]
+    assert await ask_small("a:A b:A", "aa aa", "path_finding", **labels) == [("a", "a")]
+
+
+async def test_the_further_step_may_not_use_the_way_again() -> None:
+    labels = {"source_label": "A", "target_label": "A", "max_hops": 3}
+    assert await ask_small("a:A b:B", "ab ba", "variable_hop_path", **labels) == []
+    assert await ask_small("a:A b:B", "ab ab ba", "variable_hop_path", **labels) == [("a", "a")]
+
+
+async def test_a_remote_node_is_not_a_direct_neighbor() -> None:
+    values = {key: {"p": key.upper()} for key in "abcd"}
+    start = {"source_label": "A", "key": "a", "target_label": "T", "property": "p", "max_hops": 3}
+    assert await ask_small("a:A b:T c:T d:T", "ab ac cb cd", "remote_node_property", values, **start) == [("D",)]
+
+
+async def test_values_that_python_takes_for_equal_are_kept_apart_as_cypher_does() -> None:
+    values: dict[str, Any] = dict(
+        zip("abcdefgh", ({"p": v} for v in (True, 1, 1.0, "1", True, 1, 1.0, "1")), strict=True)
+    )
+    nodes, arrows = " ".join(f"{key}:A" for key in values), " ".join(f"{key}a" for key in values)
+    assert await ask_small(nodes, arrows, "relationship_count", values, relationship_type="R") == [(8,)]
 
 
 @given(st.randoms(use_true_random=False))
