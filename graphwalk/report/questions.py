@@ -61,32 +61,32 @@ _QUALITY = (
     Column("C", "correct", integer),
     Column("of", "questions", integer),
     Column("A %", "accuracy", two_decimals, interval=one_decimal),
-    Column("P", "precision", two_decimals, optional=1, interval=two_decimals),
-    Column("R", "recall", two_decimals, optional=1, interval=two_decimals),
-    Column("F1", "f1", two_decimals, interval=two_decimals),
-    Column("FP", "false_positives", integer),
+    Column("P", "precision", two_decimals, optional=2, interval=two_decimals),
+    Column("R", "recall", two_decimals, optional=2, interval=two_decimals),
+    Column("F1", "f1", two_decimals, optional=1, interval=two_decimals),
+    Column("FP", "false_positives", integer, optional=1),
 )
 
 COLUMNS = (
     *_QUALITY,
-    Column("FP/ans", "false_positives_per_answered", two_decimals, optional=5, interval=two_decimals),
-    Column("calls", "tool_calls", integer),
-    Column("calls/q", "calls_per_question", one_decimal, optional=4, interval=one_decimal),
-    Column("no think", "tool_calls_without_think", integer, optional=8),
-    Column("time/q", "seconds_per_question", duration, optional=3),
-    Column("tokens", "tokens", short, optional=2),
-    Column("cost", "cost", dollars, optional=2),
-    Column("failed", "infrastructure_failures", integer, optional=2),
-    Column("strict A %", "strict_accuracy", two_decimals, optional=6),
-    Column("grounded", "grounded", two_decimals, optional=6),
-    Column("last mile", "last_mile", integer, optional=7),
+    Column("FP/ans", "false_positives_per_answered", two_decimals, optional=6, interval=two_decimals),
+    Column("calls", "tool_calls", integer, optional=1),
+    Column("calls/q", "calls_per_question", one_decimal, optional=5, interval=one_decimal),
+    Column("no think", "tool_calls_without_think", integer, optional=9),
+    Column("time/q", "seconds_per_question", duration, optional=4),
+    Column("tokens", "tokens", short, optional=3),
+    Column("cost", "cost", dollars, optional=3),
+    Column("failed", "infrastructure_failures", integer, optional=3),
+    Column("strict A %", "strict_accuracy", two_decimals, optional=7, interval=one_decimal),
+    Column("grounded", "grounded", two_decimals, optional=7, interval=two_decimals),
+    Column("last mile", "last_mile", integer, optional=8),
 )
 
 GROUP_COLUMNS = (
     *_QUALITY,
-    Column("calls/q", "calls_per_question", one_decimal, optional=2, interval=one_decimal),
-    Column("grounded", "grounded", two_decimals, optional=3),
-    Column("failed", "infrastructure_failures", integer, optional=4),
+    Column("calls/q", "calls_per_question", one_decimal, optional=3, interval=one_decimal),
+    Column("grounded", "grounded", two_decimals, optional=4),
+    Column("failed", "infrastructure_failures", integer, optional=5),
 )
 
 
@@ -163,6 +163,6 @@ REPORT = SuiteReport(
     notes=(
         "A: right answers in percent. P, R, F1: means over questions. FP: rows given that are not right, in total.",
         'Episodes that ended in an infrastructure failure have no score and are counted under "failed".',
-        "Ranges are 95 % intervals: Wilson's for percentages, a bootstrap over graphs for means.",
+        "Ranges are 95 % intervals: Wilson's for percentages; for means a bootstrap over graphs, too narrow below ten graphs.",
     ),
 )

@@ -72,29 +72,40 @@ def _table(
     title: str, columns: Iterable[Column], rows: list[ReportRow], grouping: Grouping | None, note: str = ""
 ) -> TextTable:
     columns = [column for column in columns if any(row.get(column.field) is not None for row in rows)]
-    names = [*([Header(grouping.title, name=True)] if grouping else []), Header("model", True), Header("setting", True)]
-    headers = (*names, *(Header(column.title, optional=column.optional) for column in columns))
+    several = not grouping or len({row["setting"] for row in rows}) > 1
+    names = [*([grouping.title] if grouping else []), "model", *(["setting"] if several else [])]
+    headers = (
+        *(Header(name, name=True) for name in names),
+        *(Header(column.title, optional=column.optional) for column in columns),
+    )
     groups = [row[grouping.name] if grouping else None for row in rows]
     repeated = [bool(grouping) and i > 0 and group == groups[i - 1] for i, group in enumerate(groups)]
     return TextTable(
         title,
         headers,
-        tuple(tuple(_cells(row, columns, grouping, said)) for row, said in zip(rows, repeated, strict=True)),
+        tuple(
+            (*_names(row, grouping, said, several), *_values(row, columns))
+            for row, said in zip(rows, repeated, strict=True)
+        ),
         note if any(row.get("published") for row in rows) else "",
     )
 
 
-def _cells(row: ReportRow, columns: list[Column], grouping: Grouping | None, repeated: bool) -> Iterator[Cell]:
+def _names(row: ReportRow, grouping: Grouping | None, repeated: bool, setting: bool) -> Iterator[Cell]:
     """A group is named in its first row only."""
     dim = bool(row.get("published"))
     if grouping:
         yield Cell("" if repeated else visible(row[grouping.name]), dim=dim)
     yield Cell(visible(row["model"]) + (PAPER if dim else ""), dim=dim)
-    yield Cell(visible(row["setting"]), dim=dim)
+    if setting:
+        yield Cell(visible(row["setting"]), dim=dim)
+
+
+def _values(row: ReportRow, columns: list[Column]) -> Iterator[Cell]:
     for column in columns:
         value = row.get(column.field)
         text = UNKNOWN if value is None else column.format(value)
-        yield Cell(text, _interval(row, column), dim)
+        yield Cell(text, _interval(row, column), bool(row.get("published")))
 
 
 def _interval(row: Mapping[str, Any], column: Column) -> str:
@@ -106,8 +117,8 @@ def _comparison_table(report: Report) -> TextTable:
     differences = [f"{name}_difference" for name in report.suite.compared]
     headers = (
         *(Header(title, name=True) for title in ("first", "second")),
-        *(Header(title) for title in ("tasks", "only first", "only second", "p (McNemar)")),
-        *(Header(f"Δ {name}") for name in report.suite.compared),
+        *(Header("tasks"), Header("1st only", optional=2), Header("2nd only", optional=2), Header("McNemar p")),
+        *(Header(f"Δ {name}", optional=number) for number, name in enumerate(report.suite.compared)),
     )
     shown = report.comparisons[:_MOST_COMPARISONS]
     left_out = len(report.comparisons) - len(shown)
@@ -127,4 +138,4 @@ def _comparison_cells(row: Mapping[str, Any], differences: list[str]) -> Iterato
     yield Cell(p_value(row["p_value"]))
     for name in differences:
         interval = row["intervals"].get(name)
-        yield Cell(f"{row[name]:+.2f}", " … ".join(two_decimals(end) for end in interval) if interval else "")
+        yield Cell(f"{row[name]:+.2f}", " … ".join(map(two_decimals, interval)) if interval else "")

@@ -1,6 +1,7 @@
 """The report on a terminal, for rich's `console.print`; colours, width and NO_COLOR are the console's business."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 from rich import box
 from rich.cells import cell_len
@@ -11,10 +12,10 @@ from rich.text import Text
 from graphwalk.report.report import Report
 from graphwalk.report.tables import Cell, TextTable, text_tables
 
-_PADDING = 3
-"""Of one column: a space on each side and the divider."""
-_NARROWEST_NAME = 12
-"""Names are folded to this width before anything else overflows."""
+_PADDING = 2
+"""Between columns."""
+_NARROWEST_NAME = 24
+"""Names keep this width, if they need it, as long as there are optional columns to drop."""
 
 
 class TerminalReport:
@@ -32,41 +33,54 @@ class TerminalReport:
 
 def _rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
     columns = fitting_columns(table, width)
-    shown = Table(title=Text(table.title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
+    shown = Table(
+        title=Text(table.title, style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
     for number in columns:
         header = table.headers[number]
-        shown.add_column(
-            Text(header.title),
-            justify="left" if header.name else "right",
-            overflow="fold",
-            no_wrap=not header.name,
-        )
+        justify: Literal["left", "right"] = "left" if header.name else "right"
+        shown.add_column(Text(header.title), justify=justify, overflow="fold", no_wrap=not header.name)
     for row in table.rows:
-        shown.add_row(*(_text(row[number]) for number in columns))
+        shown.add_row(*(_text(row[number], interval) for number, interval in columns.items()))
     yield shown
-    left_out = [table.headers[n].title for n in range(len(table.headers)) if n not in columns]
+    left_out = [header.title for number, header in enumerate(table.headers) if number not in columns]
     if left_out:
         yield Text(f"not shown at this width: {', '.join(left_out)}", style="dim")
     yield Text(table.note + "\n" if table.note else "", style="dim")
 
 
-def _text(cell: Cell) -> Text:
+def _text(cell: Cell, interval: bool) -> Text:
     text = Text(cell.text, style="dim" if cell.dim else "")
-    return text.append(f"\n{cell.interval}", style="dim") if cell.interval else text
+    return text.append(f"\n{cell.interval}", style="dim") if interval and cell.interval else text
 
 
-def fitting_columns(table: TextTable, width: int) -> list[int]:
-    """Numbers of the columns to show: optional ones are dropped, the highest first, until the rest has room."""
-    columns = list(range(len(table.headers)))
+def fitting_columns(table: TextTable, width: int) -> dict[int, bool]:
+    """Number of each column to show → whether its intervals are shown.
+
+    Until the rest has room, optional columns lose first their intervals, then their place; the highest level first.
+    """
+    columns = dict.fromkeys(range(len(table.headers)), True)
     for level in sorted({header.optional for header in table.headers} - {0}, reverse=True):
-        if sum(_width(table, number) for number in columns) <= width:
-            break
-        columns = [number for number in columns if table.headers[number].optional != level]
+        members = [number for number, header in enumerate(table.headers) if header.optional == level]
+        if _total_width(table, columns) > width:
+            columns |= dict.fromkeys(members, False)
+        if _total_width(table, columns) > width:
+            columns = {number: interval for number, interval in columns.items() if number not in members}
     return columns
 
 
-def _width(table: TextTable, number: int) -> int:
+def _total_width(table: TextTable, columns: dict[int, bool]) -> int:
+    return sum(_PADDING + _width(table, number, interval) for number, interval in columns.items()) - _PADDING
+
+
+def _width(table: TextTable, number: int, interval: bool) -> int:
     header = table.headers[number]
-    cells = [max(cell_len(row[number].text), cell_len(row[number].interval)) for row in table.rows]
-    widest = max([cell_len(header.title), *cells])
-    return _PADDING + (min(widest, 2 * _NARROWEST_NAME) if header.name else widest)
+    cells = [row[number] for row in table.rows]
+    texts = [header.title, *(cell.text for cell in cells), *(cell.interval for cell in cells if interval)]
+    widest = max(map(cell_len, texts))
+    return min(widest, _NARROWEST_NAME) if header.name else widest
