@@ -163,6 +163,7 @@ REPORT = SuiteReport(
     notes=(
         "A: right answers in percent. P, R, F1: means over questions. FP: rows given that are not right, in total.",
         'Episodes that ended in an infrastructure failure have no score and are counted under "failed".',
-        "Ranges are 95 % intervals: Wilson's for percentages; for means a bootstrap over graphs, too narrow below ten graphs.",
+        "Ranges are 95 % intervals: Wilson's for percentages, a bootstrap over graphs for means.",
+        "With fewer than about ten graphs the ranges of means are too narrow.",
     ),
 )
