@@ -1,5 +1,149 @@
-"""`graphwalk db`."""
+"""`graphwalk db up | down | status | load | clean`: a local Neo4j, and what runs have left in one."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
-app = typer.Typer(help="A local Neo4j.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from graphwalk.stores.neo4j_loads import Load
+    from graphwalk.stores.neo4j_store import Neo4jDatabase
+
+T = TypeVar("T")
+
+app = typer.Typer(help="Keep a local Neo4j, and clear up what runs left in one.", no_args_is_help=True)
+
+
+@app.command("up")
+def up(
+    release: Annotated[Literal["5.26", "2026"], typer.Option(help="5.26 (long-term) or 2026 (current).")] = "5.26",
+    with_: Annotated[
+        Literal["auto", "docker", "jars"], typer.Option("--with", help="auto: Docker if it runs, else the jars.")
+    ] = "auto",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Bolt port on 127.0.0.1.")] = 7687,
+    heap: Annotated[str, typer.Option(help="Memory of Java, for example 768m.")] = "1g",
+) -> None:
+    """Start Neo4j on this machine; later commands find it by themselves."""
+    from graphwalk.cli.console import data, say
+    from graphwalk.database.server import up as start
+    from graphwalk.settings import load_settings
+
+    settings = load_settings()
+    say("starting Neo4j (the first time its files are fetched, which takes a minute or two) …")
+    server = start(settings, with_=with_, release=release, port=port, heap=heap)
+    data(f"Neo4j {server.version} answers at {server.uri} (by {server.how})")
+    say(f"user neo4j; the password is in {server.folder / 'password'}")
+    if settings.neo4j_uri:
+        say(f"NEO4J_URI is set to {settings.redact(settings.neo4j_uri)} and comes first; unset it to use this server")
+    say("try it:  graphwalk run quickstart --store neo4j")
+
+
+@app.command("down")
+def down(
+    delete: Annotated[bool, typer.Option("--delete", help="Remove its data as well.")] = False,
+) -> None:
+    """Stop what `db up` started; its data stays unless --delete is given."""
+    from graphwalk.cli.console import data
+    from graphwalk.database.server import down as stop
+    from graphwalk.settings import load_settings
+
+    server = stop(load_settings(), delete=delete)
+    if server is None:
+        data("nothing was running that `graphwalk db up` had started")
+    else:
+        data(f"Neo4j {server.version} is stopped" + (", its data is removed" if delete else "; its data is kept"))
+
+
+@app.command("status")
+def status() -> None:
+    """Say which Neo4j commands would use, whether it answers, and which graphs GraphWalk has in it."""
+    from graphwalk.cli.console import data
+    from graphwalk.database.server import status as look
+    from graphwalk.settings import load_settings
+
+    settings = load_settings()
+    found = look(settings)
+    if settings.neo4j_uri:
+        data(f"NEO4J_URI      {settings.redact(settings.neo4j_uri)}")
+    if found.server is None:
+        data("started here   nothing (graphwalk db up)")
+    else:
+        state = "answers" if found.answers else "runs, but does not answer" if found.running else "is gone"
+        data(f"started here   Neo4j {found.server.version} at {found.server.uri}, by {found.server.how}: {state}")
+    if not settings.neo4j_uri and not found.answers:
+        raise typer.Exit(3)
+    loads = _with_database(lambda database: database.loads())
+    data(f"graphs         {len(loads)}")
+    for load in loads:
+        data(f"  {_described(load)}")
+
+
+@app.command("load")
+def load(
+    graph: Annotated[Path, typer.Argument(help="A graph file: JSON, GraphML or Cypher.")],
+) -> None:
+    """Load a graph file and leave it there, under a label of its own, beside whatever is in the database."""
+    import time
+
+    from graphwalk.cli.console import data
+    from graphwalk.generators.graph_formats import load_graph
+    from graphwalk.stores.neo4j_store import scope_of
+
+    read = load_graph(graph)
+
+    async def fill(database: "Neo4jDatabase") -> float:
+        begun = time.perf_counter()
+        await database.load(read)
+        return time.perf_counter() - begun
+
+    seconds = _with_database(fill)
+    data(f"{read.node_count} nodes and {read.relationship_count} relationships in {seconds:.1f} s")
+    data(f"label          {scope_of(_RUN_ID, read.digest)}")
+
+
+@app.command("clean")
+def clean(
+    all_: Annotated[bool, typer.Option("--all", help="Also graphs that were left there on purpose.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed.")] = False,
+) -> None:
+    """Remove what killed runs left. Nothing that GraphWalk did not put there, and nothing in use, is touched."""
+    from graphwalk.cli.console import data
+
+    async def sweep(database: "Neo4jDatabase") -> "list[Load]":
+        if dry_run:
+            return [load for load in await database.loads() if load.dead or (all_ and load.kept)]
+        return await database.clean(kept=all_)
+
+    removed = _with_database(sweep)
+    for load in removed:
+        data(_described(load))
+    data(f"{len(removed)} graphs {'would be ' if dry_run else ''}removed")
+
+
+_RUN_ID = "db-load"
+"""Graphs loaded by hand belong to no run; loading one twice finds it there."""
+
+
+def _with_database(work: "Callable[[Neo4jDatabase], Awaitable[T]]") -> T:
+    from graphwalk.cli.asynchronous import run_async
+    from graphwalk.settings import load_settings
+    from graphwalk.stores.neo4j_store import Neo4jDatabase
+
+    async def connected() -> Any:
+        database = await Neo4jDatabase.open(load_settings(), run_id=_RUN_ID, wait_seconds=10.0)
+        try:
+            return await work(database)
+        finally:
+            await database.close()
+
+    result: T = run_async(connected())
+    return result
+
+
+def _described(load: "Load") -> str:
+    state = "in use" if load.in_use else "kept" if load.kept else "left by a killed run"
+    return (
+        f"{load.scope}  {load.nodes} nodes, {load.relationships} relationships, run {load.run_id}, "
+        f"{load.created:%Y-%m-%d %H:%M}, {state}"
+    )

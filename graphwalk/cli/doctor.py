@@ -1,5 +1,133 @@
-"""`graphwalk doctor`."""
+"""`graphwalk doctor`: what works here, and how to fix the rest."""
+
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from graphwalk.settings import Settings
 
 
-def doctor() -> None:
+@dataclass(frozen=True)
+class Finding:
+    """One thing that was looked at. "off" is what works without, and could be switched on."""
+
+    name: str
+    state: Literal["ok", "off", "broken"]
+    detail: str
+    fix: str = ""
+
+
+def doctor(
+    model: Annotated[list[str] | None, typer.Option("--model", "-m", help="Also try this model; repeatable.")] = None,
+) -> None:
     """Say what works here, and how to fix the rest."""
+    from graphwalk.cli.console import data, printable
+    from graphwalk.settings import load_settings
+
+    settings = load_settings()
+    broken = False
+    for finding in _findings(settings, model or []):
+        broken |= finding.state == "broken"
+        data(printable(f"{finding.state:<7} {finding.name:<16} {settings.redact(finding.detail)}"))
+        if finding.fix:
+            data(printable(f"{'':<24} → {finding.fix}"))
+    raise typer.Exit(3 if broken else 0)
+
+
+def _findings(settings: "Settings", models: list[str]) -> Iterator[Finding]:
+    yield Finding("python", "ok", sys.version.split()[0])
+    yield _run("embedded store", _embedded)
+    yield _neo4j(settings)
+    yield _docker()
+    yield from _keys(settings)
+    for model in models:
+        yield from _model(model, settings)
+
+
+def _run(name: str, look: Callable[[], Awaitable[str]]) -> Finding:
+    from graphwalk.cli.asynchronous import run_async
+    from graphwalk.errors import GraphwalkError
+
+    async def looked() -> str:
+        return await look()
+
+    try:
+        return Finding(name, "ok", run_async(looked()))
+    except GraphwalkError as error:
+        return Finding(name, "broken", str(error), error.hint)
+
+
+async def _embedded() -> str:
+    from importlib.metadata import version
+
+    from graphwalk.config.specs import GraphSpec
+    from graphwalk.generators.property_graph import generate_graph
+    from graphwalk.stores.embedded import EmbeddedDatabase
+
+    graph = generate_graph(GraphSpec(preset="paper-100"), seed=0)
+    store = await EmbeddedDatabase().load(graph)
+    rows = await store.run("MATCH (n) RETURN count(n) AS count")
+    return f"kglite {version('kglite')} holds a graph of {rows[0]['count']} nodes"
+
+
+def _neo4j(settings: "Settings") -> Finding:
+    from graphwalk.database.server import status
+
+    server = status(settings).server
+    if settings.neo4j_uri is None and server is None:
+        return Finding("neo4j", "off", "none known (the embedded store does without)", "graphwalk db up")
+
+    async def look() -> str:
+        from graphwalk.stores.neo4j_store import Neo4jDatabase
+
+        database = await Neo4jDatabase.open(settings, run_id="doctor", wait_seconds=5.0)
+        try:
+            return f"{settings.neo4j_uri or (server and server.uri)} answers, {len(await database.loads())} graphs in it"
+        finally:
+            await database.close()
+
+    return _run("neo4j", look)
+
+
+def _docker() -> Finding:
+    from graphwalk.database.docker import docker_answers
+
+    if docker_answers():
+        return Finding("docker", "ok", "an engine answers; `graphwalk db up` uses it")
+    return Finding("docker", "off", "no engine answers; `graphwalk db up` starts Neo4j from its jars (JDK and Maven)")
+
+
+def _keys(settings: "Settings") -> Iterator[Finding]:
+    names = [name for name in settings.variables if name.endswith("_API_KEY")]
+    for name in sorted(names):
+        yield Finding("key", "ok", f"{name} is set")
+    if not names:
+        yield Finding("key", "off", "no *_API_KEY is set", "export OPENAI_API_KEY=…   (or write it into .env)")
+
+
+def _model(spec: str, settings: "Settings") -> Iterator[Finding]:
+    from graphwalk.cli.asynchronous import run_async
+    from graphwalk.errors import GraphwalkError
+    from graphwalk.models.conformance import Capability, check_model
+    from graphwalk.models.registry import open_model
+
+    async def check() -> list[Capability]:
+        opened = open_model(spec, settings)
+        try:
+            return await check_model(opened, seconds=60.0)
+        finally:
+            await opened.close()
+
+    try:
+        found = {capability.name: capability for capability in run_async(check())}
+    except GraphwalkError as error:
+        yield Finding(spec, "broken", str(error), error.hint)
+        return
+    for capability in found.values():
+        if capability.name in ("plain_text", "tool_call"):
+            state: Literal["ok", "broken"] = "ok" if capability.status == "ok" else "broken"
+            yield Finding(spec, state, f"{capability.name}: {capability.detail or capability.status}")
