@@ -86,7 +86,8 @@ def _neo4j(settings: "Settings") -> Finding:
 
         database = await Neo4jDatabase.open(settings, run_id="doctor", wait_seconds=5.0)
         try:
-            return f"{settings.neo4j_uri or (server and server.uri)} answers, {len(await database.loads())} graphs in it"
+            place = settings.neo4j_uri or (server and server.uri)
+            return f"{place} answers, {len(await database.loads())} graphs in it"
         finally:
             await database.close()
 
