@@ -26,6 +26,7 @@ from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 from tests.oracle.odd_graphs import odd_graph, odd_question
+from tests.suites.questions.episodes import stage
 
 TURN_LIMIT = AgentConfig().turn_limit
 ODD: dict[str, Any] = {"missing_rate": 0.4, "self_loops": True, "parallel_relationships": True}
@@ -182,3 +183,24 @@ async def test_without_directions_or_relationship_properties_it_gives_what_is_le
     gold = {task.template: task.gold for task in tasks}
     assert right(answers["node_by_property"], gold["node_by_property"], "node_by_property")
     assert not all(right(answers[name], gold[name], name) for name in answers)
+
+
+@pytest.mark.parametrize(
+    "agent", [{}, {"max_calls_per_turn": 10}, {"compaction": "window", "compaction_window": 1}], ids=str
+)
+async def test_it_is_right_in_the_agents_loop(agent: dict[str, Any]) -> None:
+    here = await stage("paper-150", seed=1)
+    for task in here.tasks:
+        score, trajectory = await here.play("expert", task, agent=AgentConfig(**agent))
+        assert score.strict_correct, (task.template, trajectory.exit_status)
+        assert score.all_properties_correct in (None, True)
+        assert (score.extraction_stage, score.repeated_calls if not agent else 0) == ("strict", 0)
+
+
+async def test_with_one_call_per_turn_it_needs_more_turns_than_calls_and_is_still_right() -> None:
+    here = await stage("paper-100", seed=1)
+    for task in here.tasks:
+        patient = AgentConfig(parallel_tool_calls=False, turn_limit=100)
+        score, trajectory = await here.play("expert", task, agent=patient)
+        assert score.strict_correct
+        assert len(trajectory.turns) == len(trajectory.results) + 1

@@ -1,23 +1,26 @@
-"""Scripted players of the twelve questions: an expert, a random walk, and an expert with the flaws of weak models."""
+"""Scripted players of the twelve questions: an expert, one with the flaws of weak models, and baselines."""
 
 import random
 from collections.abc import Mapping
 
 from graphwalk.errors import ConfigError
 from graphwalk.models.policy import Policy
+from graphwalk.suites.questions.policies.empty import always_empty
 from graphwalk.suites.questions.policies.expert import expert
 from graphwalk.suites.questions.policies.flawed import FLAWS, flawed
 from graphwalk.suites.questions.policies.random_walk import random_walk
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Value
 
-POLICIES = ("expert", "flawed", "random", *(f"flawed:{flaw}" for flaw in FLAWS))
+POLICIES = ("expert", "flawed", "random", "empty", *(f"flawed:{flaw}" for flaw in FLAWS))
 
 
 def policy_named(
     name: str, template: str, parameters: Mapping[str, Value], schema: Schema, draw: random.Random
 ) -> Policy:
     """A player for one episode, told what a language model is told. ConfigError for an unknown name."""
+    if name == "empty":
+        return always_empty()
     if name == "random":
         return random_walk(template, parameters, schema, draw)
     walk = expert(template, parameters, schema)

@@ -1,0 +1,44 @@
+"""Episodes of scripted players through the agent's loop, scored as in a run."""
+
+from dataclasses import dataclass
+
+from graphwalk.agent.loop import Walk, run_episode
+from graphwalk.config.experiment import AgentConfig
+from graphwalk.config.specs import GraphSpec
+from graphwalk.generators.property_graph import generate_graph
+from graphwalk.models.scripted import ScriptedModel
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.store import GraphStore
+from graphwalk.suites.questions.making import make_tasks
+from graphwalk.suites.questions.scoring import QuestionScore
+from graphwalk.suites.questions.suite import QuestionsSuite
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.suite import World
+from graphwalk.types.chat import CallOptions
+from graphwalk.types.episode import Trajectory
+
+
+@dataclass
+class Stage:
+    """A loaded graph with its tasks."""
+
+    world: World
+    store: GraphStore
+    tasks: list[QuestionTask]
+
+    async def play(
+        self, name: str, task: QuestionTask, seed: int = 0, agent: AgentConfig | None = None, setting: str = "tools"
+    ) -> tuple[QuestionScore, Trajectory]:
+        suite, config = QuestionsSuite(), agent or AgentConfig()
+        episode = await suite.episode(task, setting, self.world, self.store, config)
+        policy = suite.policy(name, task, setting, await self.store.schema(), seed)
+        options = CallOptions(parallel_tool_calls=config.parallel_tool_calls)
+        trajectory = await run_episode(Walk(episode, ScriptedModel(f"scripted/{name}", policy), config, options))
+        extraction = suite.extract(task, trajectory.reply)
+        return suite.score(task, setting, trajectory, extraction), trajectory
+
+
+async def stage(preset: str = "paper-100", seed: int = 0) -> Stage:
+    graph = generate_graph(GraphSpec(preset=preset), seed)
+    store = await EmbeddedDatabase().load(graph)
+    return Stage(World(graph.digest, graph), store, await make_tasks(graph, store, seed=seed))
