@@ -23,7 +23,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Endpoint:
-    """A base URL and its key; connections are opened with the first call and shared by all conversations."""
+    """A base URL and its key; connections are opened with the first call and shared by all conversations.
+
+    The client library is imported here, before a run starts, and not in the middle of the first call.
+    """
 
     def __init__(self, base_url: str, api_key: str, settings: Settings, *, longest_body: int = LONGEST_BODY) -> None:
         if urlsplit(base_url).scheme not in ("http", "https"):
@@ -34,7 +37,7 @@ class Endpoint:
         self._api_key = api_key
         self._redact = settings.redact
         self._longest_body = longest_body
-        self._client: AsyncOpenAI | None = None
+        self._client = self._connect()
 
     @property
     def source(self) -> str:
@@ -47,10 +50,9 @@ class Endpoint:
         import httpx2
         import openai
 
-        client = self._client = self._client or self._connect()
         started = time.perf_counter()
         try:
-            response = await client.post(
+            response = await self._client.post(
                 path, cast_to=httpx2.Response, content=_encode(body), options={"follow_redirects": False}
             )
         except openai.APIStatusError as error:
@@ -62,9 +64,7 @@ class Endpoint:
         return self._decode(response.content), time.perf_counter() - started
 
     async def close(self) -> None:
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
+        await self._client.close()
 
     def _connect(self) -> "AsyncOpenAI":
         import httpx2

@@ -39,21 +39,21 @@ def find_calls(text: str, known: Collection[str], *, lenient: bool) -> Found:
     a cut-off or broken one count too, so that the model is told; otherwise only well-formed calls to known tools do.
     """
     begin = text.rfind("</think>") + 1
+    values = list(_json_values(text[:_LONGEST_TEXT], begin))
     spans: list[tuple[int, int]] = []
     calls: list[tuple[str, str]] = []
-    for start, end, value in _json_values(text[:_LONGEST_TEXT], begin):
+    for start, end, value in values:
         tag = _TAG.search(text, max(0, start - 100), start)
-        if tag is not None and isinstance(value, dict):
-            value = {"name": tag[1], "arguments": value}
-        found = _calls_in(value, known, lenient)
+        meant = {"name": tag[1], "arguments": value} if tag is not None and isinstance(value, dict) else value
+        found = _calls_in(meant, known, lenient)
         if found:
             calls += found
             spans.append((start, end))
-    broken = _broken_call(text, max([begin, *(end for _, end in spans)]), known) if lenient else None
+    broken = _broken_call(text, begin, known, [(start, end) for start, end, _ in values]) if lenient else None
     if broken is not None:
         calls.append(broken[0])
         spans.append(broken[1])
-    return Found(tuple(calls), _without(text, spans) if spans else text)
+    return Found(tuple(calls), _without(text, sorted(spans)) if spans else text)
 
 
 def _json_values(text: str, position: int) -> Iterator[tuple[int, int, Any]]:
@@ -96,13 +96,18 @@ def _call(value: Any, known: Collection[str], lenient: bool) -> tuple[str, str] 
     return name, arguments if isinstance(arguments, str) else json.dumps({} if arguments is None else arguments)
 
 
-def _broken_call(text: str, position: int, known: Collection[str]) -> tuple[tuple[str, str], tuple[int, int]] | None:
-    match = _BROKEN.search(text, position, position + _LONGEST_TEXT)
-    if match is None or match[1] not in known:
-        return None
-    ending = _BROKEN_END.search(text, match.end())
-    end = ending.start() if ending is not None else len(text)
-    return (match[1], text[match.end() : end].strip()), (match.start(), end)
+def _broken_call(
+    text: str, begin: int, known: Collection[str], values: list[tuple[int, int]]
+) -> tuple[tuple[str, str], tuple[int, int]] | None:
+    """The first call to a known tool that is no JSON, and where it stands; inside of good JSON nothing is broken."""
+    for match in _BROKEN.finditer(text, begin, begin + _LONGEST_TEXT):
+        start = match.start()
+        if match[1] not in known or any(first <= start < last for first, last in values):
+            continue
+        ending = _BROKEN_END.search(text, match.end())
+        end = ending.start() if ending is not None else len(text)
+        return (match[1], text[match.end() : end].strip()), (start, end)
+    return None
 
 
 def _without(text: str, spans: list[tuple[int, int]]) -> str:

@@ -68,7 +68,7 @@ class TextProtocolModel:
             {"name": tool.name, "description": tool.description, "parameters": json.dumps(tool.parameters)}
             for tool in tools
         ]
-        text = render_template("prompts/text_protocol.j2", tools=told, parallel=parallel)
+        text = render_template("prompts/text_protocol.j2", tools=told, parallel=parallel).rstrip()
         self._described = (tuple(tools), parallel, text)
         return text
 
@@ -86,7 +86,7 @@ def _plain(messages: Sequence[Message]) -> Iterator[Message]:
     for is_result, group in groupby(messages, key=lambda message: message.role == "tool"):
         if is_result:
             results = [{"name": names.get(m.tool_call_id, "the tool"), "content": m.content or ""} for m in group]
-            yield Message("user", render_template("prompts/text_protocol_results.j2", results=results))
+            yield Message("user", render_template("prompts/text_protocol_results.j2", results=results).rstrip())
             continue
         for message in group:
             names.update((call.id, call.name) for call in message.tool_calls)

@@ -103,19 +103,16 @@ class ModelServer:
     def __init__(self, respond: Respond = hello, *, record: bool = True) -> None:
         self.respond = respond
         self.record = record
+        self.url = ""
         self.requests: list[Request] = []
         self.served: Counter[int] = Counter()
         self.connections = 0
         self._tasks: set[asyncio.Task[Any]] = set()
         self._server: asyncio.Server | None = None
 
-    @property
-    def url(self) -> str:
-        assert self._server is not None
-        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
-
     async def start(self, port: int = 0) -> None:
         self._server = await asyncio.start_server(self._connection, "127.0.0.1", port, backlog=1024)
+        self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
 
     async def stop(self) -> None:
         assert self._server is not None

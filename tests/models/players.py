@@ -1,0 +1,49 @@
+"""Small models for the tests of the wrappers around them."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec, Usage
+
+ASK = (Message("user", "hi"),)
+LOOK = ToolSpec("look", "Look at a node.", {"type": "object", "properties": {"key": {"type": "string"}}})
+WALK = ToolSpec("walk", "Walk on.", {"type": "object", "properties": {}})
+
+
+def said(text: str | None, **rest: object) -> Reply:
+    return Reply(Message("assistant", text), **rest)  # type: ignore[arg-type]
+
+
+class Player:
+    """Says or raises what it is given, one after the other (the last for ever), and remembers what it was sent."""
+
+    name = "test/player"
+
+    def __init__(self, *acts: Reply | Exception, seconds: float = 0.0) -> None:
+        self.acts = list(acts) or [said("hello", usage=Usage(10, 5))]
+        self.seconds = seconds
+        self.sent: list[tuple[list[Message], list[ToolSpec], CallOptions]] = []
+        self.times: list[float] = []
+        self.running = self.most_running = 0
+        self.closed = False
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        self.sent.append((list(messages), list(tools), options))
+        self.times.append(asyncio.get_running_loop().time())
+        act = self.acts.pop(0) if len(self.acts) > 1 else self.acts[0]
+        self.running += 1
+        self.most_running = max(self.most_running, self.running)
+        try:
+            await asyncio.sleep(self.seconds)
+        finally:
+            self.running -= 1
+        if isinstance(act, Exception):
+            raise act
+        return act
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+def texts(messages: Iterable[Message]) -> list[tuple[str, str | None]]:
+    return [(message.role, message.content) for message in messages]

@@ -1,0 +1,115 @@
+"""A call already paid for is never made again, whatever happened to the file."""
+
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from graphwalk.errors import ModelError, RunLogError
+from graphwalk.models.cache import CachedModel, ReplyCache
+from graphwalk.settings import Settings
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
+from tests.models.players import ASK, LOOK, WALK, Player, said
+
+FULL = Reply(
+    Message("assistant", "\ud800\u0000 ✓", (ToolCall("1", "look", "{}"),), reasoning="hm"),
+    Usage(10, 5, 1, 2, 0.25),
+    "tool_calls",
+    1.5,
+    "m-1",
+)
+
+
+async def replies(path: Path, player: Player, episode: str = "e", calls: int = 3) -> list[Reply]:
+    cache = ReplyCache(path)
+    model = CachedModel(player, cache, episode)
+    try:
+        return [await model.complete(ASK, (LOOK,), CallOptions()) for _ in range(calls)]
+    finally:
+        cache.close()
+
+
+async def test_a_resumed_episode_pays_nothing(tmp_path: Path) -> None:
+    said_first = [FULL, said("b"), said("c")]
+    first = await replies(tmp_path / "c", Player(*said_first))
+    later = Player(ModelError("must not be called"))
+    assert first == said_first == await replies(tmp_path / "c", later)
+    assert later.sent == []
+
+
+async def test_every_part_of_a_request_counts(tmp_path: Path) -> None:
+    cache = ReplyCache(tmp_path / "c")
+    player = Player()
+    other = Player()
+    other.name = "test/other"
+    for model, episode in ((player, "e"), (player, "f"), (other, "e")):
+        for messages in (ASK, (*ASK, Message("assistant", "x")), (Message("system", "hi"),)):
+            for tools in ((LOOK,), (LOOK, WALK), ()):
+                for options in (CallOptions(), CallOptions(temperature=1.0), CallOptions(extra={"a": 1})):
+                    await CachedModel(model, cache, episode).complete(messages, tools, options)
+    assert len(player.sent) + len(other.sent) == 81 == len(cache)
+    cache.close()
+
+
+async def test_failures_are_not_kept(tmp_path: Path) -> None:
+    player = Player(ModelError("no"), said("yes"))
+    with pytest.raises(ModelError):
+        await replies(tmp_path / "c", player)
+    assert (await replies(tmp_path / "c", player, calls=1)) == [said("yes")]
+
+
+async def test_a_torn_last_line_is_dropped_at_every_byte(tmp_path: Path) -> None:
+    path = tmp_path / "c"
+    await replies(path, Player(said("a"), said("b")), calls=2)
+    whole = path.read_bytes()
+    first = whole.index(b"\n") + 1
+    for cut in range(first, len(whole)):
+        path.write_bytes(whole[:cut])
+        player = Player(said("again"))
+        assert [r.message.content for r in await replies(path, player, calls=2)] == ["a", "again"]
+        assert path.read_bytes().count(b"\n") == 2
+
+
+async def test_a_damaged_line_is_left_out_and_counted(tmp_path: Path) -> None:
+    path = tmp_path / "c"
+    await replies(path, Player(said("a"), said("b"), said("c")))
+    lines = path.read_bytes().splitlines(keepends=True)
+    for position in range(0, len(lines[1]) - 1, 7):
+        damaged = bytearray(lines[1])
+        damaged[position] ^= 1
+        path.write_bytes(lines[0] + bytes(damaged) + lines[2])
+        cache = ReplyCache(path)
+        assert len(cache) == 2
+        assert cache.damaged >= 1
+        cache.close()
+
+
+async def test_secrets_are_taken_out_before_use(tmp_path: Path) -> None:
+    secret = "sk-planted-987654"
+    cache = ReplyCache(tmp_path / "c", Settings({"SOME_API_KEY": secret}).redact)
+    call = ToolCall("1", "look", json.dumps({"key": secret}))
+    reply = replace(FULL, message=Message("assistant", f"my key is {secret}", (call,)))
+    used = await CachedModel(Player(reply), cache, "e").complete(ASK, (), CallOptions())
+    assert secret not in (tmp_path / "c").read_text()
+    assert used.message.content == "my key is ***"
+    assert used == await CachedModel(Player(), cache, "e").complete(ASK, (), CallOptions())
+    cache.close()
+
+
+def test_a_folder_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(RunLogError, match="cannot be opened"):
+        ReplyCache(tmp_path / "missing" / "c")
+
+
+def test_thousands_of_lines_load_quickly(tmp_path: Path) -> None:
+    cache = ReplyCache(tmp_path / "c")
+    for number in range(5000):
+        cache.put(f"{number:064x}", FULL)
+    cache.close()
+    started = time.perf_counter()
+    cache = ReplyCache(tmp_path / "c")
+    assert time.perf_counter() - started < 1
+    assert (len(cache), cache.get(f"{4999:064x}"), cache.get("f" * 64)) == (5000, FULL, None)
+    cache.close()

@@ -1,0 +1,130 @@
+"""Models by name; what a missing key, an unknown provider and a plug-in of somebody else's lead to."""
+
+import inspect
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.metadata import EntryPoint, EntryPoints
+from pathlib import Path
+
+import pytest
+
+from graphwalk.errors import ConfigError, ModelError
+from graphwalk.models import registry
+from graphwalk.models.openai_chat import OpenAIChatModel
+from graphwalk.models.openai_responses import OpenAIResponsesModel
+from graphwalk.models.registry import list_providers, open_model
+from graphwalk.settings import Settings
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
+from tests.models.players import ASK
+from tests.models.server import ModelServer
+
+KEYS = Settings({"OPENAI_API_KEY": "sk-1234567890"})
+
+
+class Parrot:
+    """The whole of a third party's backend."""
+
+    def __init__(self, name: str, settings: Settings) -> None:
+        self.word = settings.get("PARROT_WORD", name)
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        if messages[-1].content == "fall":
+            raise RuntimeError("off the perch with sk-1234567890")
+        return Reply(Message("assistant", f"{self.word}: {messages[-1].content}"))
+
+
+class Broken:
+    def __init__(self, name: str, settings: Settings) -> None:
+        raise ValueError("no feathers")
+
+
+@pytest.fixture
+def parrots(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = EntryPoints(
+        EntryPoint(name, f"{__name__}:{name.capitalize()}", registry.ENTRY_POINTS) for name in ("parrot", "broken")
+    )
+    monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
+    monkeypatch.setattr(registry, "entry_points", lambda **query: points.select(**query))
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind"),
+    [
+        ("openai/gpt-4.1-mini", OpenAIChatModel),
+        ("openai/gpt-4o", OpenAIChatModel),
+        ("openai/gpt-5-chat-latest", OpenAIChatModel),
+        ("openai/o4-mini", OpenAIResponsesModel),
+        ("openai/o3", OpenAIResponsesModel),
+        ("openai/gpt-5-mini", OpenAIResponsesModel),
+        ("openai-chat/o3", OpenAIChatModel),
+        ("openai-responses/gpt-4.1", OpenAIResponsesModel),
+    ],
+)
+def test_openai_models(spec: str, kind: type) -> None:
+    model = open_model(spec, KEYS)
+    assert type(model) is kind
+    assert model.name == spec
+
+
+@pytest.mark.parametrize(
+    ("spec", "variables", "cause"),
+    [
+        ("openai/gpt-4.1", {}, "OPENAI_API_KEY is not set"),
+        ("openai-api/my-host/org/m", {}, "MY_HOST_BASE_URL is not set"),
+        ("openai-api/my-host/org/m", {"MY_HOST_BASE_URL": "https://example.test/v1"}, "MY_HOST_API_KEY is not set"),
+        ("openai-api/h/m", {"H_BASE_URL": "example.test", "H_API_KEY": "k"}, "not a base URL"),
+        ("openai-api/h/m", {"H_BASE_URL": "http://example.test", "H_API_KEY": "k\nk"}, "no key has"),
+        ("openai-api/h", {}, "names no model"),
+        ("nobody/m", {}, "unknown provider 'nobody'"),
+        ("gpt-4.1", {}, "is not a model"),
+        ("openai/", {}, "is not a model"),
+        ("scripted/expert", {}, "single episodes"),
+        ("replay/run", {}, "single episodes"),
+        ("langchain/nothing/m", {}, "names no class"),
+        ("langchain/no_such_package.Chat/m", {}, "cannot be loaded"),
+    ],
+)
+def test_mistakes(spec: str, variables: dict[str, str], cause: str) -> None:
+    with pytest.raises(ConfigError, match=cause) as failure:
+        open_model(spec, Settings(variables))
+    assert failure.value.hint or cause == "cannot be loaded"
+
+
+def test_an_unknown_provider_is_told_what_there_is(parrots: None) -> None:
+    with pytest.raises(ConfigError) as failure:
+        open_model("nobody/m", KEYS)
+    assert {"openai", "openai-api", "scripted", "replay", "parrot"} <= set(list_providers())
+    assert all(name in failure.value.hint for name in list_providers())
+
+
+async def test_a_server_on_this_machine_needs_no_key(server: ModelServer, settings: Settings) -> None:
+    model = open_model("openai-api/local/org/model-1", settings)
+    assert (await model.complete(ASK, (), CallOptions())).message.content == "hello"
+    assert server.requests[0].body["model"] == "org/model-1"
+    await model.close()
+
+
+async def test_a_backend_of_somebody_else(parrots: None) -> None:
+    model = open_model("parrot/polly", Settings({"X_API_KEY": "sk-1234567890"}))
+    assert model.name == "parrot/polly"
+    assert (await model.complete(ASK, (), CallOptions())).message.content == "polly: hi"
+    with pytest.raises(ModelError, match=r"RuntimeError: off the perch with \*\*\*"):
+        await model.complete((Message("user", "fall"),), (), CallOptions())
+    await model.close()
+    assert len(inspect.getsource(Parrot).splitlines()) <= 25
+
+
+def test_a_broken_backend_of_somebody_else(parrots: None) -> None:
+    with pytest.raises(ConfigError, match="broken/x cannot be loaded: ValueError: no feathers"):
+        open_model("broken/x", KEYS)
+
+
+def test_nothing_heavy_is_imported_to_list_what_there_is() -> None:
+    code = (
+        "import sys; from graphwalk.models.registry import list_providers; list_providers();"
+        "print([m for m in ('openai', 'httpx2', 'langchain_core', 'langgraph') if m in sys.modules])"
+    )
+    folder = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
