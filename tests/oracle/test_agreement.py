@@ -21,7 +21,7 @@ PER_GRAPH = 3
 """Questions of each kind about one graph."""
 
 
-async def count_agreements(load: Load, first: int, graphs: int) -> tuple[int, int]:
+async def count_agreements(load: Load, first: int, graphs: int, per_graph: int = PER_GRAPH) -> tuple[int, int]:
     """(checks, checks with an answer that is not empty). OracleError at the first difference."""
     checks = answered = 0
     for number in range(first, first + graphs):
@@ -29,7 +29,7 @@ async def count_agreements(load: Load, first: int, graphs: int) -> tuple[int, in
         graph = odd_graph(random)
         index, store = GraphIndex(graph), await load(graph)
         for template in shipped_templates().values():
-            for _ in range(PER_GRAPH):
+            for _ in range(per_graph):
                 rows = await agreed_rows(odd_question(template, index, random), index, store, load)
                 checks += 1
                 answered += bool(rows and rows != [{"count": 0}])
