@@ -1,0 +1,119 @@
+"""What every model backend must keep to, whatever stands behind it: run once per backend.
+
+The server plays a model that does what the conformance prompts ask for, in both dialects.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from graphwalk.config.experiment import AgentConfig, Limits
+from graphwalk.errors import ModelError
+from graphwalk.models.conformance import check_model
+from graphwalk.models.model import Model
+from graphwalk.models.stack import build_model
+from graphwalk.settings import Settings
+from graphwalk.types.chat import CallOptions, Message
+from tests.models.server import Answer, ModelServer, Request, chat, error, responses
+
+CAPABILITIES = (
+    "plain_text",
+    "system_prompt",
+    "tool_call",
+    "parallel_tool_calls",
+    "one_call_at_a_time",
+    "tool_result",
+    "usage",
+    "reasoning",
+    "unicode",
+    "hostile_text",
+    "long_context",
+    "temperature_and_seed",
+    "output_limit",
+    "errors",
+)
+SPECS = {
+    "openai": "openai/gpt-4.1",
+    "responses": "openai/o9",
+    "compatible": "openai-api/local/m",
+    "text protocol": "openai-api/local/m",
+}
+
+
+def clever(request: Request) -> Answer:
+    """A model that understands the conformance prompts, and nothing else."""
+    body = request.body
+    if body.get("temperature") == "hot":
+        return error(400, "temperature must be a number")
+    heard = json.dumps(body.get("messages") or body["input"], ensure_ascii=False)
+    cities = [city for city in ("Oslo", "Lima") if city in heard]
+    text, calls = _react(heard, cities[: 1 if body.get("parallel_tool_calls") is False else 2])
+    if "/responses" in request.path:
+        return Answer(responses(text, calls))
+    if calls and "tools" not in body:
+        text, calls = "\n".join(json.dumps({"name": name, "arguments": arguments}) for name, arguments in calls), []
+    return Answer(chat(text, calls))
+
+
+def _react(heard: str, cities: list[str]) -> tuple[str | None, list[tuple[str, Any]]]:
+    for clue, text in (
+        ("ZEBU", "ZEBU"),
+        ("493817", "It is 493817."),
+        ("7391", "7391"),
+        ("読む", "Žluťoučký kůň 🦓 読む"),
+    ):
+        if clue in heard:
+            return text, []
+    return (None, [("get_population", {"city": city}) for city in cities]) if cities else ("yes", [])
+
+
+@pytest.fixture(params=SPECS, ids=SPECS)
+async def backend(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Model, ModelServer]]:
+    async with ModelServer(clever) as server:
+        settings = Settings({"OPENAI_BASE_URL": server.url, "LOCAL_BASE_URL": server.url})
+        protocol = "text" if request.param == "text protocol" else "auto"
+        agent = AgentConfig(tool_protocol=protocol)
+        model = build_model(SPECS[request.param], settings, Limits(retries=0, call_seconds=2), agent)
+        yield model, server
+        await model.close()
+
+
+async def test_every_capability_is_found(backend: tuple[Model, ModelServer]) -> None:
+    model, _ = backend
+    found = await check_model(model)
+    assert tuple(capability.name for capability in found) == CAPABILITIES
+    assert {c.name: c.detail for c in found if c.status == "failed"} == {}
+    assert {c.name for c in found if c.status == "absent"} <= {"reasoning", "one_call_at_a_time"}
+    assert all(capability.seconds > 0 for capability in found)
+
+
+async def test_a_dead_server_fails_every_check_and_raises_nothing(backend: tuple[Model, ModelServer]) -> None:
+    model, server = backend
+    await server.stop()
+    assert {capability.status for capability in await check_model(model)} == {"failed"}
+
+
+async def test_one_object_serves_many_conversations(backend: tuple[Model, ModelServer]) -> None:
+    model, _ = backend
+    prompts = [(Message("user", word),) for word in ("ZEBU", "7391", "else") * 5]
+    replies = await asyncio.gather(*(model.complete(prompt, (), CallOptions()) for prompt in prompts))
+    assert [reply.message.content for reply in replies] == ["ZEBU", "7391", "yes"] * 5
+
+
+async def test_failures_are_model_errors(backend: tuple[Model, ModelServer]) -> None:
+    model, server = backend
+    server.respond = lambda _: error(429, "slow", retry_after="7")
+    with pytest.raises(ModelError) as failure:
+        await model.complete((Message("user", "x"),), (), CallOptions())
+    assert (failure.value.retryable, failure.value.retry_after) == (True, 7.0)
+
+
+async def test_an_overflow_is_recognised(backend: tuple[Model, ModelServer]) -> None:
+    model, server = backend
+    server.respond = lambda _: error(400, "too long", code="context_length_exceeded")
+    with pytest.raises(ModelError) as failure:
+        await model.complete((Message("user", "x"),), (), CallOptions())
+    assert failure.value.context_overflow

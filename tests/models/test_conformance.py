@@ -1,0 +1,42 @@
+"""The conformance check itself: it finds what is wrong with a backend, and survives all of it."""
+
+from graphwalk.errors import ModelError
+from graphwalk.models.conformance import check_model
+from graphwalk.types.chat import Message, Reply, ToolCall, Usage
+from tests.models.players import Player, said
+
+
+async def statuses(player: Player, seconds: float = 5.0) -> dict[str, str]:
+    return {c.name: c.status for c in await check_model(player, seconds=seconds)}
+
+
+async def test_a_model_that_only_chats() -> None:
+    found = await statuses(Player(said("hello")))
+    assert found["plain_text"] == "ok"
+    assert found["system_prompt"] == found["tool_result"] == "failed"
+    assert found["tool_call"] == found["parallel_tool_calls"] == found["usage"] == found["reasoning"] == "absent"
+
+
+async def test_a_backend_with_bad_manners() -> None:
+    same = ToolCall("1", "get_population", '{"city": ')
+    found = await statuses(Player(Reply(Message("assistant", None, (same, same)), Usage(1, 99))))
+    assert found["tool_call"] == found["parallel_tool_calls"] == found["output_limit"] == "failed"
+    assert found["one_call_at_a_time"] == "absent"
+
+
+async def test_exceptions_are_findings() -> None:
+    checks = await check_model(Player(RuntimeError("boom")))
+    assert {c.status for c in checks} == {"failed"}
+    assert all("raised RuntimeError instead of ModelError" in c.detail for c in checks)
+
+
+async def test_errors_worth_a_retry_are_told_apart() -> None:
+    assert (await statuses(Player(ModelError("x", retryable=True))))["errors"] == "failed"
+    assert (await statuses(Player(ModelError("x"))))["errors"] == "ok"
+    overflow = await statuses(Player(ModelError("x", context_overflow=True)))
+    assert overflow["long_context"] == "absent"
+
+
+async def test_a_hanging_backend_is_not_waited_for() -> None:
+    checks = await check_model(Player(seconds=60), seconds=0.01)
+    assert {c.detail for c in checks} == {"no reply within 0.01 s"}
