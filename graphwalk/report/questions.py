@@ -99,9 +99,13 @@ def paper_reference(name: str) -> Reference:
     if name == "table_4_graph_size":
         rows = tuple({**row, "questions": 120} for row in paper[name])
         return Reference(f"{paper['source']}, Table 4", notes, groups={"nodes": rows})
-    overall = tuple({**row, "correct": row["correct_of_120"], "questions": 120} for row in paper["table_2_questions"])
+    overall = tuple(_overall(**row) for row in paper["table_2_questions"])
     by_question = tuple(_by_question(paper["table_3_correct_of_10_by_question"]))
     return Reference(f"{paper['source']}, Tables 2 and 3", notes, overall, {"question": by_question})
+
+
+def _overall(correct_of_120: int, **row: Any) -> dict[str, Any]:
+    return {**row, "correct": correct_of_120, "questions": 120}
 
 
 def _by_question(table: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:

@@ -20,7 +20,7 @@ name → [low, high] (95 %)."""
 
 @dataclass(frozen=True)
 class Report:
-    """The tables of one run. `rows` has one row per model and setting, `groups` the same per group of a grouping.
+    """The tables of one run. `rows` has one row per model and setting, in this order; `groups` the same per group.
 
     `comparisons` are differences first − second on the tasks that both have a score for: in percentage points or in
     the unit of the measure, with intervals, and for the first measure McNemar's p-value.

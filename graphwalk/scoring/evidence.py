@@ -13,6 +13,7 @@ from graphwalk.scoring.values import normalise
 from graphwalk.types.episode import ToolResult, Trajectory
 
 _TOKEN = re.compile(r"""[^\s,;:|"'`\[\]{}()<>=]+""")
+_MOST_ROWS = 10_000
 _NOTE = "Note: "
 """What such lines begin with, in every encoding of results."""
 _TOOLS_WITHOUT_EVIDENCE = frozenset({"think"})
@@ -44,7 +45,8 @@ class Evidence:
 
     def _holds_phrase(self, phrase: str) -> bool:
         """For values with delimiters in them: found where no word goes on at either end."""
-        if _TOKEN.fullmatch(phrase):
+        words = _TOKEN.findall(phrase)
+        if words == [phrase] or not all(normalise(word) in self.tokens for word in words):
             return False
         start = self._text.find(phrase)
         while start >= 0:
@@ -84,7 +86,11 @@ def row_grounded(row: Mapping[str, Any], fields: Sequence[str], evidence: Eviden
 
 
 def grounded_share(rows: Sequence[Mapping[str, Any]], fields: Sequence[str], evidence: Evidence) -> float | None:
-    """Share of grounded rows in 0 … 1; None where there is nothing to check. `fields`: those that are not computed."""
+    """Share of grounded rows in 0 … 1 (of the first 10,000); None where there is nothing to check.
+
+    `fields`: those that are not computed.
+    """
     if not rows or not fields:
         return None
-    return sum(row_grounded(row, fields, evidence) for row in rows) / len(rows)
+    checked = rows[:_MOST_ROWS]
+    return sum(row_grounded(row, fields, evidence) for row in checked) / len(checked)

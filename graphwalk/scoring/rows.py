@@ -24,7 +24,8 @@ def row_shapes(fields: Sequence[str]) -> tuple[Shape, ...]:
         return value[:_MOST_ROWS] if fits and any(known & row.keys() for row in value) else None
 
     def row(value: Any) -> list[Row] | None:
-        return [value] if isinstance(value, dict) and known & value.keys() else None
+        named = known & value.keys() if isinstance(value, dict) else None
+        return [value] if named and not any(isinstance(value[name], list | dict) for name in named) else None
 
     def empty(value: Any) -> list[Row] | None:
         return [] if value == [] else None

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ _Z = 1.959963984540054
 _CONFIDENCE = 0.95
 DRAWS = 1000
 _BLOCK = 4_000_000
-"""Random numbers held in memory at a time."""
+"""Random numbers drawn at a time."""
 
 
 class Interval(NamedTuple):
@@ -83,16 +84,21 @@ def _resampled_means(
 ) -> NDArray[np.float64]:
     """Shape (draws, columns); NaN where a draw has no known value."""
     size = len(sums)
-    random = generator(seed, "bootstrap", size, draws)
-    block = max(1, _BLOCK // max(size, 1))
+    rows = max(1, min(draws, _BLOCK // max(size, 1)))
     means = []
-    for start in range(0, draws if size else 0, block):
-        rows = min(block, draws - start)
-        drawn = random.integers(0, size, size=(rows, size)) + np.arange(rows)[:, None] * size
-        weights = np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size).astype(np.float64)
+    for block in range(math.ceil(draws / rows) if size else 0):
+        weights = _weights(seed, size, rows, block)
         with np.errstate(invalid="ignore", divide="ignore"):
             means.append((weights @ sums) / (weights @ counts))
-    return np.concatenate(means) if means else np.empty((0, sums.shape[1]))
+    return np.concatenate(means)[:draws] if means else np.empty((0, sums.shape[1]))
+
+
+@lru_cache(maxsize=2)
+def _weights(seed: int, size: int, rows: int, block: int) -> NDArray[np.float64]:
+    """How often each of `size` clusters is drawn, shape (rows, size); kept, since most tables have equally many."""
+    random = generator(seed, "bootstrap", size, block)
+    drawn = random.integers(0, size, size=(rows, size)) + np.arange(rows)[:, None] * size
+    return np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size).astype(np.float64)
 
 
 def mcnemar_exact(first_only: int, second_only: int) -> float:

@@ -1,5 +1,6 @@
 import json
 import random
+import time
 
 import pytest
 
@@ -139,3 +140,12 @@ def test_unknown_suites_and_tables_are_named():
 def test_an_empty_log_gives_an_empty_report():
     report = build_report([], "questions")
     assert (report.rows, report.groups, report.comparisons) == ([], {}, [])
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_results_in_a_minute():
+    log = run([f"test/{number}" for number in range(8)], graphs=4167)
+    started = time.process_time()
+    rows = build_report(log, "questions").rows
+    assert time.process_time() - started < 60
+    assert sum(row["questions"] for row in rows) > 100_000

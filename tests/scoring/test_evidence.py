@@ -6,7 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphwalk.config.experiment import AgentConfig
+from graphwalk.config.specs import GraphSpec
+from graphwalk.generators.property_graph import generate_graph
 from graphwalk.scoring.evidence import Evidence, grounded_share, tool_evidence
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from tests.scoring.episodes import call, episode, seen, tool_turn
 
 
@@ -36,6 +41,12 @@ def test_a_value_written_as_csv_is_found(value):
     assert Evidence([stream.getvalue()]).holds(value)
 
 
+def test_phrases_end_where_their_words_end():
+    evidence = Evidence(['[{"name": "New York"}, {"name": "York"}]'])
+    assert evidence.holds("New York")
+    assert not any(map(evidence.holds, ["New Yor", "York New", "ew York"]))
+
+
 def test_the_models_own_words_are_no_evidence():
     trajectory = episode(
         tool_turn(
@@ -47,6 +58,26 @@ def test_the_models_own_words_are_no_evidence():
     )
     evidence = tool_evidence(trajectory)
     assert [key for key in ("f1", "f2", "f3", "f4", "f5") if evidence.holds(key)] == ["f5"]
+
+
+@pytest.mark.parametrize("encoding", ["json", "csv", "compact"])
+async def test_real_tool_results_show_every_value_and_no_other(encoding):
+    graph = generate_graph(GraphSpec(preset="paper-100"), 3)
+    store = await EmbeddedDatabase().load(graph)
+    schema = await store.schema()
+    toolbox = GraphToolbox(store, schema, agent=AgentConfig(encoding=encoding))
+    label = schema.nodes[0].label
+    asked = [
+        call(number, "get_all_nearest_neighbors", label=label, property_name="key", property_value=node.key)
+        for number, node in enumerate(graph.nodes())
+        if node.label == label
+    ]
+    evidence = tool_evidence(episode(tool_turn(*[await toolbox.call(one) for one in asked])))
+    own = {node.key for node in graph.nodes() if node.label == label}
+    near = [r for r in graph.relationships() if own & {r.source, r.target}]
+    seen_keys = {key for r in near for key in (r.source, r.target)}
+    assert {node.key for node in graph.nodes() if evidence.holds(node.key)} == seen_keys
+    assert all(evidence.holds(value) for r in near for value in r.properties.values())
 
 
 def test_the_share_of_rows_that_were_seen():

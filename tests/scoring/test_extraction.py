@@ -37,6 +37,7 @@ A, B = {"node_key": "a"}, {"node_key": "b"}
         ('"[{\\"node_key\\": \\"a\\"}]"', [A], "wrapped"),
         ('{"node_key": "a"}', [A], "bare"),
         ('["a", "b"]', [A, B], "bare"),
+        ('{"node_key": ["a", "b"]}', [A, B], "bare"),
         ('"a"', [A], "bare"),
         ("[]", [], "strict"),
         ('The tool gave [] at first, then [{"node_key": "a"}]', [A], "embedded"),
