@@ -68,10 +68,13 @@ def checked_properties(where: str, properties: Mapping[Any, Any]) -> dict[str, V
     """Properties that a graph can hold; null counts as missing. ValueError names the place and the property."""
     checked: dict[str, Value] = {}
     for name, value in properties.items():
-        if not isinstance(name, str) or not name:
+        if not isinstance(name, str) or not name or _problem(name):
             raise ValueError(f"{where}: {name!r} is no property name")
-        if value is not None:
-            checked[name] = _checked_value(f"{where}, property {name!r}", value)
+        if value is None:
+            continue
+        if problem := _problem(value):
+            raise ValueError(f"{where}, property {name!r}: {problem}")
+        checked[name] = value
     return checked
 
 
@@ -79,21 +82,22 @@ def checked_text(where: str, value: Any) -> str:
     """A key, label or type. ValueError unless it is text, and not empty."""
     if not isinstance(value, str) or not value:
         raise ValueError(f"{where} must be text, not {value!r}")
-    _checked_value(where, value)
+    if problem := _problem(value):
+        raise ValueError(f"{where}: {problem}")
     return value
 
 
-def _checked_value(where: str, value: Any) -> Value:
+def _problem(value: Any) -> str | None:
+    """Why a graph cannot hold a value, None if it can."""
     if type(value) not in (str, int, float, bool):
-        raise ValueError(f"{where}: a value must be text, a number or a boolean, not {value!r}")
+        return f"a value must be text, a number or a boolean, not {value!r}"
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{where}: {value} is no finite number")
+        return f"{value} is no finite number"
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        raise ValueError(f"{where}: {value} does not fit into 64 bits")
-    if isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value if not value.isascii()):
-        raise ValueError(f"{where}: {value!r} is no valid Unicode text")
-    valid: Value = value
-    return valid
+        return f"{value} does not fit into 64 bits"
+    if isinstance(value, str) and not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
+        return f"{value!r} is no valid Unicode text"
+    return None
 
 
 def checked_node_properties(where: str, properties: Mapping[Any, Any]) -> dict[str, Value]:

@@ -36,6 +36,7 @@ class _Key:
 class _Reader:
     def __init__(self) -> None:
         self._keys: dict[str, _Key] = {}
+        self._with_default: dict[str, _Key] = {}
         self._head: dict[str, Any] = {}
         self._nodes: list[Node] = []
         self._relationships: list[Relationship] = []
@@ -79,12 +80,11 @@ class _Reader:
     def _add_key(self, element: ElementTree.Element) -> None:
         default = element.find("{*}default")
         id_ = element.get("id", "")
-        self._keys[id_] = _Key(
-            element.get("for", "all"),
-            element.get("attr.name", id_),
-            element.get("attr.type", "string"),
-            None if default is None else default.text or "",
-        )
+        text = None if default is None else default.text or ""
+        key = _Key(element.get("for", "all"), element.get("attr.name", id_), element.get("attr.type", "string"), text)
+        self._keys[id_] = key
+        if key.default is not None:
+            self._with_default[id_] = key
 
     def _add_header(self, name: str, text: str) -> None:
         if name in ("schema_version", "seed", "spec"):
@@ -99,7 +99,7 @@ class _Reader:
         self, element: ElementTree.Element, domain: str, structure: str
     ) -> tuple[Value | None, dict[str, Any]]:
         """The data of key id `structure`, None if there is none, and all other data by name."""
-        found = {i: k.default for i, k in self._keys.items() if k.default is not None and k.domain in (domain, "all")}
+        found = {id_: key.default for id_, key in self._with_default.items() if key.domain in (domain, "all")}
         for data in element.findall("{*}data"):
             self._key_of(data)
             found[data.get("key", "")] = data.text or ""

@@ -107,7 +107,9 @@ def test_kglite_runs_our_cypher(tmp_path: Path) -> None:
     assert sorted(map(repr, map(_sorted_map, found))) == sorted(map(repr, map(_sorted_map, expected)))
     for node in PAPER.nodes():
         names = "".join(f", n.`{name}` AS `{name}`" for name in node.properties)
-        rows = database.cypher(f"MATCH (n:`{node.label}` {{key: $key}}) RETURN n.key AS key{names}", {"key": node.key})
+        rows = database.cypher(
+            f"MATCH (n:`{node.label}` {{key: $key}}) RETURN n.key AS key{names}", params={"key": node.key}
+        )
         assert [dict(row) for row in rows] == [{"key": node.key, **node.properties}]
 
 
@@ -218,3 +220,12 @@ def test_what_is_no_graph_at_all_is_a_clear_error(suffix: str, tmp_path: Path) -
     path.write_text('<?xml version="1.0"?><html/>')
     with pytest.raises(ConfigError, match=path.name):
         load_graph(path)
+
+
+def test_default_values_of_graphml_are_filled_in(tmp_path: Path) -> None:
+    (tmp_path / "g.graphml").write_text(
+        '<graphml><key id="d" for="node" attr.name="age" attr.type="int"><default>4</default></key>'
+        '<graph edgedefault="directed"><node id="a"/><node id="b"><data key="d">5</data></node></graph></graphml>'
+    )
+    nodes = list(load_graph(tmp_path / "g.graphml").nodes())
+    assert nodes == [Node("a", "Node", {"age": 4}), Node("b", "Node", {"age": 5})]
