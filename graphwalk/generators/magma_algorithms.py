@@ -11,6 +11,7 @@ is that of MAGMA (arXiv 2410.22597), the definition of a step our own (docs/magm
 from bisect import insort
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 from math import inf
 from typing import Any, NamedTuple
 
@@ -68,14 +69,18 @@ def dijkstra(adjacency: Adjacency, source: int) -> Iterator[Step]:
 
     The answer is [[source, node, distance], …] for every node reached so far but the source.
     """
-    distance, queue, visited = {source: 0.0}, {source: 0.0}, set[int]()
+    n = len(adjacency)
+    distance, queue = {source: 0.0}, {source: 0.0}
+    unvisited, visited = list(range(n)), list[int]()
+    triples: list[list[Any]] = [[] for _ in range(n)]
     while queue:
-        node, hint = _extract_minimum(queue, visited, len(adjacency))
+        node, hint = _extract_minimum(queue, unvisited, visited)
         for neighbour, weight in adjacency[node].items():
             through = distance[node] + weight
-            if neighbour not in visited and through < distance.get(neighbour, inf):
+            if through < distance.get(neighbour, inf):
                 distance[neighbour] = queue[neighbour] = through
-        yield Step(hint, [[source, other, distance[other]] for other in sorted(distance) if other != source])
+                triples[neighbour] = [source, neighbour, through]
+        yield Step(hint, [triple for triple in triples if triple])
 
 
 def floyd_warshall(adjacency: Adjacency) -> Iterator[Step]:
@@ -83,15 +88,19 @@ def floyd_warshall(adjacency: Adjacency) -> Iterator[Step]:
     n = len(adjacency)
     distance = np.full((n, n), inf)
     np.fill_diagonal(distance, 0.0)
-    for node, neighbours in enumerate(adjacency):
-        distance[node, list(neighbours)] = list(neighbours.values())
-    upper = np.triu_indices(n, k=1)
-    pairs = list(zip(*(ends.tolist() for ends in upper), strict=True))
+    triples: dict[tuple[int, int], list[Any]] = {pair: [] for pair in combinations(range(n), 2)}
+    for i, neighbours in enumerate(adjacency):
+        for j, weight in neighbours.items():
+            distance[i, j] = weight
+            triples[min(i, j), max(i, j)] = [min(i, j), max(i, j), weight]
     for pivot in range(n):
-        distance = np.minimum(distance, distance[:, pivot, None] + distance[None, pivot, :])
-        known = zip(pairs, distance[upper].tolist(), strict=True)
+        through = distance[:, pivot, None] + distance[None, pivot, :]
+        for i, j in np.argwhere(through < distance).tolist():
+            if i < j:
+                triples[i, j] = [i, j, float(through[i, j])]
+        distance = np.minimum(distance, through)
         hint = {"pivot": pivot, "pivots_left": list(range(pivot + 1, n))}
-        yield Step(hint, [[i, j, d] for (i, j), d in known if d < inf])
+        yield Step(hint, [triple for triple in triples.values() if triple])
 
 
 def mst_prim(adjacency: Adjacency, source: int) -> Iterator[Step]:
@@ -99,29 +108,34 @@ def mst_prim(adjacency: Adjacency, source: int) -> Iterator[Step]:
 
     The answer is [[i, j, weight], …], i < j: the tree edges committed so far.
     """
-    key, queue, visited = {source: 0.0}, {source: 0.0}, set[int]()
+    key, queue = {source: 0.0}, {source: 0.0}
+    unvisited, visited = list(range(len(adjacency))), list[int]()
     parent: dict[int, int] = {}
     tree: list[list[Any]] = []
     while queue:
-        node, hint = _extract_minimum(queue, visited, len(adjacency))
+        node, hint = _extract_minimum(queue, unvisited, visited)
         if node in parent:
             insort(tree, [min(node, parent[node]), max(node, parent[node]), key[node]])
+        key[node] = -inf  # no edge can join again what is in the tree
         for neighbour, weight in adjacency[node].items():
-            if neighbour not in visited and weight < key.get(neighbour, inf):
+            if weight < key.get(neighbour, inf):
                 key[neighbour] = queue[neighbour] = weight
                 parent[neighbour] = node
-        yield Step(hint, list(tree))
+        yield Step(hint, tree.copy())
 
 
-def _extract_minimum(queue: dict[int, float], visited: set[int], n: int) -> tuple[int, dict[str, Any]]:
-    """Move the node of smallest (key, number) from the queue to the visited ones; with the hint of the state before."""
-    order = sorted(queue.items(), key=lambda entry: (entry[1], entry[0]))
+def _extract_minimum(
+    queue: dict[int, float], unvisited: list[int], visited: list[int]
+) -> tuple[int, dict[str, list[Any]]]:
+    """Take the node of smallest (key, number) out of the queue, and the hint of the state before that."""
+    order = sorted([(key, node) for node, key in queue.items()])
     hint = {
-        "priority_queue": [list(entry) for entry in order],
-        "unvisited": [node for node in range(n) if node not in visited],
-        "visited": sorted(visited),
+        "priority_queue": [[node, key] for key, node in order],
+        "unvisited": unvisited.copy(),
+        "visited": visited.copy(),
     }
-    node, _ = order[0]
+    _, node = order[0]
     del queue[node]
-    visited.add(node)
+    unvisited.remove(node)
+    insort(visited, node)
     return node, hint

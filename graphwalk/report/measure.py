@@ -1,11 +1,15 @@
 """What a suite's report is made of; each suite declares one `SuiteReport`."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from graphwalk.errors import ConfigError
+
+if TYPE_CHECKING:
+    from graphwalk.report.report import Report
+    from graphwalk.report.tables import TextTable
 
 ResultRecord = Mapping[str, Any]
 """One object of `results.jsonl`."""
@@ -34,6 +38,8 @@ class Grouping:
     title: str
     value: Callable[[ResultRecord], str | int | None]
     order: Sequence[str] = ()
+    shown: bool = True
+    """False: in the JSON and CSV forms only."""
 
     def sort_key(self, group: Any) -> tuple[int, bool, Any]:
         position = self.order.index(group) if group in self.order else len(self.order)
@@ -72,13 +78,22 @@ def _no_baselines(result: ResultRecord) -> Iterator[ResultRecord]:
     return iter(())
 
 
+def _as_logged(results: Iterable[ResultRecord]) -> Iterable[ResultRecord]:
+    return results
+
+
+def _no_more_tables(report: "Report") -> "Iterator[TextTable]":
+    return iter(())
+
+
 @dataclass(frozen=True)
 class SuiteReport:
     """The report of one suite.
 
     `compared`: names of the measures in which models are compared pairwise; the first is a percent measure, and gets
     McNemar's test. `baselines` makes, from any result of a task, the results of players that need not be run.
-    `reference` gives the figures of a published table by name.
+    `reference` gives the figures of a published table by name. `records` turns the log into what is measured, where
+    that is not the single episode; `tables` adds tables in a layout of their own.
     """
 
     suite: str
@@ -90,9 +105,11 @@ class SuiteReport:
     reference: Callable[[str], Reference | None] = _no_reference
     baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = _no_baselines
     notes: tuple[str, ...] = ()
+    records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = _as_logged
+    tables: "Callable[[Report], Iterator[TextTable]]" = _no_more_tables
 
 
-_MODULES = {"questions": "graphwalk.report.questions"}
+_MODULES = {"questions": "graphwalk.report.questions", "magma": "graphwalk.report.magma"}
 """Suite → module whose `REPORT` is its report; imported when asked for."""
 
 

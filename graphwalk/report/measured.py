@@ -59,7 +59,7 @@ class Measured:
 def measure_results(results: Iterable[ResultRecord], suite: SuiteReport) -> Measured:
     """Measure every result; of an episode that was run again the last one counts. The order makes no difference."""
     collected, baselines = _Collector(suite), _Collector(suite)
-    for result in results:
+    for result in suite.records(results):
         collected.add(result)
         baselines.add_new(suite.baselines(result))
     return collected.measured(baselines.measured())

@@ -46,11 +46,12 @@ def text_tables(report: Report) -> Iterator[TextTable]:
     yield _table("Results", report.suite.columns, [*report.rows, *report.baselines, *published], None, source)
     for grouping in report.suite.groupings:
         rows = report.groups.get(grouping.name, [])
-        if len({row[grouping.name] for row in rows}) > 1:
+        if grouping.shown and len({row[grouping.name] for row in rows}) > 1:
             shown = sorted(
                 [*rows, *_published(report, grouping)], key=lambda row: grouping.sort_key(row[grouping.name])
             )
             yield _table(f"By {grouping.title}", report.suite.group_columns, shown, grouping)
+    yield from report.suite.tables(report)
     if report.comparisons:
         yield _comparison_table(report)
 

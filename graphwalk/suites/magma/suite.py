@@ -27,7 +27,7 @@ class MagmaSuite:
     task_type: ClassVar[type[Task]] = MagmaTask
     score_type: ClassVar[type[Score]] = MagmaScore
     policies: ClassVar[tuple[str, ...]] = tuple(REPLIES)
-    default_models: ClassVar[tuple[str, ...]] = tuple(f"scripted/{name}" for name in REPLIES)
+    default_models: ClassVar[tuple[str, ...]] = ("scripted/expert", "scripted/random")
 
     def worlds(self, config: ExperimentConfig) -> Iterator[World]:
         """One per trace. ConfigError where a split has fewer distinct traces than asked for."""
