@@ -3,7 +3,7 @@ r"""Graphs as Cypher scripts that run on Neo4j and on kglite, one statement per 
 // graphwalk {"schema_version":1,"seed":7,"spec":{…}}
 CREATE INDEX IF NOT EXISTS FOR (n:`Zorep`) ON (n.`key`);
 CREATE (:`Zorep` {`key`: 'k7q2', `ajowu`: 1.25, `fumek`: null});
-MATCH (a:`Zorep` {`key`: 'k7q2'}), (b:`Mubo` {`key`: 'c1x9'}) CREATE (a)-[:`VEPAZ` {`oti`: 'sowe'}]->(b);
+MATCH (a:`Zorep` {`key`: 'k7q2'}), (b:`Mubo` {`key`: 'c1x9'}) CREATE (a)-[:`VEPAZ` {`oti`: 'zuvek'}]->(b);
 """
 
 import json

@@ -1,9 +1,9 @@
 """A whole graph as text for a prompt: every node and relationship with all properties, and nothing about its making.
 
 json        {"nodes":[{"key":…,"label":…,"properties":{…}}…],"relationships":[{"type":…,"source":…,"target":…,…}…]}
-triples     (k7q2, label, Zorep)   (k7q2, ajowu, 1.25)   (k7q2, VEPAZ {oti: 'sowe'}, c1x9)
-incidence   k7q2:Zorep {ajowu: 1.25}   and below it, indented, what leaves it:   -[:VEPAZ {oti: 'sowe'}]-> c1x9:Mubo
-cypher      CREATE (k7q2:Zorep {key: 'k7q2', ajowu: 1.25}),   (k7q2)-[:VEPAZ {oti: 'sowe'}]->(c1x9)
+triples     (k7q2, label, Zorep)   (k7q2, ajowu, 1.25)   (k7q2, VEPAZ {oti: 'zuvek'}, c1x9)
+incidence   k7q2:Zorep {ajowu: 1.25}   and below it, indented, what leaves it:   -[:VEPAZ {oti: 'zuvek'}]-> c1x9:Mubo
+cypher      CREATE (k7q2:Zorep {key: 'k7q2', ajowu: 1.25}),   (k7q2)-[:VEPAZ {oti: 'zuvek'}]->(c1x9)
 graphml     the document of `graphml`
 """
 

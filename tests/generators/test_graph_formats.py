@@ -17,7 +17,7 @@ SUFFIXES = list(FORMATS)
 PAPER = generate_graph(GraphSpec(preset="paper-100", missing_rate=0.2, parallel_relationships=True), 7)
 SMALL = PropertyGraph.from_rows(
     [Node("k7q2", "Zorep", {"ajowu": 1.25}), Node("c1x9", "Mubo", {})],
-    [Relationship("VEPAZ", "k7q2", "c1x9", {"oti": "sowe"})],
+    [Relationship("VEPAZ", "k7q2", "c1x9", {"oti": "zuvek"})],
     seed=7,
     spec={"nodes": 2},
 )
@@ -70,7 +70,7 @@ def test_the_json_form_is_the_documented_one(tmp_path: Path) -> None:
             {"key": "k7q2", "label": "Zorep", "properties": {"ajowu": 1.25}},
             {"key": "c1x9", "label": "Mubo", "properties": {}},
         ],
-        "relationships": [{"type": "VEPAZ", "source": "k7q2", "target": "c1x9", "properties": {"oti": "sowe"}}],
+        "relationships": [{"type": "VEPAZ", "source": "k7q2", "target": "c1x9", "properties": {"oti": "zuvek"}}],
     }
 
 
@@ -184,8 +184,8 @@ def test_damaged_json_is_a_clear_error(text: str, message: str, tmp_path: Path) 
         (".cypher", "// graphwalk", "// other", "line 1: a graph script begins with"),
         (".cypher", "CREATE (:`Mubo`", "MERGE (:`Mubo`", "line 5 is no statement of a graph script"),
         (".cypher", "1.25", "1.2.5", r"line 4: '1\.2\.5' is no value"),
-        (".cypher", "'sowe'", "'sowe", "line 6: cannot read the properties from"),
-        (".cypher", "'sowe'", r"'so\we'", r"line 6: unknown escape \\w"),
+        (".cypher", "'zuvek'", "'zuvek", "line 6: cannot read the properties from"),
+        (".cypher", "'zuvek'", r"'zu\wek'", r"line 6: unknown escape \\w"),
         (".cypher", "b:`Mubo` {`key`: 'c1x9'", "b:`Mubo` {`key`: 'no'", "names the node 'no'"),
         (".graphml", "</graph>", "", "mismatched tag"),
         (".graphml", '"directed"', '"undirected"', "the graph is undirected"),

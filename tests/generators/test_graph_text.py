@@ -12,7 +12,7 @@ from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 SMALL = PropertyGraph.from_rows(
     [Node("k7q2", "Zorep", {"ufe": "it's", "ajowu": 1.25}), Node("c1x9", "Mubo", {}), Node("b 2", "Mubo", {"i": True})],
-    [Relationship("VEPAZ", "k7q2", "c1x9", {"oti": "sowe"}), Relationship("NOKA", "c1x9", "c1x9", {})],
+    [Relationship("VEPAZ", "k7q2", "c1x9", {"oti": "zuvek"}), Relationship("NOKA", "c1x9", "c1x9", {})],
     seed=7,
     spec={"nodes": 3},
 )
@@ -26,7 +26,7 @@ def test_json() -> None:
 {"key":"c1x9","label":"Mubo","properties":{}},
 {"key":"b 2","label":"Mubo","properties":{"i":true}}
 ],"relationships":[
-{"type":"VEPAZ","source":"k7q2","target":"c1x9","properties":{"oti":"sowe"}},
+{"type":"VEPAZ","source":"k7q2","target":"c1x9","properties":{"oti":"zuvek"}},
 {"type":"NOKA","source":"c1x9","target":"c1x9","properties":{}}
 ]}\
 """)
@@ -40,7 +40,7 @@ def test_triples() -> None:
 (c1x9, label, Mubo)
 (`b 2`, label, Mubo)
 (`b 2`, i, true)
-(k7q2, VEPAZ {oti: 'sowe'}, c1x9)
+(k7q2, VEPAZ {oti: 'zuvek'}, c1x9)
 (c1x9, NOKA, c1x9)\
 """)
 
@@ -48,7 +48,7 @@ def test_triples() -> None:
 def test_incidence() -> None:
     assert graph_text(SMALL, "incidence") == snapshot("""\
 k7q2:Zorep {ajowu: 1.25, ufe: 'it\\'s'}
-  -[:VEPAZ {oti: 'sowe'}]-> c1x9:Mubo
+  -[:VEPAZ {oti: 'zuvek'}]-> c1x9:Mubo
 c1x9:Mubo
   -[:NOKA]-> c1x9:Mubo
 `b 2`:Mubo {i: true}\
@@ -61,7 +61,7 @@ CREATE
 (k7q2:Zorep {key: 'k7q2', ajowu: 1.25, ufe: 'it\\'s'}),
 (c1x9:Mubo {key: 'c1x9'}),
 (`b 2`:Mubo {key: 'b 2', i: true}),
-(k7q2)-[:VEPAZ {oti: 'sowe'}]->(c1x9),
+(k7q2)-[:VEPAZ {oti: 'zuvek'}]->(c1x9),
 (c1x9)-[:NOKA]->(c1x9)\
 """)
 
@@ -80,7 +80,7 @@ def test_graphml() -> None:
 <node id="k7q2"><data key="label">Zorep</data><data key="n0">1.25</data><data key="n2">it's</data></node>
 <node id="c1x9"><data key="label">Mubo</data></node>
 <node id="b 2"><data key="label">Mubo</data><data key="n1">true</data></node>
-<edge source="k7q2" target="c1x9"><data key="type">VEPAZ</data><data key="r0">sowe</data></edge>
+<edge source="k7q2" target="c1x9"><data key="type">VEPAZ</data><data key="r0">zuvek</data></edge>
 <edge source="c1x9" target="c1x9"><data key="type">NOKA</data></edge>
 </graph>
 </graphml>\
