@@ -2,9 +2,7 @@
 
 import difflib
 import json
-import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +15,7 @@ from graphwalk.types.values import Value
 Arguments = dict[str, Any]
 
 _KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", list: "list", dict: "object"}
-_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
-_LONGEST_NUMBER = 400
 _LONGEST_NAME = 100
-_INT64 = 2**63
 _CLOSE = 3
 
 
@@ -72,36 +67,6 @@ def check_names(tool: Tool, arguments: Arguments, schema: Schema) -> Checked:
     for name in tool.resolution:
         identifiers[name] = _identifier(tool, name, arguments[name], identifiers, schema)
     return Checked(identifiers, {name: arguments[name] for name in tool.values})
-
-
-def other_readings(value: Value) -> Iterator[Value]:
-    """What a value may have been meant as: text for a number or a boolean, a number or a boolean for text."""
-    if not isinstance(value, str):
-        yield json.dumps(value)
-    elif len(value) <= _LONGEST_NUMBER and _NUMBER.fullmatch(value):
-        number = float(value)
-        yield int(value) if value.strip().lstrip("+-").isdecimal() else number
-    elif value in ("true", "false"):
-        yield value == "true"
-
-
-def as_parameter(value: Value) -> Value | None:
-    """The value as both databases take it; None if no property can be equal to it."""
-    if isinstance(value, str):
-        return value if _encodable(value) else None
-    if isinstance(value, int) and not isinstance(value, bool) and not -_INT64 <= value < _INT64:
-        try:
-            return float(value)
-        except OverflowError:
-            return None
-    return value if math.isfinite(value) else None
-
-
-def kind_of_value(value: Value) -> str:
-    """text, number or boolean, for messages."""
-    if isinstance(value, bool):
-        return "boolean"
-    return "text" if isinstance(value, str) else "number"
 
 
 class _NotPlain(Exception):  # noqa: N818 - never leaves this module
@@ -187,11 +152,3 @@ def close_names(given: str, names: Sequence[str]) -> list[str]:
     for name in names:
         by_plain.setdefault(name.casefold(), []).append(name)
     return [name for match in difflib.get_close_matches(plain, by_plain, n=_CLOSE) for name in by_plain[match]]
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -9,19 +9,11 @@ from typing import Any
 from graphwalk.config.experiment import AgentConfig
 from graphwalk.resources import render_text
 from graphwalk.stores.store import GraphStore
-from graphwalk.toolbox.arguments import (
-    Checked,
-    as_parameter,
-    check_names,
-    check_shape,
-    close_names,
-    kind_of_value,
-    other_readings,
-    parse_arguments,
-)
+from graphwalk.toolbox.arguments import Checked, check_names, check_shape, close_names, parse_arguments
 from graphwalk.toolbox.encodings import encode_result
 from graphwalk.toolbox.messages import ToolMistake, tool_message
 from graphwalk.toolbox.operations import OPERATIONS
+from graphwalk.toolbox.readings import as_parameter, kind_of_value, other_readings
 from graphwalk.toolbox.rows import canonical_rows
 from graphwalk.toolbox.tool import ENTITY_TYPES, SWITCHES, Tool, load_tools
 from graphwalk.types.chat import ToolCall, ToolSpec

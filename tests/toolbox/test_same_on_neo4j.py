@@ -27,8 +27,8 @@ pytestmark = pytest.mark.neo4j
 GRAPHS = {"odd": ODD_GRAPH, "paper": generate_graph(GraphSpec(preset="paper-100", missing_rate=0.2), 3)}
 AGENTS = [
     (AgentConfig(), 1),
-    (AgentConfig(direction=False, encoding="compact"), 3),
-    (AgentConfig(relationship_properties=False, encoding="csv", result_budget=3), 4),
+    (AgentConfig(direction=False, encoding="compact"), 7),
+    (AgentConfig(relationship_properties=False, encoding="csv", result_budget=3), 8),
 ]
 """Switches, and the share of the calls that is tried with them: the server plans every query anew."""
 ODD_VALUES = [
@@ -89,9 +89,8 @@ def _calls(graph: PropertyGraph, schema: Schema) -> Iterator[tuple[str, dict[str
             about = {"entity_name": type_.label, "property_name": property_.name, "entity_type": "node"}
             yield values, about
             known = [n.properties[property_.name] for n in graph.nodes() if property_.name in n.properties]
-            for value in [*known[:1], *rng.sample(ODD_VALUES, 1)]:
-                for tool in (nodes, neighbors):
-                    yield tool, {"label": type_.label, "property_name": property_.name, "property_value": value}
+            for tool, value in (nodes, known[0] if known else 0), (neighbors, rng.choice(ODD_VALUES)):
+                yield tool, {"label": type_.label, "property_name": property_.name, "property_value": value}
     for relationship in schema.relationships:
         for property_ in relationship.properties:
             about = {"entity_name": relationship.type, "property_name": property_.name}
