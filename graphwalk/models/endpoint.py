@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from graphwalk.errors import ConfigError, ModelError
+from graphwalk.errors import ModelError
 from graphwalk.models.failure import redacted, status_error
 from graphwalk.settings import Settings
 
@@ -29,10 +29,6 @@ class Endpoint:
     """
 
     def __init__(self, base_url: str, api_key: str, settings: Settings, *, longest_body: int = LONGEST_BODY) -> None:
-        if urlsplit(base_url).scheme not in ("http", "https"):
-            raise ConfigError(f"{base_url!r} is not a base URL", hint="write it as https://host/v1")
-        if not (api_key.isascii() and api_key.isprintable()):
-            raise ConfigError("the API key contains characters that no key has", hint="check it for line breaks")
         self.base_url = base_url
         self._api_key = api_key
         self._redact = settings.redact
@@ -41,9 +37,8 @@ class Endpoint:
 
     @property
     def source(self) -> str:
-        """The server as error messages name it: no path, no user."""
-        parts = urlsplit(self.base_url)
-        return parts.netloc.rpartition("@")[2]
+        """The server as error messages name it: host and port, without user, path and query."""
+        return urlsplit(self.base_url).netloc.rpartition("@")[2]
 
     async def post(self, path: str, body: dict[str, Any]) -> tuple[Any, float]:
         """The decoded reply, and the seconds it took. ModelError for everything that is not JSON of status 200."""
@@ -114,7 +109,7 @@ class Endpoint:
     def _unreachable(self, error: Exception) -> ModelError:
         cause = error.__cause__ or error
         message = f"no reply from {self.source}: {type(cause).__name__} {cause}".rstrip()
-        hint = f"is a server running at {self.base_url}?"
+        hint = f"is a server running at {urlsplit(self.base_url).scheme}://{self.source}?"
         return redacted(ModelError(message, hint=hint, retryable=True), self._redact)
 
 

@@ -154,14 +154,27 @@ def _langchain(spec: str, model: str, settings: Settings) -> Model:
 
 
 def _endpoint(variable: str, base_url: str, settings: Settings) -> Endpoint:
-    name, purpose = f"{variable}_API_KEY", settings.redact(f"{base_url} wants a key")
-    key = (settings.get(name) or "none") if _on_this_machine(base_url) else settings.require(name, purpose)
+    """A server and its key, which one on this machine can do without. No message repeats what the variables say."""
+    host = _host(base_url)
+    if host is None:
+        raise ConfigError(f"{variable}_BASE_URL is not the address of a server", hint="write it as https://host/v1")
+    name = f"{variable}_API_KEY"
+    key = settings.get(name, "none") if _on_this_machine(host) else settings.require(name, "the server wants a key")
+    if not (key and key.isascii() and key.isprintable()):
+        raise ConfigError(f"{name} contains characters that no key has", hint="check it for line breaks")
     return Endpoint(base_url, key, settings)
 
 
-def _on_this_machine(base_url: str) -> bool:
+def _host(base_url: str) -> str | None:
     try:
-        host = urlsplit(base_url).hostname or ""
+        parts = urlsplit(base_url)
+        return parts.hostname if parts.scheme in ("http", "https") and parts.port != 0 else None
+    except ValueError:
+        return None
+
+
+def _on_this_machine(host: str) -> bool:
+    try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False

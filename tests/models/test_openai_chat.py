@@ -8,6 +8,8 @@ import pytest
 
 from graphwalk.errors import ModelError
 from graphwalk.models.openai_chat import OpenAIChatModel
+from graphwalk.models.registry import open_model
+from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from tests.models.conftest import KEY
 from tests.models.players import ASK, LOOK
@@ -173,7 +175,7 @@ async def test_a_reset_and_a_dead_server(model: OpenAIChatModel, server: ModelSe
     with pytest.raises(ModelError) as failure:
         await model.complete(ASK, (), CallOptions())
     assert failure.value.retryable
-    assert server.url in failure.value.hint
+    assert server.url.removesuffix("/v1") in failure.value.hint
 
 
 async def test_no_secret_is_repeated(model: OpenAIChatModel, server: ModelServer) -> None:
@@ -187,6 +189,15 @@ async def test_no_secret_is_repeated(model: OpenAIChatModel, server: ModelServer
     server.respond = lambda _: Answer(f"{KEY} is no JSON".encode())
     with pytest.raises(ModelError, match=r"\*\*\* is no JSON"):
         await model.complete(ASK, (), CallOptions())
+
+
+async def test_a_key_in_an_address_is_not_repeated() -> None:
+    settings = Settings({"X_BASE_URL": "http://me:pass-word@127.0.0.1:9/v1?key=planted"})
+    model = open_model("openai-api/x/m", settings)
+    with pytest.raises(ModelError) as failure:
+        await model.complete(ASK, (), CallOptions())
+    assert failure.value.hint == "is a server running at http://127.0.0.1:9?"
+    assert not any(word in str(failure.value) for word in ("pass-word", "planted"))
 
 
 async def test_a_redirect_is_not_followed(model: OpenAIChatModel, server: ModelServer) -> None:
