@@ -1,6 +1,7 @@
 """The simulated weak model: every flaw does what it says, and the mixture is well below the expert."""
 
 import pytest
+import pytest_asyncio
 
 from graphwalk.errors import ConfigError
 from graphwalk.seeds import stdlib_random
@@ -19,7 +20,7 @@ TOOL_ERRORS = {
 STAGES = {"prose": "embedded", "fenced": "fenced", "bad_json": None, "empty": None}
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def here() -> Stage:
     return await stage(seed=2)
 
@@ -56,13 +57,13 @@ async def test_invented_rows_are_false_positives_and_dropped_rows_cost_recall(he
 
 
 async def test_the_mixture_is_well_below_the_expert_and_above_nothing(here: Stage) -> None:
-    scores = [(await here.play("flawed", task, seed))[0].correct for task in here.tasks for seed in range(10)]
+    scores = [(await here.play("flawed", task, seed))[0].correct for task in here.tasks for seed in range(6)]
     assert 0.2 <= sum(scores) / len(scores) <= 0.6
 
 
 async def test_the_same_seed_makes_the_same_mistakes(here: Stage) -> None:
-    replies = [(await here.play("flawed", here.tasks[3], seed))[1].reply for seed in range(12)]
-    assert replies == [(await here.play("flawed", here.tasks[3], seed))[1].reply for seed in range(12)]
+    replies = [(await here.play("flawed", here.tasks[3], seed))[1].reply for seed in range(8)]
+    assert replies == [(await here.play("flawed", here.tasks[3], seed))[1].reply for seed in range(8)]
     assert len(set(replies)) > 3
 
 

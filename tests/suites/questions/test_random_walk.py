@@ -1,16 +1,16 @@
 """The random walk: valid calls, answers of the right form, right now and then; and the baseline that says nothing."""
 
-import pytest
+import pytest_asyncio
 
 from graphwalk.config.experiment import AgentConfig
 from graphwalk.suites.questions.policies.random_walk import MOST_TURNS
 from graphwalk.types.episode import ExitStatus
 from tests.suites.questions.episodes import Stage, stage
 
-SEEDS = range(10)
+SEEDS = range(6)
 
 
-@pytest.fixture
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def here() -> Stage:
     return await stage(seed=4)
 
