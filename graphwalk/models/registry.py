@@ -24,7 +24,6 @@ from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 from ipaddress import ip_address
 from typing import Any
-from urllib.parse import urlsplit
 
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError
 from graphwalk.models.endpoint import Endpoint
@@ -166,11 +165,14 @@ def _endpoint(variable: str, base_url: str, settings: Settings) -> Endpoint:
 
 
 def _host(base_url: str) -> str | None:
+    import httpx2
+
     try:
-        parts = urlsplit(base_url)
-        return parts.hostname if parts.scheme in ("http", "https") and parts.port != 0 else None
-    except ValueError:
+        url = httpx2.URL(base_url)
+    except httpx2.InvalidURL:
         return None
+    good = url.scheme in ("http", "https") and (url.port or 1) < 65536
+    return (url.host or None) if good else None
 
 
 def _on_this_machine(host: str) -> bool:

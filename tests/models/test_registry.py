@@ -76,6 +76,8 @@ def test_openai_models(spec: str, kind: type) -> None:
         ("openai-api/h/m", {"H_BASE_URL": "example.test", "H_API_KEY": "k"}, "H_BASE_URL is not the address"),
         ("openai-api/h/m", {"H_BASE_URL": "http://example.test", "H_API_KEY": "k\nk"}, "H_API_KEY contains characters"),
         ("openai-api/h/m", {"H_BASE_URL": "http://[::1", "H_API_KEY": "k"}, "H_BASE_URL is not the address"),
+        ("openai-api/h/m", {"H_BASE_URL": "http://a:99999/", "H_API_KEY": "k"}, "H_BASE_URL is not the address"),
+        ("openai-api/h/m", {"H_BASE_URL": "http://a b/\x00", "H_API_KEY": "k"}, "H_BASE_URL is not the address"),
         ("openai-api/h", {}, "names no model"),
         ("nobody/m", {}, "unknown provider 'nobody'"),
         ("gpt-4.1", {}, "is not a model"),
