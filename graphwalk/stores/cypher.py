@@ -93,7 +93,8 @@ def _environment(scope: str | None, reserved: frozenset[str]) -> Environment:
 
 def stored_name(name: str, reserved: frozenset[str]) -> str:
     """The name under which a property is stored; `shown_name` undoes it."""
-    return RESERVED_PREFIX + name if name in reserved or name.startswith(RESERVED_PREFIX) else name
+    clashes = name in reserved or (reserved and name.startswith(RESERVED_PREFIX))
+    return RESERVED_PREFIX + name if clashes else name
 
 
 def shown_name(name: str) -> str:

@@ -1,6 +1,7 @@
 """Graphs in this process: the embedded Cypher engine kglite. No server, no files, no network."""
 
 import asyncio
+import re
 from collections.abc import Mapping
 from functools import partial
 from itertools import count
@@ -19,6 +20,7 @@ INLINE_MS = 20
 """A query runs on the event loop for this long, which is cheaper than a thread; longer ones start anew in a thread."""
 RESERVED = frozenset({"id", "title", "type", "name", "label", "node_type", "created_at", "updated_at"})
 """Properties that kglite gives a meaning of its own."""
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ -]*")
 _ID_MARK = "\0"
 """Starts the ids that we give to nodes, so that they can be told from data and left out of results."""
 
@@ -158,6 +160,7 @@ def _filled_engine(graph: PropertyGraph) -> tuple[Any, bool]:
     kglite.set_query_warning_policy("silent")
     engine = kglite.KnowledgeGraph()
     rename = partial(stored_name, reserved=RESERVED)
+    _check_names(graph)
     columns = [*(t.columns for t in graph.node_tables), *(t.columns for t in graph.relationship_tables)]
     renamed = any(rename(name) != name for names in columns for name in names)
     try:
@@ -167,6 +170,18 @@ def _filled_engine(graph: PropertyGraph) -> tuple[Any, bool]:
         raise StoreError(f"the embedded engine refused the graph {graph.digest[:12]}: {error}") from error
     engine.read_only(True)
     return engine, renamed
+
+
+def _check_names(graph: PropertyGraph) -> None:
+    """The engine's patterns hold plain names only, back-ticks or not."""
+    tables = [(t.label, t.columns) for t in graph.node_tables] + [
+        (t.type, t.columns) for t in graph.relationship_tables
+    ]
+    for name in (name for title, columns in tables for name in (title, *columns)):
+        if not _PLAIN_NAME.fullmatch(name):
+            raise StoreError(
+                f"the embedded engine takes names of letters, digits, _ and -, not {name!r}", hint="use --store neo4j"
+            )
 
 
 def _create_nodes(engine: Any, graph: PropertyGraph, rename: Any) -> None:

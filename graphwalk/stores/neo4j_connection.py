@@ -59,7 +59,7 @@ class Connection:
                     return await self._send(mode, query, parameters)
             except TimeoutError as error:
                 raise StoreError(f"Neo4j at {self.place} is silent for {seconds:g} s\n{cypher}", hint=SLOW) from error
-            except (DriverError, Neo4jError, OSError) as error:
+            except (DriverError, Neo4jError, OSError, TypeError, ValueError) as error:
                 if not may_pass(error) or clock() + pause > deadline:
                     raise store_error(error, self.place, cypher, self._database) from error
             await asyncio.sleep(pause)

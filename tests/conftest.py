@@ -1,0 +1,16 @@
+"""What all tests share: no network but this machine, and real databases."""
+
+from urllib.parse import urlsplit
+
+import pytest
+
+from graphwalk.settings import load_settings
+
+pytest_plugins = ["tests.neo4j_servers"]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Sockets reach this machine only, and the Neo4j that the user names."""
+    given = urlsplit(load_settings().neo4j_uri or "").hostname
+    config.option.allow_hosts = ",".join(["127.0.0.1", "::1", "localhost", *([given] if given else [])])
+    config.option.allow_unix_socket = True

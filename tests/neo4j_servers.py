@@ -1,0 +1,125 @@
+"""Real Neo4j servers for the tests: NEO4J_URI if it is set, else testcontainers where Docker runs, else the jars.
+
+Servers start on first use, once for the whole run, xdist workers included, and are gone at its end. Where none can be
+had, the tests that need one are skipped, and the summary says so.
+"""
+
+import os
+import shutil
+import tempfile
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk import database
+from graphwalk.database.docker import docker_answers
+from graphwalk.database.releases import RELEASES
+from graphwalk.errors import StoreError
+from graphwalk.settings import Settings, load_settings
+from graphwalk.stores import open_database
+from graphwalk.stores.store import Database
+
+GIVEN = "given"
+RELEASE_NAMES = (GIVEN,) if load_settings().neo4j_uri else tuple(RELEASES)
+HOME = "GRAPHWALK_TEST_SERVERS"
+"""The folder of the servers of one test run; xdist workers inherit it."""
+SMALL = {"server.memory.pagecache.size": "32m"}
+_PREFIX = "graphwalk-tests-"
+_missing: dict[str, str] = {}
+
+
+def release_params() -> list[Any]:
+    return [pytest.param(name, marks=pytest.mark.neo4j, id=f"neo4j-{name}") for name in RELEASE_NAMES]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):
+        _stop_strays()
+        os.environ[HOME] = tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput") and HOME in os.environ:
+        _stop_all(Path(os.environ.pop(HOME)))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    for release, reason in _missing.items():
+        terminalreporter.write_line(f"no Neo4j {release}, its tests were skipped: {reason}", yellow=True)
+
+
+@pytest.fixture(scope="session")
+def neo4j_settings() -> Iterator[Any]:
+    """A function: release → Settings that reach a server of it."""
+    containers: dict[str, Any] = {}
+
+    def settings(release: str) -> Settings:
+        if release == GIVEN:
+            return load_settings()
+        if docker_answers():
+            return _container_settings(release, containers)
+        return server_settings(Path(os.environ[HOME]) / release, release)
+
+    yield settings
+    for container in containers.values():
+        container.stop()
+
+
+@pytest.fixture(scope="session", params=release_params())
+def neo4j_server(request: pytest.FixtureRequest, neo4j_settings: Any) -> Settings:
+    """Settings that reach a real Neo4j; every test runs once for each release."""
+    settings: Settings = neo4j_settings(request.param)
+    return settings
+
+
+@pytest.fixture(params=[pytest.param("embedded", id="embedded"), *release_params()])
+async def any_database(request: pytest.FixtureRequest) -> AsyncIterator[Database]:
+    """An open database: embedded, and each release of Neo4j. What a test loads there is removed after it."""
+    embedded = request.param == "embedded"
+    settings = Settings() if embedded else request.getfixturevalue("neo4j_settings")(request.param)
+    run_id = f"test-{uuid.uuid4().hex}"
+    database = await open_database("embedded" if embedded else "neo4j", settings, run_id=run_id)
+    yield database
+    if not embedded:
+        for load in await database.loads():  # type: ignore[attr-defined]
+            if load.run_id == run_id:
+                await database.drop(load.scope)  # type: ignore[attr-defined]
+    await database.close()
+
+
+def server_settings(home: Path, release: str) -> Settings:
+    """Start, or find, a server of the jars whose state is in `home`. Skips the test where that is impossible."""
+    settings = Settings({**load_settings().variables, "GRAPHWALK_HOME": str(home)})
+    try:
+        server = database.up(settings, with_="jars", release=release, port=None, heap="512m", conf=SMALL)
+    except StoreError as error:
+        _missing[release] = str(error)
+        pytest.skip(f"no Neo4j {release}: {error}")
+    return Settings({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password, "GRAPHWALK_HOME": str(home)})
+
+
+def _container_settings(release: str, containers: dict[str, Any]) -> Settings:
+    from testcontainers.community.neo4j import Neo4jContainer
+
+    if release not in containers:
+        image = f"neo4j:{RELEASES[release].version}-community"
+        containers[release] = Neo4jContainer(image, password="only-for-these-tests").start()
+    container = containers[release]
+    return Settings({"NEO4J_URI": container.get_connection_url(), "NEO4J_PASSWORD": container.password})
+
+
+def _stop_all(folder: Path) -> None:
+    for home in folder.iterdir() if folder.exists() else ():
+        database.down(Settings({"GRAPHWALK_HOME": str(home)}), delete=True)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _stop_strays() -> None:
+    """End the servers of test runs that were killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
+        pid = folder.name.removeprefix(_PREFIX).split("-")[0]
+        if not Path(f"/proc/{pid}").exists() and folder.owner() == Path.home().owner():
+            _stop_all(folder)
