@@ -27,6 +27,38 @@ class Step(NamedTuple):
     answer: list[Any]
 
 
+class PriorityQueue:
+    """Nodes that wait for their extraction, by (key, number); a sorted list, which for small graphs beats a heap."""
+
+    def __init__(self, n: int, source: int) -> None:
+        self.key = [inf] * n
+        """Of every node; infinite before it is reached, minus infinity once it is extracted: no edge improves it."""
+        self.key[source] = 0.0
+        self.waiting = [(0.0, source)]
+        self.unvisited = list(range(n))
+        self.visited: list[int] = []
+
+    def extract_minimum(self) -> tuple[float, int]:
+        """(key, node) of the smallest key; ties go to the lowest number."""
+        key, node = self.waiting.pop(0)
+        self.key[node] = -inf
+        self.unvisited.remove(node)
+        insort(self.visited, node)
+        return key, node
+
+    def decrease_key(self, node: int, key: float) -> None:
+        """Give a node a smaller key; a node not yet reached joins the queue."""
+        if self.key[node] < inf:
+            self.waiting.remove((self.key[node], node))
+        self.key[node] = key
+        insort(self.waiting, (key, node))
+
+    def hint(self) -> dict[str, Any]:
+        """The state of the queue."""
+        waiting = [[node, key] for key, node in self.waiting]
+        return {"priority_queue": waiting, "unvisited": self.unvisited.copy(), "visited": self.visited.copy()}
+
+
 def bfs(adjacency: Adjacency, source: int) -> Iterator[Step]:
     """Breadth-first search. One step dequeues a node; the answer is [node, …], all reached, source included."""
     queue, reached = deque([source]), {source}
@@ -69,16 +101,15 @@ def dijkstra(adjacency: Adjacency, source: int) -> Iterator[Step]:
 
     The answer is [[source, node, distance], …] for every node reached so far but the source.
     """
-    n = len(adjacency)
-    distance, queue = {source: 0.0}, {source: 0.0}
-    unvisited, visited = list(range(n)), list[int]()
-    triples: list[list[Any]] = [[] for _ in range(n)]
-    while queue:
-        node, hint = _extract_minimum(queue, unvisited, visited)
+    queue = PriorityQueue(len(adjacency), source)
+    triples: list[list[Any]] = [[] for _ in adjacency]
+    while queue.waiting:
+        hint = queue.hint()
+        distance, node = queue.extract_minimum()
         for neighbour, weight in adjacency[node].items():
-            through = distance[node] + weight
-            if through < distance.get(neighbour, inf):
-                distance[neighbour] = queue[neighbour] = through
+            through = distance + weight
+            if through < queue.key[neighbour]:
+                queue.decrease_key(neighbour, through)
                 triples[neighbour] = [source, neighbour, through]
         yield Step(hint, [triple for triple in triples if triple])
 
@@ -108,34 +139,16 @@ def mst_prim(adjacency: Adjacency, source: int) -> Iterator[Step]:
 
     The answer is [[i, j, weight], …], i < j: the tree edges committed so far.
     """
-    key, queue = {source: 0.0}, {source: 0.0}
-    unvisited, visited = list(range(len(adjacency))), list[int]()
+    queue = PriorityQueue(len(adjacency), source)
     parent: dict[int, int] = {}
     tree: list[list[Any]] = []
-    while queue:
-        node, hint = _extract_minimum(queue, unvisited, visited)
+    while queue.waiting:
+        hint = queue.hint()
+        key, node = queue.extract_minimum()
         if node in parent:
-            insort(tree, [min(node, parent[node]), max(node, parent[node]), key[node]])
-        key[node] = -inf  # no edge can join again what is in the tree
+            insort(tree, [min(node, parent[node]), max(node, parent[node]), key])
         for neighbour, weight in adjacency[node].items():
-            if weight < key.get(neighbour, inf):
-                key[neighbour] = queue[neighbour] = weight
+            if weight < queue.key[neighbour]:
+                queue.decrease_key(neighbour, weight)
                 parent[neighbour] = node
         yield Step(hint, tree.copy())
-
-
-def _extract_minimum(
-    queue: dict[int, float], unvisited: list[int], visited: list[int]
-) -> tuple[int, dict[str, list[Any]]]:
-    """Take the node of smallest (key, number) out of the queue, and the hint of the state before that."""
-    order = sorted([(key, node) for node, key in queue.items()])
-    hint = {
-        "priority_queue": [[node, key] for key, node in order],
-        "unvisited": unvisited.copy(),
-        "visited": visited.copy(),
-    }
-    _, node = order[0]
-    del queue[node]
-    unvisited.remove(node)
-    insort(visited, node)
-    return node, hint
