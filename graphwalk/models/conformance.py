@@ -6,6 +6,7 @@ would pass; the detail says what came back. Nothing here raises, except where th
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 Status = Literal["ok", "failed", "absent"]
 Finding = tuple[Status, str]
 _LONGEST_DETAIL = 120
+_SEPARATOR = re.compile(r"(?<=\d)[,.' \u00a0\u202f](?=\d{3})")
+"""Models write 493817 as 493,817."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +205,8 @@ def _has_text(reply: Reply) -> Finding:
 
 def _expects(reply: Reply, expected: str) -> Finding:
     content = reply.message.content or ""
-    return ("ok" if expected in content else "failed"), f"expected {expected!r}, got {content!r}"
+    plain = _SEPARATOR.sub("", content)
+    return ("ok" if expected in content or expected in plain else "failed"), f"expected {expected!r}, got {content!r}"
 
 
 def _well_formed(calls: Sequence[ToolCall]) -> Finding:

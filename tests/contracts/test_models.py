@@ -61,7 +61,7 @@ def clever(request: Request) -> Answer:
 def _react(heard: str, cities: list[str]) -> tuple[str | None, list[tuple[str, Any]]]:
     for clue, text in (
         ("ZEBU", "ZEBU"),
-        ("493817", "It is 493817."),
+        ("493817", "It is 493,817."),
         ("7391", "7391"),
         ("読む", "Žluťoučký kůň 🦓 読む"),
     ):
