@@ -29,7 +29,7 @@ def start_docker(release: Release, *, folder: Path, port: int, password: str, he
     write_private(
         folder / "compose.env",
         f"GRAPHWALK_NEO4J_AUTH_FILE={secret}\nGRAPHWALK_NEO4J_VERSION={release.version}\n"
-        f"GRAPHWALK_NEO4J_RELEASE={release.name}\nGRAPHWALK_NEO4J_PORT={port}\nGRAPHWALK_NEO4J_HEAP={heap}\n",
+        f"GRAPHWALK_NEO4J_PORT={port}\nGRAPHWALK_NEO4J_HEAP={heap}\n",
     )
     _compose(folder, release, "up", "--detach", "--wait", "--wait-timeout", str(int(wait_seconds)))
 

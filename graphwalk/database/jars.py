@@ -58,15 +58,18 @@ def start_jars(
     try:
         _wait(pid, folder, port, log, wait_seconds)
     except BaseException:
-        stop_jars(pid, folder, 5.0)
+        stop_jars(pid, folder, at_once=True)
         raise
     return pid
 
 
-def stop_jars(pid: int, folder: Path, seconds: float = STOP_SECONDS) -> None:
-    """End the server that `start_jars` started in `folder`: SIGTERM, then SIGKILL. Nothing if it is gone already."""
-    for kind in (signal.SIGTERM, signal.SIGKILL):
-        deadline = time.monotonic() + seconds
+def stop_jars(pid: int, folder: Path, *, at_once: bool = False) -> None:
+    """End the server that `start_jars` started in `folder`: SIGTERM, then SIGKILL. Nothing if it is gone already.
+
+    `at_once` goes without the SIGTERM, for a server whose data nobody wants.
+    """
+    for kind in (signal.SIGKILL,) if at_once else (signal.SIGTERM, signal.SIGKILL):
+        deadline = time.monotonic() + STOP_SECONDS
         if runs_in(pid, folder):
             os.kill(pid, kind)
         while runs_in(pid, folder):

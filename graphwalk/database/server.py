@@ -109,7 +109,7 @@ def _stop(server: LocalServer, *, delete: bool) -> None:
     if server.pid is None:
         stop_docker(release_named(server.release), server.folder, delete=delete)
     else:
-        stop_jars(server.pid, server.folder)
+        stop_jars(server.pid, server.folder, at_once=delete)
 
 
 def _password(folder: Path) -> str:

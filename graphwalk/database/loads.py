@@ -1,0 +1,40 @@
+"""`graphwalk db load | clean`: the graphs that GraphWalk keeps in a Neo4j."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from graphwalk.settings import Settings
+from graphwalk.stores.neo4j_loads import Load
+from graphwalk.stores.neo4j_store import Neo4jDatabase
+from graphwalk.types.graph import PropertyGraph
+
+BY_HAND = "by-hand"
+"""The run id of graphs that a person loads; the same graph loaded twice is found again."""
+
+
+async def load(settings: Settings, graph: PropertyGraph, *, run_id: str = BY_HAND) -> Load:
+    """Put a graph into Neo4j and keep it there until `clean(kept=True)`; its entry in the ledger."""
+    async with _opened(settings, run_id) as database:
+        store = await database.load(graph)
+        return next(load for load in await database.loads() if load.scope == store.scope)
+
+
+async def list_loads(settings: Settings) -> list[Load]:
+    """The graphs of all runs in that Neo4j, oldest first."""
+    async with _opened(settings, BY_HAND) as database:
+        return await database.loads()
+
+
+async def clean(settings: Settings, *, kept: bool = False) -> list[Load]:
+    """Remove what killed runs left, with `kept` also what finished runs left on purpose; what was removed."""
+    async with _opened(settings, BY_HAND) as database:
+        return await database.clean(kept=kept)
+
+
+@asynccontextmanager
+async def _opened(settings: Settings, run_id: str) -> AsyncIterator[Neo4jDatabase]:
+    database = await Neo4jDatabase.open(settings, run_id=run_id)
+    try:
+        yield database
+    finally:
+        await database.close()
