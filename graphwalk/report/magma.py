@@ -1,4 +1,4 @@
-"""The report of MAGMA: accuracy by size, by step and by algorithm with a heat map of errors, and the paper's layout."""
+"""The report of MAGMA: what is measured, by algorithm, by size and by step, and the paper's figures."""
 
 import csv
 from collections.abc import Callable, Iterator
@@ -7,23 +7,16 @@ from typing import Any
 
 from graphwalk.errors import ConfigError
 from graphwalk.generators.magma_traces import ALGORITHMS
-from graphwalk.report.formats import UNKNOWN, dollars, duration, integer, one_decimal, short, two_decimals, visible
-from graphwalk.report.magma_records import STEP, TRACE, trace_records
+from graphwalk.report.formats import dollars, duration, integer, one_decimal, short, two_decimals
+from graphwalk.report.magma_records import STEP, TRACE, case, trace_records
+from graphwalk.report.magma_tables import HEAT, more_tables
 from graphwalk.report.measure import Column, Grouping, Measure, Reference, ResultRecord, SuiteReport
 from graphwalk.report.measures import EFFORT, OUTCOME, scored
-from graphwalk.report.report import Report, ReportRow
-from graphwalk.report.tables import PAPER, Cell, Header, TextTable
 from graphwalk.resources import data_path
 from graphwalk.suites.magma.judgement import ERRORS
 
 _STRATEGIES = {"IO": "io", "IO+reasoning": "io_reasoning", "IS": "is"}
 _PAPER = "magma-paper"
-_LAYOUT = (
-    ("accuracy", "Final state, exact match in %"),
-    ("intermediate_exact", "Intermediate states, exact match in %"),
-    ("trajectory_exact", "All states, exact match in %"),
-)
-_SHADES = "·░▒▓█"
 
 
 def _at(level: str, value: Callable[[ResultRecord], float | None]) -> Callable[[ResultRecord], float | None]:
@@ -56,16 +49,10 @@ MEASURES = (
 )
 
 
-def _shaded(value: Any) -> str:
-    """A number with a block as dark as it is large: full from one error per reply."""
-    level = 0 if value == 0 else 1 + min(3, int(value * 4))
-    return f"{_SHADES[level]} {value:.2f}"
-
-
 _QUALITY = (
-    Column("traces", "questions", integer),
+    Column("traces", "questions", integer, optional=2),
     Column("final %", "accuracy", one_decimal, interval=one_decimal),
-    Column("interm. %", "intermediate_exact", one_decimal, interval=one_decimal),
+    Column("interm. %", "intermediate_exact", one_decimal, optional=1, interval=one_decimal),
     Column("traj. %", "trajectory_exact", one_decimal, interval=one_decimal),
     Column("F1 final", "f1", two_decimals, optional=4, interval=two_decimals),
     Column("F1 interm.", "intermediate_f1", two_decimals, optional=5, interval=two_decimals),
@@ -85,19 +72,7 @@ COLUMNS = (
     Column("failed", "infrastructure_failures", integer, optional=2),
 )
 
-GROUP_COLUMNS = (
-    *_QUALITY,
-    Column("reply %", "step_exact", one_decimal, optional=2, interval=one_decimal),
-    Column("prefix", "missing_prefix_per_reply", _shaded),
-    Column("missing", "false_negatives_per_reply", _shaded),
-    Column("halluc.", "hallucinations_per_reply", _shaded),
-    Column("invalid", "invalid_items_per_reply", _shaded),
-)
-
-
-def case(algorithm: str, n: int) -> str:
-    """Algorithm and size as one group; sizes are padded, so that groups sort."""
-    return f"{algorithm} {n:>3}"
+GROUP_COLUMNS = (*_QUALITY, Column("reply %", "step_exact", one_decimal, optional=2, interval=one_decimal), *HEAT)
 
 
 def paper_reference(name: str) -> Reference:
@@ -133,59 +108,14 @@ def _paper() -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def layout_tables(report: Report) -> Iterator[TextTable]:
-    """Algorithm × strategy × model × size, one table per level of exact match, as the paper lays them out."""
-    ours = report.groups.get("case", [])
-    groups = {row["case"] for row in ours}
-    published = report.reference.groups.get("case", ()) if report.reference else ()
-    rows = [*ours, *({**row, "published": True} for row in published if row["case"] in groups)]
-    for field, title in _LAYOUT:
-        known = [row for row in rows if row.get(field) is not None]
-        if known:
-            yield _layout(title, field, known, report)
-
-
-def _layout(title: str, field: str, rows: list[ReportRow], report: Report) -> TextTable:
-    lines: dict[tuple[int, str, bool, str], dict[int, ReportRow]] = {}
-    for row in rows:
-        algorithm, size = row["case"].split()
-        key = (ALGORITHMS.index(algorithm), row["setting"], bool(row.get("published")), row["model"])
-        lines.setdefault(key, {})[int(size)] = row
-    sizes = sorted({size for line in lines.values() for size in line})
-    names = tuple(Header(name, name=True) for name in ("algorithm", "setting", "model"))
-    headers = (*names, *(Header(str(size), optional=_rank(position)) for position, size in enumerate(sizes)))
-    cells = tuple(tuple(_line_cells(key, lines[key], sizes, field)) for key in sorted(lines))
-    source = f"(paper): {report.reference.source}" if report.reference else ""
-    return TextTable(title, headers, cells, source if any(key[2] for key in lines) else "")
-
-
-def _rank(position: int) -> int:
-    """Where a terminal is narrow every second size goes first, then every second of the rest."""
-    return 0 if position % 4 == 0 else 1 if position % 4 == 2 else 2
-
-
-def _line_cells(
-    key: tuple[int, str, bool, str], line: dict[int, ReportRow], sizes: list[int], field: str
-) -> Iterator[Cell]:
-    algorithm, setting, published, model = key
-    yield Cell(ALGORITHMS[algorithm], dim=published)
-    yield Cell(setting, dim=published)
-    yield Cell(visible(model) + (PAPER if published else ""), dim=published)
-    for size in sizes:
-        row = line.get(size, {})
-        ends = row.get("intervals", {}).get(field)
-        text = one_decimal(row[field]) if row else UNKNOWN
-        yield Cell(text, "–".join(map(one_decimal, ends)) if ends else "", published)
-
-
 REPORT = SuiteReport(
     suite="magma",
     measures=MEASURES,
     groupings=(
-        Grouping("algorithm", "algorithm, errors per reply", lambda r: r["task"]["algorithm"], ALGORITHMS),
-        Grouping("n", "number of nodes", lambda r: r["task"]["n"]),
+        Grouping("algorithm", "algorithm", lambda r: r["task"]["algorithm"], ALGORITHMS),
+        Grouping("n", "nodes", lambda r: r["task"]["n"]),
         Grouping("case", "algorithm and size", lambda r: case(r["task"]["algorithm"], r["task"]["n"]), shown=False),
-        Grouping("step", "number of the step", lambda r: (r["score"] or {}).get("step")),
+        Grouping("step", "step", lambda r: (r["score"] or {}).get("step")),
     ),
     columns=COLUMNS,
     group_columns=GROUP_COLUMNS,
@@ -194,9 +124,9 @@ REPORT = SuiteReport(
     notes=(
         "final, interm., traj.: states that match exactly, in %, of the last step, the steps before it, and all;"
         " means over traces. The io strategies ask for the last state only. F1: of the sets of items.",
-        "Errors are means per reply: no prefix, missing items, hallucinated items, items of an invalid form.",
+        "Errors are means per reply: prefixes and items that are missing, hallucinated and invalid items.",
         "Ranges are 95 % intervals: Wilson's for percentages of traces and replies, a bootstrap over graphs for means.",
     ),
     records=trace_records,
-    tables=layout_tables,
+    tables=more_tables,
 )

@@ -17,6 +17,11 @@ _KEPT = ("model", "setting", "repeat", "exit_status", "score", "turns", "tool_ca
 _KEPT_OF_TASK = ("trace_id", "algorithm", "n", "total_steps", "graph_digest", "template")
 
 
+def case(algorithm: str, n: int) -> str:
+    """Algorithm and size as one group; sizes are padded, so that groups sort."""
+    return f"{algorithm} {n:>3}"
+
+
 def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
     """One record per trace and one per scored step; of an episode that was run again the last result counts.
 
