@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from graphwalk.agent.loop import Walk, run_episode
-from graphwalk.config.experiment import AgentConfig, ExperimentConfig
+from graphwalk.config.experiment import AgentConfig, ExperimentConfig, MagmaConfig
+from graphwalk.config.loading import load_experiment
 from graphwalk.errors import ConfigError
 from graphwalk.models.scripted import ScriptedModel
 from graphwalk.suites.magma.judgement import ERRORS
@@ -139,3 +140,21 @@ def test_an_extractor_model_may_read_what_we_cannot() -> None:
 def test_an_unknown_scripted_model() -> None:
     with pytest.raises(ConfigError, match="no scripted model 'clever'"):
         SUITE.policy("clever", tasks(experiment())[0][0], "io", None, 0)
+
+
+def test_shipped_experiments() -> None:
+    paper = load_experiment("magma-paper")
+    assert isinstance(paper.suite, MagmaConfig)
+    counts = {(spec.nodes, spec.count) for spec in paper.suite.specs()}
+    assert len(paper.suite.specs()) == 65
+    assert {count for n, count in counts if n == 5} == {112}
+    assert {count for n, count in counts if n > 5} == {125}
+    quick = load_experiment("magma-one-algorithm", ["suite.traces.0.algorithm=dijkstra"], {"suite.traces.*.count": 2})
+    assert [(w.facts["algorithm"], w.facts["n"]) for w in SUITE.worlds(quick)] == [("dijkstra", 5)] * 2
+    for name in ("magma", "magma-one-size", "magma-free-running"):
+        assert set(load_experiment(name).settings) <= set(SUITE.settings)
+
+
+def test_an_unknown_algorithm_is_named_with_its_line() -> None:
+    with pytest.raises(ConfigError, match=r"magma\.yaml:\d+: suite\.traces\.0\.algorithm"):
+        load_experiment("magma", ["suite.traces.0.algorithm=a_star"])
