@@ -27,6 +27,8 @@ Bits = NDArray[np.bool_]
 
 ENUMERABLE = 5
 BLOCK = 512
+"""Graphs drawn at a time, fewer of large ones: part of what a seed means."""
+BLOCK_PAIRS = 1 << 22
 FRUITLESS = 1 << 18
 """After so many candidates in a row without a new one, the split counts as exhausted."""
 
@@ -101,11 +103,12 @@ Candidate = tuple[Bits, NDArray[np.float64], int]
 
 def _drawn(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
     n, pairs = spec.nodes, spec.nodes * (spec.nodes - 1) // 2
+    rows = max(1, min(BLOCK, BLOCK_PAIRS // pairs))
     for block in count():
         draw = generator(seed, "magma.graphs", n, str(spec.p), block)
-        bits = draw.random((BLOCK, pairs)) < spec.p
-        weights = draw.integers(1, 11, (BLOCK, pairs)).astype(float)
-        yield from zip(bits, weights, draw.integers(n, size=BLOCK).tolist(), strict=True)
+        bits = draw.random((rows, pairs)) < spec.p
+        weights = draw.integers(1, 11, (rows, pairs)).astype(float)
+        yield from zip(bits, weights, draw.integers(n, size=rows).tolist(), strict=True)
 
 
 def _enumerated(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:

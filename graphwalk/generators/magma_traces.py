@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -96,6 +96,15 @@ def adjacency_of(instance: Instance) -> Adjacency:
     for (i, j), weight in zip(instance.edges, weights, strict=True):
         adjacency[i][j] = adjacency[j][i] = weight
     return adjacency
+
+
+def write_traces(traces: Iterable[MagmaTrace], path: Path) -> int:
+    """Write a data set, one JSON object a line, as the traces come; how many there were."""
+    number = 0
+    with path.open("w", encoding="utf-8") as file:
+        for number, trace in enumerate(traces, start=1):
+            file.write(json.dumps(trace.as_json()) + "\n")
+    return number
 
 
 def read_traces(path: Path) -> Iterator[MagmaTrace]:

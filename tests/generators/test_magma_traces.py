@@ -14,7 +14,7 @@ from graphwalk.config.specs import MagmaSpec
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.generators.magma_check import check_final
 from graphwalk.generators.magma_graphs import Instance, instances
-from graphwalk.generators.magma_traces import ALGORITHMS, MagmaTrace, make_traces, read_traces
+from graphwalk.generators.magma_traces import ALGORITHMS, MagmaTrace, make_traces, read_traces, write_traces
 
 SPLITS = ("train", "validation", "test")
 
@@ -144,6 +144,12 @@ def test_a_split_that_is_too_small(fields: dict[str, Any], found: int) -> None:
     assert error.value.hint
 
 
+def test_large_graphs() -> None:
+    first, second = made(algorithm="mst_prim", nodes=600, p=0.004, count=2)
+    assert first.instance != second.instance
+    assert len(first.final) == len(first.steps) - 1
+
+
 def test_an_impossible_probability() -> None:
     with pytest.raises(ConfigError, match="0 distinct bfs traces of 7 nodes at p = 0"):
         made(nodes=7, p=0.0, split="train", count=1)
@@ -171,7 +177,8 @@ def test_data_sets_are_read_back_and_checked(tmp_path: Path) -> None:
     traces = [trace for algorithm in ALGORITHMS for trace in made(algorithm=algorithm, nodes=6, count=2)]
     records = [trace.as_json() for trace in traces]
     file = tmp_path / "traces.jsonl"
-    file.write_text("".join(json.dumps(record) + "\n" for record in records))
+    assert write_traces(traces, file) == 10
+    assert [json.loads(line) for line in file.read_text().splitlines()] == records
     assert list(read_traces(file)) == traces
     records[1]["steps"][0]["answer"] = [5]
     for bad in (json.dumps(records[1]), "{", "[]", '{"algorithm": "a_star"}', "{}"):
