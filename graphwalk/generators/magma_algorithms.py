@@ -21,7 +21,7 @@ Adjacency = Sequence[Mapping[int, float]]
 
 
 class Step(NamedTuple):
-    """One step of an algorithm; both parts are JSON values."""
+    """One step of an algorithm; both parts are JSON values, to be read only: steps share what did not change."""
 
     hint: dict[str, Any]
     answer: list[Any]

@@ -100,11 +100,12 @@ def adjacency_of(instance: Instance) -> Adjacency:
 
 def write_traces(traces: Iterable[MagmaTrace], path: Path) -> int:
     """Write a data set, one JSON object a line, as the traces come; how many there were."""
-    number = 0
+    written = 0
     with path.open("w", encoding="utf-8") as file:
-        for number, trace in enumerate(traces, start=1):
+        for trace in traces:
             file.write(json.dumps(trace.as_json()) + "\n")
-    return number
+            written += 1
+    return written
 
 
 def read_traces(path: Path) -> Iterator[MagmaTrace]:
