@@ -52,6 +52,15 @@ class GraphIndex:
         """Names of the properties that relationships of this type have, sorted."""
         return _property_names(self.relationships_of.get(type_, ()))
 
+    def node_values(self, label: str, name: str) -> set[tuple[str, Value]]:
+        """Distinct values of a node property; the type is part of the value (`True` is not `1`)."""
+        found = (self.property(key, name) for key in self.keys_of(label))
+        return {(type(value).__name__, value) for value in found if value is not None}
+
+    def joined_pairs(self, type_: str) -> set[tuple[str, str]]:
+        """Keys of the nodes that relationships of this type join, from source to target."""
+        return {(r.source, r.target) for r in self.relationships_of.get(type_, ())}
+
     def distances(self, start: str, limit: int) -> dict[str, int]:
         """Fewest steps, 1 … limit, from `start` to every node that can be reached; to `start` itself by a cycle.
 

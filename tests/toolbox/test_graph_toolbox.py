@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - the texts that a model reads stand here as they are
 """What the tools return, and what the ablation switches change."""
 
 from inline_snapshot import snapshot

@@ -1,4 +1,3 @@
-# ruff: noqa: E501 - the texts that a model reads stand here as they are
 """Calls that cannot be carried out: each is a helpful text with the class of the mistake, and never an exception."""
 
 import json

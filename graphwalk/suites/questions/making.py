@@ -1,5 +1,6 @@
 """Making tasks: templates × graph, each with an answer that both oracles name."""
 
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import cast
 
@@ -53,7 +54,7 @@ async def make_tasks(
             taken[tuple(parameters.values())] = None
             question = instantiate(template, index, parameters)
             gold = await agreed_rows(question, index, store, load or EmbeddedDatabase().load)
-            task = _task(template, question, gold, graph.digest, seed, number)
+            task = _task(template, question, gold, index, seed, number)
             tasks.append(task if par is None else await _with_par(task, par))
     return tasks
 
@@ -84,9 +85,9 @@ def _answer_properties(
 
 
 def _task(
-    template: QuestionTemplate, question: Question, gold: list[Row], digest: str, seed: int, number: int
+    template: QuestionTemplate, question: Question, gold: list[Row], index: GraphIndex, seed: int, number: int
 ) -> QuestionTask:
-    fields = question.answer_fields
+    fields, digest = question.answer_fields, index.graph.digest
     properties = fields[len(template.answer_fields) :]
     return QuestionTask(
         task_id=f"{digest[:12]}-{template.name}-{number}",
@@ -102,9 +103,26 @@ def _task(
         mode=template.mode,
         gold=[{field: row[field] for field in fields} for row in gold],
         gold_size=len(gold),
+        candidates=count_candidates(template, index, question.parameters),
         seed=seed,
         graph_digest=digest,
     )
+
+
+def count_candidates(template: QuestionTemplate, index: GraphIndex, parameters: Mapping[str, Value]) -> int | None:
+    """Rows that the form of an answer allows: what a player that gives everything would give."""
+    if not template.candidates:
+        return None
+    sizes = []
+    for name in template.candidates:
+        parameter, value = template.parameters[name], str(parameters[name])
+        if parameter.role == "label":
+            sizes.append(len(index.keys_of(value)))
+        elif parameter.role == "relationship_type":
+            sizes.append(len(index.joined_pairs(value)))
+        else:
+            sizes.append(len(index.node_values(str(parameters[parameter.of or ""]), value)))
+    return math.prod(sizes)
 
 
 async def _with_par(task: QuestionTask, par: Par) -> QuestionTask:

@@ -53,7 +53,7 @@ async def par(task: QuestionTask, schema: Schema, toolbox: Toolbox) -> tuple[int
         raise OracleError(
             f"the expert finds another answer than the oracles to {task.task_id} ({task.question.strip()})\n"
             f"  expert: {played.answer}\n  target: {json.dumps(task.gold, ensure_ascii=False)}",
-            hint=f"graphwalk questions show {task.template}",
+            hint=f"graphwalk questions {task.template}",
         )
     return played.turns, played.calls
 

@@ -22,3 +22,5 @@ class QuestionTask(Task):
     """The fields that decide whether a row is right; the stricter score compares all `answer_fields`."""
     mode: Mode
     template_version: int
+    candidates: int | None = None
+    """Rows that the form of the answer allows; None where rows hold computed values."""

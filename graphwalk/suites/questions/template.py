@@ -58,6 +58,9 @@ class QuestionTemplate(Strict):
     scored_fields: tuple[str, ...] = ()
     """Fields that decide whether a row is right; all of them where none are named."""
     mode: Mode = "set"
+    candidates: tuple[str, ...] = ()
+    """Parameters that span all rows an answer can have (nodes of a label, relationships of a type, values of a
+    property); none where rows hold computed values."""
     preferred_rows: PositiveInt = 50
     """Parameters are drawn so that the gold answer is no longer, where the graph allows."""
 
@@ -81,7 +84,7 @@ class QuestionTemplate(Strict):
         check_text(text, known, WORDING_FILTERS if info.field_name == "wording" else CYPHER_FILTERS)
         return text
 
-    @field_validator("cypher_parameters", "answer_properties_of", "scored_fields")
+    @field_validator("cypher_parameters", "answer_properties_of", "scored_fields", "candidates")
     @classmethod
     def _names_what_exists(cls, names: Any, info: ValidationInfo) -> Any:
         known = info.data.get("answer_fields" if info.field_name == "scored_fields" else "parameters", ())

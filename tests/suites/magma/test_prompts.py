@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """What the model reads, word for word."""
 
 import pytest

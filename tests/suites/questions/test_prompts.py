@@ -1,4 +1,3 @@
-
 """The prompts, word for word."""
 
 import subprocess

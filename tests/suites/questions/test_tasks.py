@@ -90,6 +90,7 @@ Answer with a JSON list of objects, one for every node:
             "scored_fields": ("node_key",),
             "mode": "set",
             "template_version": 1,
+            "candidates": 4,
         }
     )
 

@@ -1,0 +1,138 @@
+"""The promises about being killed, with real processes, real signals and a real server (reliability R01, R02, R05)."""
+
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.runlog.run_folder import RunFolder
+from tests.models.server import Answer, ModelServer, Request, chat
+
+WALL_CLOCK = ("seconds", "seconds_per_question")
+
+
+def thinker(request: Request) -> Answer:
+    """Thinks twice, then answers with nothing; every reply takes 20 ms."""
+    thoughts = sum(message["role"] == "tool" for message in request.body["messages"])
+    body = chat("[]") if thoughts == 2 else chat(calls=[("think", {"thought": f"{thoughts}"})])
+    return Answer(body, delay=0.02)
+
+
+def command(*words: str | Path) -> list[str]:
+    return [sys.executable, "-c", "from graphwalk.cli import main; main()", *map(str, words)]
+
+
+def environment(url: str) -> dict[str, str]:
+    return {**os.environ, "LOCAL_BASE_URL": url, "LOCAL_API_KEY": "none", "NO_COLOR": "1"}
+
+
+async def begin(url: str, *words: str | Path) -> asyncio.subprocess.Process:
+    pipe = subprocess.PIPE
+    return await asyncio.create_subprocess_exec(*command(*words), env=environment(url), stdout=pipe, stderr=pipe)
+
+
+def start_words(folder: Path, seed: int) -> list[str | Path]:
+    graphs = ["--graphs", "2", "--limit", "24", "--max-concurrency", "4", "--seed", str(seed)]
+    return ["run", "quickstart", "--model", "openai-api/local/m", *graphs, "--out", folder]
+
+
+async def table(url: str, folder: Path) -> dict[str, Any]:
+    process = await begin(url, "report", folder, "--json")
+    out, _ = await process.communicate()
+    report: dict[str, Any] = json.loads(out)
+    for row in [*report["rows"], *(row for rows in report["groups"].values() for row in rows)]:
+        for name in WALL_CLOCK:
+            row.pop(name, None)
+            row["intervals"].pop(name, None)
+    return report
+
+
+async def wait_for_results(folder: Path, some: int) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        path = folder / "results.jsonl"
+        if path.exists() and path.read_bytes().count(b"\n") >= some:
+            return
+        await asyncio.sleep(0.005)
+    pytest.fail("the run makes no progress")
+
+
+async def killed_and_resumed(folder: Path, kills: int, draw: random.Random) -> None:
+    """A run that is killed again and again at random moments ends like one that nobody disturbed."""
+    async with ModelServer(thinker) as server:
+        undisturbed = folder / "undisturbed"
+        await (await begin(server.url, *start_words(undisturbed, 1))).communicate()
+        asked = len(server.requests)
+        server.requests.clear()
+        disturbed = folder / "disturbed"
+        words, in_flight = start_words(disturbed, 1), 0
+        for number in range(kills):
+            process = await begin(server.url, *words)
+            await wait_for_results(disturbed, number * 24 // (kills + 1))
+            await asyncio.sleep(draw.uniform(0.0, 0.3))
+            process.send_signal(signal.SIGKILL)
+            await process.communicate()
+            in_flight += 4
+            if (disturbed / "run.json").exists():
+                words = ["resume", disturbed]
+        process = await begin(server.url, *words)
+        _, errors = await process.communicate()
+        assert process.returncode == 0, errors.decode()
+        keys = [(r["task_id"], r["model"], r["setting"], r["repeat"]) for r in RunFolder.open(disturbed).records()]
+        assert len(keys) == len(set(keys)) == 24
+        assert await table(server.url, disturbed) == await table(server.url, undisturbed)
+        # A reply that was on its way at the moment of a kill is all that may be asked for again.
+        assert asked == 72
+        assert asked <= len(server.requests) <= asked + in_flight
+
+
+async def test_a_killed_run_loses_and_repeats_nothing(tmp_path: Path) -> None:
+    await killed_and_resumed(tmp_path, 3, random.Random(7))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+async def test_many_kills_lose_and_repeat_nothing(tmp_path: Path, seed: int) -> None:
+    await killed_and_resumed(tmp_path, 6, random.Random(seed))
+
+
+@pytest.mark.parametrize(("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+async def test_a_signal_ends_a_run_in_order(tmp_path: Path, signum: signal.Signals, code: int) -> None:
+    async with ModelServer(thinker) as server:
+        process = await begin(server.url, *start_words(tmp_path / "run", 1))
+        await wait_for_results(tmp_path / "run", 3)
+        sent = time.monotonic()
+        process.send_signal(signum)
+        _, errors = await process.communicate()
+        assert time.monotonic() - sent < 5
+        assert process.returncode == code
+        assert f"graphwalk resume {tmp_path / 'run'}" in errors.decode()
+        assert "Traceback" not in errors.decode()
+        finished = len(list(RunFolder.open(tmp_path / "run").records()))
+        assert 3 <= finished < 24
+        process = await begin(server.url, "resume", tmp_path / "run")
+        await process.communicate()
+        assert len(list(RunFolder.open(tmp_path / "run").records())) == 24
+
+
+async def test_two_processes_on_one_folder_do_not_double_anything(tmp_path: Path) -> None:
+    async with ModelServer(thinker) as server:
+        first = await begin(server.url, *start_words(tmp_path / "run", 1))
+        await wait_for_results(tmp_path / "run", 1)
+        server.respond = lambda request: replace(thinker(request), delay=0.5)
+        second = await begin(server.url, "resume", tmp_path / "run")
+        _, errors = await second.communicate()
+        assert second.returncode == 3
+        assert "another process" in errors.decode()
+        await first.communicate()
+        assert first.returncode == 0
+        assert len(list(RunFolder.open(tmp_path / "run").records())) == 24
