@@ -14,6 +14,7 @@ GRACE_SECONDS = 1.5
 """What a server may take beyond its own time limit before we hang up."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 POOL_SIZE = 64
+SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
 Found = list[tuple[list[str], list[Any]]]
 """Rows as (names, values)."""
@@ -87,6 +88,8 @@ async def connect(settings: Settings, *, wait_seconds: float, notices: list[str]
     from neo4j.exceptions import DriverError
 
     uri, user, password = _address(settings)
+    if urlsplit(uri).scheme not in SCHEMES:
+        raise StoreError(f"{_place(uri)} is no address of a Neo4j", hint="NEO4J_URI=bolt://127.0.0.1:7687")
     try:
         driver = AsyncGraphDatabase.driver(
             uri,
@@ -99,7 +102,7 @@ async def connect(settings: Settings, *, wait_seconds: float, notices: list[str]
             warn_notification_severity="OFF",
         )
     except (DriverError, ValueError) as error:
-        raise StoreError(f"NEO4J_URI is no address of a Neo4j: {error}", hint="try bolt://127.0.0.1:7687") from error
+        raise StoreError(f"{_place(uri)} is no address of a Neo4j: {error}", hint="correct NEO4J_URI") from error
     connection = Connection(driver, _place(uri), settings.neo4j_database, wait_seconds, notices)
     try:
         await connection.read("RETURN 1 AS ready", {}, 10.0, once=True)

@@ -32,6 +32,6 @@ def store_error(error: Exception, place: str, cypher: str, database: str | None)
         return StoreError(f"Neo4j at {place} refused a query: {error.message}\n{cypher}")
     if isinstance(error, TypeError | ValueError):
         return StoreError(f"a parameter of a query is no value of Neo4j: {error}\n{cypher}")
-    if isinstance(error, e.UnsupportedServerProduct) or "handshake" in str(error).lower():
+    if isinstance(error, e.UnsupportedServerProduct) or "looks like HTTP" in str(error):
         return StoreError(f"what answers at {place} is not a Neo4j: {error}", hint=_START)
     return StoreError(f"Neo4j at {place} cannot be reached: {error or type(error).__name__}", hint=_START)

@@ -1,0 +1,101 @@
+import asyncio
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphwalk.errors import StoreError
+from graphwalk.stores.batches import node_batches, relationship_batches
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.graph_schema import schema_of
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+
+NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True)
+VALUES = st.one_of(
+    st.booleans(),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
+)
+PROPERTIES = st.dictionaries(NAMES.filter(lambda name: name != "key"), VALUES, max_size=4)
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> PropertyGraph:
+    labels = draw(st.lists(NAMES, min_size=1, max_size=3))
+    nodes = [Node(f"k{i}", draw(st.sampled_from(labels)), draw(PROPERTIES)) for i in range(draw(st.integers(1, 6)))]
+    keys = st.sampled_from([node.key for node in nodes])
+    ends = draw(st.lists(st.tuples(NAMES, keys, keys, PROPERTIES), max_size=8))
+    return PropertyGraph.from_rows(nodes, [Relationship(*end) for end in ends])
+
+
+@settings(deadline=None, max_examples=60)
+@given(graphs())
+def test_what_goes_in_comes_out(graph: PropertyGraph) -> None:
+    async def check() -> None:
+        store = await EmbeddedDatabase().load(graph)
+        nodes = await store.run("MATCH (n) RETURN n.key AS key, labels(n) AS labels, properties(n) AS p")
+        assert {r["key"]: (r["labels"], typed(r["p"])) for r in nodes} == {
+            n.key: ([n.label], typed({"key": n.key, **n.properties})) for n in graph.nodes()
+        }
+        found = await store.run("MATCH (a)-[r]->(b) RETURN a.key AS s, type(r) AS t, b.key AS e, properties(r) AS p")
+        assert sorted((r["s"], r["t"], r["e"], repr(typed(r["p"]))) for r in found) == sorted(
+            (r.source, r.type, r.target, repr(typed(r.properties))) for r in graph.relationships()
+        )
+        assert await store.schema() == schema_of(graph)
+
+    asyncio.run(check())
+
+
+def typed(properties: object) -> list[tuple[str, type, object]]:
+    return sorted((name, type(value), value) for name, value in dict(properties).items())  # type: ignore[call-overload]
+
+
+@given(graphs(), st.integers(1, 5), st.booleans())
+@settings(deadline=None, max_examples=40)
+def test_batches_hold_the_graph(graph: PropertyGraph, size: int, by_pair: bool) -> None:
+    label_of = {node.key: node.label for node in graph.nodes()}
+    rows = {row["key"]: (b.label, len(row)) for b in node_batches(graph, size) for row in b.rows}
+    assert rows == {n.key: (n.label, 1 + len(n.properties)) for n in graph.nodes()}
+    batches = list(relationship_batches(graph, size, by_pair=by_pair))
+    assert all(0 < len(batch.rows) <= size for batch in batches)
+    for batch in batches:
+        assert batch.pair is None or {(label_of[r["s"]], label_of[r["t"]]) for r in batch.rows} == {batch.pair}
+    loaded = [(b.type, r["s"], r["t"], repr(sorted(r["p"].items()))) for b in batches for r in b.rows]
+    assert sorted(loaded) == sorted(
+        (r.type, r.source, r.target, repr(sorted(r.properties.items()))) for r in graph.relationships()
+    )
+
+
+def ring(nodes: int) -> PropertyGraph:
+    keys = [f"k{i}" for i in range(nodes)]
+    pairs = [(k, keys[(i + step) % nodes]) for i, k in enumerate(keys) for step in (1, 2, 3)]
+    return PropertyGraph.from_rows([Node(k, "A", {}) for k in keys], [Relationship("R", a, b, {}) for a, b in pairs])
+
+
+async def test_a_long_query_ends_in_time_and_lets_others_run() -> None:
+    store = await EmbeddedDatabase(timeout_seconds=0.5).load(ring(3000))
+    walk = asyncio.create_task(store.run("MATCH (a:A)-[*1..9]->(b:A)-->(c) RETURN count(*) AS n"))
+    turns = 0
+    started = time.monotonic()
+    while not walk.done():
+        await asyncio.sleep(0.01)
+        turns += 1
+    with pytest.raises(StoreError, match="longer than 0.5 s"):
+        await walk
+    assert time.monotonic() - started < 5
+    assert turns > 5
+
+
+async def test_an_unknown_label_says_nothing_on_stderr(capfd: pytest.CaptureFixture[str]) -> None:
+    store = await EmbeddedDatabase().load(ring(3))
+    assert await store.run("MATCH (n:Nosuch) RETURN n") == []
+    assert capfd.readouterr().err == ""
+
+
+async def test_a_dropped_graph_answers_no_more() -> None:
+    store = await EmbeddedDatabase().load(ring(3))
+    await store.drop()
+    with pytest.raises(StoreError, match="dropped"):
+        await store.run("RETURN 1 AS one")

@@ -1,0 +1,228 @@
+"""What must hold when processes are killed, servers restart, and many runs share one Neo4j (R21 to R26)."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk import database
+from graphwalk.errors import StoreError
+from graphwalk.settings import Settings
+from graphwalk.stores import neo4j_store
+from graphwalk.stores.graph_schema import schema_of
+from graphwalk.stores.neo4j_store import Neo4jDatabase, scope_of
+from tests.neo4j_servers import GIVEN, RELEASE_NAMES, server_settings
+from tests.stores.loader import chain
+
+pytestmark = pytest.mark.neo4j
+ROOT = Path(__file__).parents[2]
+NODES = 1_000
+
+
+@pytest.fixture
+def run_id() -> str:
+    return f"test-{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+async def opened(neo4j_server: Settings, run_id: str) -> AsyncIterator[Neo4jDatabase]:
+    found = await Neo4jDatabase.open(neo4j_server, run_id=run_id)
+    yield found
+    for load in await found.loads():
+        if load.run_id.startswith(run_id):
+            await found.drop(load.scope)
+    await found.close()
+
+
+def start_loader(settings: Settings, run_id: str, nodes: int = NODES) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.stores.loader", run_id, str(nodes)],
+        cwd=ROOT,
+        env={**os.environ, **settings.variables},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+async def scope_count(found: Neo4jDatabase, scope: str) -> tuple[int, int]:
+    (nodes,) = await found._connection.write(f"MATCH (n:`{scope}`) RETURN count(n) AS n")
+    (relationships,) = await found._connection.write(f"MATCH (:`{scope}`)-[r]->() RETURN count(r) AS n")
+    return nodes["n"], relationships["n"]
+
+
+async def killed_half_way(opened: Neo4jDatabase, settings: Settings, run_id: str) -> str:
+    scope = scope_of(run_id, chain(NODES).digest)
+    with start_loader(settings, run_id) as loader:
+        for _ in range(3000):
+            if (await scope_count(opened, scope))[0] > 100:
+                break
+            await asyncio.sleep(0.02)
+        loader.send_signal(signal.SIGKILL)
+    nodes, relationships = await scope_count(opened, scope)
+    assert nodes < NODES or relationships < 2 * (NODES - 1), "the load was over before it was killed"
+    return scope
+
+
+async def test_a_load_killed_half_way_is_begun_anew(opened: Neo4jDatabase, neo4j_server: Settings, run_id: str) -> None:
+    scope = await killed_half_way(opened, neo4j_server, run_id)
+    store = await opened.load(chain(NODES))
+    assert store.scope == scope
+    assert await scope_count(opened, scope) == (NODES, 2 * (NODES - 1))
+    assert await store.schema() == schema_of(chain(NODES))
+
+
+async def test_clean_removes_what_a_killed_run_left_and_nothing_else(
+    opened: Neo4jDatabase, neo4j_server: Settings, run_id: str
+) -> None:
+    await opened._connection.write("CREATE (:Canary {key: $run})-[:SINGS]->(:Canary {key: $run})", run=run_id)
+    living = await opened.load(chain(10))
+    dead = await killed_half_way(opened, neo4j_server, run_id + "-killed")
+    other = await Neo4jDatabase.open(neo4j_server, run_id=run_id + "-kept")
+    kept = await other.load(chain(20))
+    await other.close()
+    scopes = {load.scope for load in await opened.clean()}
+    assert dead in scopes
+    assert not {living.scope, kept.scope} & scopes
+    assert await scope_count(opened, dead) == (0, 0)
+    assert kept.scope in {load.scope for load in await opened.clean(kept=True)}
+    assert await scope_count(opened, living.scope) == (10, 18)
+    removed = await opened._connection.write(
+        "MATCH (n:Canary {key: $run}) DETACH DELETE n RETURN count(n) AS n", run=run_id
+    )
+    assert removed == [{"n": 2}]
+    names = {row["name"] for row in await opened._connection.write("SHOW CONSTRAINTS YIELD name RETURN name")}
+    assert living.scope in names
+    assert not {dead, kept.scope} & names
+
+
+async def test_processes_load_at_the_same_time(opened: Neo4jDatabase, neo4j_server: Settings, run_id: str) -> None:
+    """Three runs beside each other, and one of them twice."""
+    runs = [run_id, run_id + "-2", run_id + "-3", run_id]
+    loaders = [start_loader(neo4j_server, name, 100) for name in runs]
+    for loader in loaders:
+        assert loader.stdout is not None
+        assert await asyncio.to_thread(loader.stdout.readline) == "loaded\n"
+    digest = chain(100).digest
+    assert [await scope_count(opened, scope_of(name, digest)) for name in runs] == [(100, 198)] * 4
+    for loader in loaders:
+        loader.kill()
+        loader.communicate()
+
+
+async def test_an_answer_that_got_lost_does_not_load_twice(
+    opened: Neo4jDatabase, run_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every batch is sent twice, as after a connection that broke between commit and answer."""
+    send = opened._connection._send
+
+    async def twice(mode: str, query: Any, parameters: Any) -> Any:
+        await send(mode, query, parameters)
+        return await send(mode, query, parameters)
+
+    monkeypatch.setattr(opened._connection, "_send", twice)
+    monkeypatch.setattr(neo4j_store, "BATCH", 50)
+    store = await opened.load(chain(200))
+    assert await scope_count(opened, store.scope) == (200, 398)
+    await store.drop()
+    assert await scope_count(opened, store.scope) == (0, 0)
+
+
+async def test_queries_end_in_time(opened: Neo4jDatabase) -> None:
+    store = await opened.load(chain(10))
+    store._timeout_seconds = 1.0
+    started = time.monotonic()
+    endless = "UNWIND range(1, 1000000) AS x UNWIND range(1, 1000000) AS y RETURN count(*) AS n"
+    ends = await asyncio.gather(*(store.run(endless) for _ in range(3)), return_exceptions=True)
+    assert all(isinstance(end, StoreError) for end in ends)
+    assert time.monotonic() - started < 15  # far less on a quiet machine
+    store._timeout_seconds = 30.0
+    assert await store.run("RETURN 1 AS one") == [{"one": 1}]
+
+
+async def test_no_deprecation_notice(neo4j_server: Settings, run_id: str) -> None:
+    notices: list[str] = []
+    found = await Neo4jDatabase.open(neo4j_server, run_id=run_id, notices=notices)
+    store = await found.load(chain(10))
+    await store.schema(3)
+    await store.drop()
+    await found.clean()
+    await found.close()
+    assert [notice for notice in notices if "DEPRECATION" in notice] == []
+
+
+async def test_look_ups_by_key_use_the_index(opened: Neo4jDatabase) -> None:
+    store = await opened.load(chain(10))
+    template = "EXPLAIN MATCH (n:{{ l | label }} {key: $key}) RETURN n"
+    async with opened._connection._driver.session() as session:
+        result = await session.run(store.render(template, {"l": "A"}), {"key": "n1"})
+        plan = str((await result.consume()).plan)
+    assert "UniqueIndexSeek" in plan
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "hint"),
+    [
+        ({"NEO4J_PASSWORD": "wrong-password"}, "refuses the user name or password", "NEO4J_PASSWORD"),
+        ({"NEO4J_DATABASE": "nosuch"}, "has no database 'nosuch'", "NEO4J_DATABASE"),
+        ({"NEO4J_URI": "bolt://127.0.0.1:9"}, "cannot be reached", "graphwalk db up"),
+        ({"NEO4J_URI": "http://127.0.0.1:7474"}, "is no address of a Neo4j", "bolt://"),
+    ],
+)
+async def test_what_is_wrong_is_said(neo4j_server: Settings, change: dict[str, str], message: str, hint: str) -> None:
+    settings = replace(neo4j_server, variables={**neo4j_server.variables, **change})
+    with pytest.raises(StoreError, match=message) as raised:
+        await Neo4jDatabase.open(settings, run_id="x")
+    assert hint in raised.value.hint
+    assert "wrong-password" not in str(raised.value)
+
+
+async def test_a_web_server_is_no_neo4j() -> None:
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(20)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server:
+        with pytest.raises(StoreError, match="is not a Neo4j"):
+            await Neo4jDatabase.open(Settings({"NEO4J_URI": f"bolt://127.0.0.1:{port}"}), run_id="x")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="the server that NEO4J_URI names is not ours to restart")
+async def test_a_run_outlives_restarts(tmp_path: Path, run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server of its own is killed and started again, in the middle of a load and of queries."""
+    monkeypatch.setattr(neo4j_store, "BATCH", 20)
+    settings = server_settings(tmp_path, "5.26")
+    home = Settings({"GRAPHWALK_HOME": str(tmp_path)})
+    server = database.status(home).server
+    assert server is not None
+    assert server.pid is not None
+    try:
+        found = await Neo4jDatabase.open(settings, run_id=run_id, wait_seconds=120)
+        loading = asyncio.create_task(found.load(chain(NODES)))
+        await asyncio.sleep(1.0)
+        os.kill(server.pid, signal.SIGKILL)
+        await asyncio.to_thread(database.up, home, with_="jars", port=server.port, heap="512m")
+        store = await loading
+        queries = [asyncio.create_task(store.run("MATCH (n:A) RETURN count(n) AS n")) for _ in range(20)]
+        assert [await query for query in queries] == [[{"n": NODES // 2}]] * 20
+        assert await scope_count(found, store.scope) == (NODES, 2 * (NODES - 1))
+        await found.close()
+        assert database.status(home).answers
+    finally:
+        database.down(home, delete=True)
+    assert not server.folder.exists()
+    with pytest.raises(StoreError, match="no Neo4j is known"):
+        await Neo4jDatabase.open(home, run_id="x")
