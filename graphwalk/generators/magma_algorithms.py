@@ -61,15 +61,17 @@ class PriorityQueue:
 
 def bfs(adjacency: Adjacency, source: int) -> Iterator[Step]:
     """Breadth-first search. One step dequeues a node; the answer is [node, …], all reached, source included."""
-    queue, reached = deque([source]), {source}
+    queue, reached, answer = deque([source]), {source}, [source]
     while queue:
         waiting = list(queue)
         node = queue.popleft()
         unvisited = [neighbour for neighbour in adjacency[node] if neighbour not in reached]
-        queue.extend(unvisited)
-        reached.update(unvisited)
+        if unvisited:
+            queue.extend(unvisited)
+            reached.update(unvisited)
+            answer = sorted(reached)
         hint = {"queue": waiting, "dequeued": node, "unvisited_neighbourhood": unvisited}
-        yield Step(hint, sorted(reached))
+        yield Step(hint, answer)
 
 
 def dfs(adjacency: Adjacency) -> Iterator[Step]:
@@ -111,7 +113,7 @@ def dijkstra(adjacency: Adjacency, source: int) -> Iterator[Step]:
             if through < queue.key[neighbour]:
                 queue.decrease_key(neighbour, through)
                 triples[neighbour] = [source, neighbour, through]
-        yield Step(hint, [triple for triple in triples if triple])
+        yield Step(hint, list(filter(None, triples)))
 
 
 def floyd_warshall(adjacency: Adjacency) -> Iterator[Step]:
@@ -126,12 +128,13 @@ def floyd_warshall(adjacency: Adjacency) -> Iterator[Step]:
             triples[min(i, j), max(i, j)] = [min(i, j), max(i, j), weight]
     for pivot in range(n):
         through = distance[:, pivot, None] + distance[None, pivot, :]
-        for i, j in np.argwhere(through < distance).tolist():
+        for cell in np.flatnonzero(through < distance).tolist():
+            i, j = divmod(cell, n)
             if i < j:
                 triples[i, j] = [i, j, float(through[i, j])]
         distance = np.minimum(distance, through)
         hint = {"pivot": pivot, "pivots_left": list(range(pivot + 1, n))}
-        yield Step(hint, [triple for triple in triples.values() if triple])
+        yield Step(hint, list(filter(None, triples.values())))
 
 
 def mst_prim(adjacency: Adjacency, source: int) -> Iterator[Step]:

@@ -11,7 +11,7 @@ Up to `ENUMERABLE` nodes the stream runs through all edge sets (and sources) in 
 import hashlib
 from collections.abc import Iterator
 from functools import cache
-from itertools import combinations, count, islice
+from itertools import combinations, compress, count, islice
 from math import ceil
 from typing import NamedTuple
 
@@ -84,11 +84,10 @@ def _distinct(spec: MagmaSpec, seed: int) -> Iterator[Instance]:
             return
         if split_of(spec.nodes, bits) != spec.split:
             continue
-        present = np.flatnonzero(bits)
         instance = Instance(
             spec.nodes,
-            tuple(pairs[pair] for pair in present.tolist()),
-            tuple(weights[present].tolist()) if spec.algorithm in WEIGHTED else None,
+            tuple(compress(pairs, bits.tolist())),
+            tuple(weights[bits].tolist()) if spec.algorithm in WEIGHTED else None,
             source if spec.algorithm in ROOTED else None,
         )
         if instance not in seen:
