@@ -1,0 +1,91 @@
+import os
+import socket
+from pathlib import Path
+
+import pytest
+import yaml
+
+from graphwalk import database
+from graphwalk.database import java
+from graphwalk.database.jars import runs_in
+from graphwalk.database.ports import answers_bolt, free_port
+from graphwalk.database.releases import RELEASES
+from graphwalk.errors import ConfigError, StoreError
+from graphwalk.resources import data_path
+from graphwalk.settings import Settings
+from graphwalk.stores.local_server import LocalServer, read_state, state_file, state_folder, write_state
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Settings:
+    return Settings({"GRAPHWALK_HOME": str(tmp_path / "home")})
+
+
+def server(folder: Path, pid: int) -> LocalServer:
+    return LocalServer("jars", "5.26", "5.26.30", free_port(), "a-password", folder, pid)
+
+
+def test_the_state_is_private_and_comes_back(home: Settings, tmp_path: Path) -> None:
+    written = server(tmp_path, 1)
+    write_state(home, written)
+    assert read_state(home) == written
+    assert state_file(home).stat().st_mode & 0o777 == 0o600
+    assert "a-password" not in repr(written)
+
+
+def test_damaged_state_is_said(home: Settings) -> None:
+    state_folder(home).mkdir(parents=True)
+    state_file(home).write_text('{"how": ')
+    with pytest.raises(StoreError, match="is damaged") as raised:
+        database.status(home)
+    assert "db up" in raised.value.hint
+
+
+def test_nothing_is_started_and_nothing_stopped(home: Settings) -> None:
+    assert database.status(home) == database.Status(None)
+    assert database.down(home) is None
+
+
+def test_another_process_with_the_same_number_is_left_alone(home: Settings, tmp_path: Path) -> None:
+    write_state(home, server(tmp_path / "neo4j", os.getpid()))
+    assert not runs_in(os.getpid(), tmp_path / "neo4j")
+    assert not database.status(home).running
+    assert database.down(home) is not None
+
+
+def test_a_port_that_is_taken(home: Settings) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(StoreError, match=f"port {port} is taken") as raised:
+            database.up(home, with_="jars", port=port)
+        assert f"--port {port + 1}" in raised.value.hint
+        assert not answers_bolt(port, seconds=0.2)
+
+
+def test_a_release_that_is_not_known(home: Settings) -> None:
+    with pytest.raises(ConfigError, match=r"no Neo4j release '4\.4'"):
+        database.up(home, release="4.4")
+
+
+def test_no_java(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(java, "_JVM_FOLDERS", ())
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(StoreError, match="needs Java 17 or 21") as raised:
+        java.find_java(RELEASES["5.26"], home)
+    assert "NEO4J_URI" in raised.value.hint
+
+
+def test_no_maven(home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(StoreError, match="there is no mvn"):
+        java.fetch_jars(RELEASES["5.26"], Settings({"XDG_CACHE_HOME": str(tmp_path)}))
+
+
+def test_the_compose_file_is_closed_to_others() -> None:
+    compose = yaml.safe_load(data_path("docker-compose.yml").read_text())
+    service = compose["services"]["neo4j"]
+    assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+    assert RELEASES["5.26"].version in service["image"]
+    assert "NEO4J_AUTH" not in service["environment"]
+    assert ":?" in compose["secrets"]["neo4j_auth"]["file"]
+    assert {"healthcheck", "restart", "volumes", "mem_limit", "cpus"} <= service.keys()
