@@ -52,10 +52,10 @@ MEASURES = (
 _QUALITY = (
     Column("traces", "questions", integer, optional=2),
     Column("final %", "accuracy", one_decimal, interval=one_decimal),
-    Column("interm. %", "intermediate_exact", one_decimal, optional=1, interval=one_decimal),
+    Column("earlier %", "intermediate_exact", one_decimal, optional=1, interval=one_decimal),
     Column("traj. %", "trajectory_exact", one_decimal, interval=one_decimal),
     Column("F1 final", "f1", two_decimals, optional=4, interval=two_decimals),
-    Column("F1 interm.", "intermediate_f1", two_decimals, optional=5, interval=two_decimals),
+    Column("F1 earlier", "intermediate_f1", two_decimals, optional=5, interval=two_decimals),
     Column("F1 traj.", "trajectory_f1", two_decimals, optional=3, interval=two_decimals),
 )
 
@@ -122,7 +122,7 @@ REPORT = SuiteReport(
     compared=("accuracy", "f1"),
     reference=paper_reference,
     notes=(
-        "final, interm., traj.: states that match exactly, in %, of the last step, the steps before it, and all;"
+        "final, earlier, traj.: states that match exactly, in %, of the last step, the steps before it, and all;"
         " means over traces. The io strategies ask for the last state only. F1: of the sets of items.",
         "Errors are means per reply: prefixes and items that are missing, hallucinated and invalid items.",
         "Ranges are 95 % intervals: Wilson's for percentages of traces and replies, a bootstrap over graphs for means.",
