@@ -159,13 +159,14 @@ async def _complete(walk: Walk, turns: list[Turn], forced: bool) -> Turn:
     )
 
 
-def _after_model(state: State) -> str:
+async def _after_model(state: State) -> str:
+    """Not a plain function, nor is `_after_tools`: LangGraph runs those in threads."""
     if state["exit_status"] is not None:
         return "end"
     return "model" if state["pending"] is None else "tools"
 
 
-def _after_tools(state: State) -> str:
+async def _after_tools(state: State) -> str:
     return "model" if state["exit_status"] is None else "end"
 
 

@@ -12,6 +12,8 @@ from graphwalk.models.failure import redacted, status_error
 from graphwalk.settings import Settings
 
 if TYPE_CHECKING:
+    import ssl
+
     import httpx2
     from openai import AsyncOpenAI
 
@@ -23,9 +25,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Endpoint:
-    """A base URL and its key; connections are opened with the first call and shared by all conversations.
+    """A base URL and its key; connections are opened when they are needed, and kept for later calls.
 
-    The client library is imported here, before a run starts, and not in the middle of the first call.
+    Every call under way has a client with one connection of its own: the pool of a shared client probes all of its idle
+    connections with every request, which at 64 calls at a time costs more than the calls. The client library is
+    imported here, before a run starts, and not in the middle of the first call.
     """
 
     def __init__(self, base_url: str, api_key: str, settings: Settings, *, longest_body: int = LONGEST_BODY) -> None:
@@ -33,7 +37,8 @@ class Endpoint:
         self._api_key = api_key
         self._redact = settings.redact
         self._longest_body = longest_body
-        self._client = self._connect()
+        self._certificates = _trusted_certificates()
+        self._idle = [self._connect()]
 
     @property
     def source(self) -> str:
@@ -46,8 +51,9 @@ class Endpoint:
         import openai
 
         started = time.perf_counter()
+        client = self._idle.pop() if self._idle else self._connect()
         try:
-            response = await self._client.post(
+            response = await client.post(
                 path, cast_to=httpx2.Response, content=_encode(body), options={"follow_redirects": False}
             )
         except openai.APIStatusError as error:
@@ -56,10 +62,13 @@ class Endpoint:
             raise redacted(failure, self._redact) from None
         except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, OSError, ValueError) as error:
             raise self._unreachable(error) from None
+        finally:
+            self._idle.append(client)
         return self._decode(response.content), time.perf_counter() - started
 
     async def close(self) -> None:
-        await self._client.close()
+        for client in self._idle:
+            await client.close()
 
     def _connect(self) -> "AsyncOpenAI":
         import httpx2
@@ -70,7 +79,9 @@ class Endpoint:
             base_url=self.base_url,
             max_retries=0,
             timeout=httpx2.Timeout(_SILENCE, connect=30.0),
-            http_client=openai.DefaultAsyncHttpxClient(event_hooks={"response": [self._bound]}),
+            http_client=openai.DefaultAsyncHttpxClient(
+                verify=self._certificates, event_hooks={"response": [self._bound]}
+            ),
         )
         if self.source != "api.openai.com":
             # The client takes these from the environment; they are meant for OpenAI and for nobody else.
@@ -111,6 +122,13 @@ class Endpoint:
         message = f"no reply from {self.source}: {type(cause).__name__} {cause}".rstrip()
         hint = f"is a server running at {urlsplit(self.base_url).scheme}://{self.source}?"
         return redacted(ModelError(message, hint=hint, retryable=True), self._redact)
+
+
+def _trusted_certificates() -> "ssl.SSLContext":
+    """Read once for all clients, since that takes longer than a call."""
+    import httpx2
+
+    return httpx2.create_ssl_context()
 
 
 def _encode(body: dict[str, Any]) -> bytes:

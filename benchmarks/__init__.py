@@ -1,0 +1,1 @@
+"""How fast GraphWalk is, as ratios to the plain way of doing the same: `python -m benchmarks`."""

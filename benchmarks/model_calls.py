@@ -1,0 +1,181 @@
+"""Model calls through the real runner, against the ideal and against a bare client that sends the same requests.
+
+64 episodes in flight; the server answers every call after 200 ms. The runner keeps its run folder, its cache and its
+log, walks its LangGraph loop and executes a tool call each turn. The bare client sends the requests that the runner's
+log holds, episode by episode, and does nothing with the replies.
+"""
+
+import asyncio
+import gc
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from benchmarks.measure import Row
+from benchmarks.walking_server import walking_server
+from graphwalk.agent.conversation import conversation
+from graphwalk.config.experiment import ExperimentConfig
+from graphwalk.config.loading import load_experiment
+from graphwalk.config.specs import GraphSpec
+from graphwalk.generators.property_graph import generate_graph
+from graphwalk.runlog.result import Result
+from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runner.progress import Silent
+from graphwalk.runner.run import start_run
+from graphwalk.settings import Settings
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.types.graph import PropertyGraph
+
+IN_FLIGHT = 64
+DELAY = 0.2
+"""Seconds that the server takes to answer."""
+TASKS = 8
+SEED = 7
+TOOL_TURNS = 4
+"""Calls of an episode: these, and the answer."""
+Bodies = list[dict[str, Any]]
+"""The requests of one episode, in order."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What all calls together took: seconds from the first to the last, and processor seconds of this process."""
+
+    wall: float
+    cpu: float
+
+
+class Stopwatch(Silent):
+    """Counts from the start of the first episode to the end of the last, without the planning before them."""
+
+    def started(self, episodes: int, done: int) -> None:
+        gc.collect()
+        self._begun = _clocks()
+
+    def finished(self, result: Result) -> None:
+        self.usage = _since(self._begun)
+
+
+def measure(quick: bool) -> Iterator[Row]:
+    """Rows for throughput and for processor time per call."""
+    rounds, repetitions = (1, 1) if quick else (4, 5)
+    calls = IN_FLIGHT * rounds * (TOOL_TURNS + 1)
+    ours, bare = asyncio.run(_both(rounds, repetitions))
+    ideal = [IN_FLIGHT / DELAY] * repetitions
+    name = f"{IN_FLIGHT} episodes in flight, {calls} calls of {DELAY:g} s"
+    yield Row(f"{name}: the runner, ÷ ideal", "calls/s", _per_second(ours, calls), ideal, 0.9, "at least")
+    yield Row(f"{name}: a bare client, ÷ ideal", "calls/s", _per_second(bare, calls), ideal)
+    per_call = [[usage.cpu / calls * 1e3 for usage in usages] for usages in (ours, bare)]
+    yield Row("processor time of a call and all around it, ÷ bare client", "ms", per_call[0], per_call[1], 1.5)
+
+
+async def _both(rounds: int, repetitions: int) -> tuple[list[Usage], list[Usage]]:
+    graph = generate_graph(GraphSpec(preset="paper-100"), SEED, 0)
+    with TemporaryDirectory() as folder, walking_server(_calls(graph), turns=TOOL_TURNS, delay=DELAY) as url:
+        first = Path(folder) / "warm-up"
+        await run(first, url, rounds=1)
+        bodies = await recorded_bodies(first, graph)
+        ours, bare = [], []
+        for number in range(repetitions):
+            ours.append(await run(Path(folder) / str(number), url, rounds))
+            bare.append(await send_bare(bodies * rounds, url))
+    return ours, bare
+
+
+def _calls(graph: PropertyGraph) -> list[tuple[str, dict[str, Any]]]:
+    """One call of each tool."""
+    table = graph.node_tables[0]
+    name = next(iter(table.columns))
+    key = graph.keys[int(table.numbers[0])]
+    of_label = {"label": table.label}
+    values = {"property_name": name, "entity_name": table.label, "entity_type": "node"}
+    return [
+        ("get_unique_property_values", values),
+        ("get_node_by_property", {**of_label, "property_name": name, "property_value": table.columns[name].pool[0]}),
+        ("think", {"thought": "The next step is to look at the neighbors of one of these nodes."}),
+        ("get_all_nearest_neighbors", {**of_label, "property_name": "key", "property_value": key}),
+    ]
+
+
+async def run(folder: Path, url: str, rounds: int) -> Usage:
+    """Play `rounds` × 64 episodes through the runner."""
+    watch = Stopwatch()
+    settings = Settings({"BENCH_BASE_URL": url, "BENCH_API_KEY": "no-secret"})
+    run_folder = RunFolder.create(folder)
+    summary = await start_run(experiment(rounds), run_folder, settings, watch, run_id="bench", created="now")
+    assert summary.finished == summary.episodes == IN_FLIGHT * rounds
+    return watch.usage
+
+
+def experiment(rounds: int) -> ExperimentConfig:
+    flags = {
+        "suite.graphs.*.count": 1,
+        "limit": TASKS,
+        "repeats": IN_FLIGHT * rounds // TASKS,
+        "models": ["openai-api/bench/walker"],
+        "limits.max_concurrency": IN_FLIGHT,
+        "seed": SEED,
+    }
+    return load_experiment("quickstart", flags=flags)
+
+
+async def recorded_bodies(folder: Path, graph: PropertyGraph) -> list[Bodies]:
+    """What the runner sent, rebuilt from its log: one list of requests for every episode."""
+    store = await EmbeddedDatabase().load(graph)
+    config = experiment(1)
+    tools = [spec.as_openai() for spec in GraphToolbox(store, await store.schema(), agent=config.agent).specs]
+    episodes = []
+    for record in RunFolder.open(folder).records():
+        trajectory = Result.from_dict(record).trajectory
+        episodes.append(
+            [
+                {
+                    "model": "walker",
+                    "messages": [m.as_openai() for m in conversation(trajectory.prompt, turns, config.agent)],
+                    "tools": tools,
+                    "parallel_tool_calls": True,
+                }
+                for turns in (trajectory.turns[:number] for number in range(len(trajectory.turns)))
+            ]
+        )
+    return episodes
+
+
+async def send_bare(episodes: Sequence[Bodies], url: str) -> Usage:
+    """Send all requests by OpenAI's own client, 64 episodes at a time."""
+    import httpx2
+    import openai
+
+    pending = iter(episodes)
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
+    http = openai.DefaultAsyncHttpxClient(limits=limits)
+    async with openai.AsyncOpenAI(api_key="no-secret", base_url=url, max_retries=0, http_client=http) as client:
+
+        async def work_off() -> None:
+            for bodies in pending:
+                for body in bodies:
+                    await client.chat.completions.create(**body)
+
+        gc.collect()
+        begun = _clocks()
+        async with asyncio.TaskGroup() as group:
+            for _ in range(IN_FLIGHT):
+                group.create_task(work_off())
+        return _since(begun)
+
+
+def _clocks() -> tuple[float, float]:
+    return time.perf_counter(), time.process_time()
+
+
+def _since(begun: tuple[float, float]) -> Usage:
+    wall, cpu = (now - then for now, then in zip(_clocks(), begun, strict=True))
+    return Usage(wall, cpu)
+
+
+def _per_second(usages: Sequence[Usage], calls: int) -> list[float]:
+    return [calls / usage.wall for usage in usages]
