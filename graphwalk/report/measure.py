@@ -109,7 +109,11 @@ class SuiteReport:
     tables: "Callable[[Report], Iterator[TextTable]]" = _no_more_tables
 
 
-_MODULES = {"questions": "graphwalk.report.questions", "magma": "graphwalk.report.magma"}
+_MODULES = {
+    "questions": "graphwalk.report.questions",
+    "mazes": "graphwalk.report.mazes",
+    "magma": "graphwalk.report.magma",
+}
 """Suite → module whose `REPORT` is its report; imported when asked for."""
 
 

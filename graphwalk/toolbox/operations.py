@@ -1,6 +1,8 @@
 """What a tool does where no query can do it: Python functions that a tool file names."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 Operation = Callable[[Mapping[str, Any]], str]
@@ -12,4 +14,29 @@ def think(arguments: Mapping[str, Any]) -> str:
     return str(arguments["thought"])
 
 
-OPERATIONS: Mapping[str, Operation] = {"think": think}
+def connected_path(arguments: Mapping[str, Any]) -> str:
+    """The shortest path over visited cells from the first to the last of them, as JSON; "" if there is none (section 7).
+
+    `neighbours` maps the key of every visited cell, in the order of first visits, to the keys of the cells next to it.
+    Of several shortest paths the one with the lowest keys is taken, first cells first.
+    """
+    neighbours: Mapping[str, Sequence[str]] = arguments.get("neighbours", {})
+    if not neighbours:
+        return ""
+    first, *_, last = (*neighbours, *neighbours)
+    left = {last: 0}
+    queue = deque([last])
+    while queue:
+        cell = queue.popleft()
+        new = [n for n in neighbours[cell] if n in neighbours and n not in left]
+        left.update(dict.fromkeys(new, left[cell] + 1))
+        queue += new
+    if first not in left:
+        return ""
+    path = [first]
+    while path[-1] != last:
+        path.append(min((n for n in neighbours[path[-1]] if left.get(n) == left[path[-1]] - 1), key=int))
+    return json.dumps(path)
+
+
+OPERATIONS: Mapping[str, Operation] = {"think": think, "connected_path": connected_path}

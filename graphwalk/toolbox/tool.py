@@ -6,7 +6,7 @@ identifiers that the model chose.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -80,6 +80,10 @@ class Tool(Strict):
     matches: str | None = None
     no_match: str = ""
     empty: str = ""
+    messages: dict[str, str] = Field(default_factory=dict)
+    """What the toolbox of a suite says in cases of its own, by name."""
+    message_values: tuple[str, ...] = ()
+    """Names that `messages` can use besides the parameters."""
     digest: str = ""
 
     @field_validator("parameters")
@@ -166,9 +170,9 @@ def _check_texts(tool: Tool, path: Path) -> None:
     from jinja2 import Environment, TemplateSyntaxError, nodes
 
     environment = Environment(autoescape=False)
-    for field, names in _names_by_text(tool).items():
+    for field, text, names in _texts(tool):
         try:
-            used = list(environment.parse(getattr(tool, field) or "").find_all(nodes.Name))
+            used = list(environment.parse(text).find_all(nodes.Name))
         except TemplateSyntaxError as error:
             raise ConfigError(f"{path}: {field}: line {error.lineno} of the text: {error.message}") from error
         unknown = {name.name for name in used} - names - {name.name for name in used if name.ctx == "store"}
@@ -179,9 +183,16 @@ def _check_texts(tool: Tool, path: Path) -> None:
             )
 
 
-def _names_by_text(tool: Tool) -> dict[str, set[str]]:
+def _texts(tool: Tool) -> Iterator[tuple[str, str, set[str]]]:
+    """Field, text, and the names that it may use."""
     values = set(tool.with_role("value", "text"))
     identifiers = {*tool.parameters, *SWITCHES} - values
     query = {*identifiers, "any_node"}
     message = {*tool.parameters, *SWITCHES}
-    return {"description": set(SWITCHES), "cypher": query, "matches": query, "no_match": message, "empty": message}
+    yield "description", tool.description, set(SWITCHES)
+    yield "cypher", tool.cypher or "", query
+    yield "matches", tool.matches or "", query
+    yield "no_match", tool.no_match, message
+    yield "empty", tool.empty, message
+    for name, text in tool.messages.items():
+        yield f"messages.{name}", text, {*message, *tool.message_values}

@@ -1,0 +1,39 @@
+"""What a model is told about a maze: with tools what to do, without them the whole maze as a drawing (spec section 7)."""
+
+from graphwalk.config.experiment import AgentConfig
+from graphwalk.resources import render_template
+from graphwalk.suites.mazes.drawing import draw_with_keys
+from graphwalk.suites.mazes.task import MazeTask
+from graphwalk.types.chat import Message
+from graphwalk.types.schema import Schema
+
+
+def question(start: int, goal: int) -> str:
+    """The task in one sentence with the format of the answer."""
+    return render_template("prompts/maze_question.j2", start=start, goal=goal).strip()
+
+
+def answer_format() -> str:
+    """The answer format in words."""
+    return render_template("prompts/maze_format.j2").strip()
+
+
+def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
+    """System prompt with the schema table of section 2, and the question as user message."""
+    system = render_template(
+        "prompts/maze_tools.j2",
+        rows=tuple(schema.rows()),
+        size=task.size,
+        start=task.start,
+        goal=task.goal,
+        strict=task.strict,
+        clock=agent.clock,
+    )
+    return Message("system", system), Message("user", task.question)
+
+
+def no_tools_prompt(task: MazeTask, agent: AgentConfig) -> tuple[Message, ...]:
+    """System prompt with the drawn maze, and the question as user message."""
+    drawing = draw_with_keys(task.maze)
+    system = render_template("prompts/maze_no_tools.j2", drawing=drawing, size=task.size, clock=agent.clock)
+    return Message("system", system), Message("user", task.question)

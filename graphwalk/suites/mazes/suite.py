@@ -1,0 +1,135 @@
+"""Mazes, the paper's first experiment, as a suite (spec section 7)."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from graphwalk.config.experiment import AgentConfig, ExperimentConfig, MazesConfig
+from graphwalk.errors import ConfigError, OracleError
+from graphwalk.generators.maze import Maze, generate_maze
+from graphwalk.generators.maze_graph import maze_graph
+from graphwalk.models.policy import Policy
+from graphwalk.seeds import stdlib_random
+from graphwalk.stores.store import GraphStore
+from graphwalk.suites.mazes.policies import WALKERS, walker_named
+from graphwalk.suites.mazes.prompts import answer_format, no_tools_prompt, question, tools_prompt
+from graphwalk.suites.mazes.scoring import extract_path, path_error, score_path
+from graphwalk.suites.mazes.task import MazeScore, MazeTask
+from graphwalk.suites.mazes.toolbox import MazeToolbox
+from graphwalk.suites.questions.par import Played, play
+from graphwalk.suites.suite import Episode, Extraction, World
+from graphwalk.types.episode import Score, Task, Trajectory
+from graphwalk.types.schema import Schema
+
+
+class MazesSuite:
+    """Section 7 of the specification."""
+
+    name: ClassVar[str] = "mazes"
+    settings: ClassVar[tuple[str, ...]] = ("tools", "no_tools")
+    task_type: ClassVar[type[Task]] = MazeTask
+    score_type: ClassVar[type[Score]] = MazeScore
+    policies: ClassVar[tuple[str, ...]] = tuple(WALKERS)
+    default_models: ClassVar[tuple[str, ...]] = (
+        "scripted/expert",
+        "scripted/depth_first",
+        "scripted/random",
+        "scripted/flawed",
+    )
+
+    def worlds(self, config: ExperimentConfig) -> Iterator[World]:
+        for entry, spec in enumerate(_config(config).mazes):
+            for index in range(spec.offset, spec.offset + spec.count):
+                maze = generate_maze(spec, config.seed, index)
+                graph = maze_graph(maze)
+                facts = {
+                    "entry": entry,
+                    "index": index,
+                    "size": maze.size,
+                    "wall_ratio": spec.walls,
+                    "walls": len(maze.walls),
+                    "min_path": spec.min_path,
+                    "generator": maze.generator,
+                    "shortest_path_length": maze.shortest_path_length,
+                    "nodes": graph.node_count,
+                    "relationships": graph.relationship_count,
+                }
+                yield World(graph.digest, graph, maze, facts)
+
+    async def tasks(self, world: World, store: GraphStore | None, config: ExperimentConfig) -> list[MazeTask]:
+        """One per maze. OracleError where the expert does not find a way that the generator knows of."""
+        assert store is not None
+        task = make_task(world.source, world.digest, entry=world.facts["entry"], strict=_config(config).strict)
+        played = await expert_walk(task, store)
+        return [task.model_copy(update={"par_turns": played.turns, "par_calls": played.calls})]
+
+    def applies(self, task: MazeTask, setting: str) -> bool:
+        return True
+
+    def can_play(self, policy: str, setting: str) -> bool:
+        """Walkers see a maze through its tools."""
+        return setting == "tools" or policy == "empty"
+
+    async def episode(
+        self, task: MazeTask, setting: str, world: World, store: GraphStore | None, agent: AgentConfig
+    ) -> Episode:
+        if setting == "no_tools":
+            return Episode(no_tools_prompt(task, agent))
+        assert store is not None
+        toolbox = MazeToolbox(store, task.size, str(task.start), strict=task.strict, agent=agent)
+        return Episode(tools_prompt(task, await store.schema(), agent), toolbox)
+
+    def extract(self, task: MazeTask, reply: str) -> Extraction:
+        return extract_path(reply)
+
+    def answer_format(self, task: MazeTask) -> str:
+        return answer_format()
+
+    def score(self, task: MazeTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
+        return score_path(task, setting, trajectory, extraction)
+
+    def policy(self, name: str, task: MazeTask, setting: str, schema: Schema | None, seed: int) -> Policy:
+        draw = stdlib_random(seed, "policy", task.task_id)
+        return walker_named(name, str(task.start), str(task.goal), draw)
+
+
+def make_task(maze: Maze, graph_digest: str, *, entry: int = 0, strict: bool = False) -> MazeTask:
+    """The task about a maze, without par."""
+    path = maze.shortest_path()
+    return MazeTask(
+        task_id=f"{maze.digest[:12]}-maze-{entry}-{maze.index}",
+        suite="mazes",
+        template="maze",
+        question=question(maze.start, maze.goal),
+        parameters={"size": maze.size, "start": str(maze.start), "goal": str(maze.goal)},
+        gold=[str(cell) for cell in path],
+        gold_size=len(path),
+        seed=maze.seed,
+        graph_digest=graph_digest,
+        size=maze.size,
+        walls=maze.walls,
+        start=maze.start,
+        goal=maze.goal,
+        shortest_path_length=maze.shortest_path_length,
+        generator=maze.generator,
+        index=maze.index,
+        strict=strict,
+    )
+
+
+async def expert_walk(task: MazeTask, store: GraphStore) -> Played:
+    """The expert's episode against the tools, which proves that they suffice. OracleError where its path is wrong."""
+    start, goal = str(task.start), str(task.goal)
+    toolbox = MazeToolbox(store, task.size, start, strict=task.strict)
+    played = await play(walker_named("expert", start, goal, stdlib_random(0, "expert")), toolbox)
+    path = [int(key) for key in extract_path(played.answer).answer or ()]
+    if not path or path_error(task.maze, path):
+        raise OracleError(
+            f"the expert finds no way through {task.task_id}, which has one: {task.gold}\n  expert: {played.answer}"
+        )
+    return played
+
+
+def _config(config: ExperimentConfig) -> MazesConfig:
+    if not isinstance(config.suite, MazesConfig):
+        raise ConfigError(f"{config.name} is not an experiment of the mazes suite")
+    return config.suite

@@ -1,0 +1,146 @@
+"""The two tools of one maze episode (spec section 7). The marks live here: the stored maze is never written to."""
+
+import re
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from graphwalk.config.experiment import AgentConfig
+from graphwalk.resources import render_text
+from graphwalk.stores.store import GraphStore
+from graphwalk.toolbox.arguments import check_shape, close_names, parse_arguments
+from graphwalk.toolbox.encodings import encode_result
+from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.toolbox.messages import ToolMistake
+from graphwalk.toolbox.operations import OPERATIONS
+from graphwalk.toolbox.tool import Tool, load_tools
+from graphwalk.types.chat import ToolCall, ToolSpec
+from graphwalk.types.episode import ToolResult
+from graphwalk.types.schema import Schema
+
+NEXT_CELLS = "get_next_possible_cells"
+CONNECTED_PATH = "get_connected_path"
+ALIASES: Mapping[str, str] = {"get_possible_next_cells": NEXT_CELLS}
+"""The paper uses both names."""
+_KEY = re.compile(r"0|[1-9][0-9]{0,11}")
+
+
+class MazeToolbox:
+    """Tools over one stored maze for one episode; make a new one for every episode.
+
+    `start` and `size` describe the maze. With `strict` the start must be visited first, and then only cells next to
+    visited ones. Mistakes are counted by class: "wall", "unknown_cell", "malformed_id", "not_text", "not_adjacent",
+    besides those that all tools have ("unknown_tool", "bad_json", "bad_arguments").
+    """
+
+    ordered = True
+
+    def __init__(
+        self, store: GraphStore, size: int, start: str, *, strict: bool = False, agent: AgentConfig | None = None
+    ) -> None:
+        self._store = store
+        self._last = size * size - 1
+        self._start = start
+        self._strict = strict
+        self._agent = agent or AgentConfig()
+        self._tools = {tool.name: tool for tool in load_tools((NEXT_CELLS, CONNECTED_PATH))}
+        self.specs: Sequence[ToolSpec] = maze_tool_specs(store, self._agent)
+        self._neighbours: dict[str, tuple[str, ...]] = {}
+
+    @property
+    def visited(self) -> tuple[str, ...]:
+        """Keys of the visited cells in the order of their first visits."""
+        return tuple(self._neighbours)
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """Run one call. A mistake is a text in the result; StoreError passes through."""
+        started = perf_counter()
+        rows: int | None = None
+        error: str | None = None
+        try:
+            tool = self._tool(call.name)
+            arguments = parse_arguments(tool, call.arguments)
+            if tool.name == NEXT_CELLS:
+                content, rows = await self._next_cells(tool, arguments)
+            else:
+                check_shape(tool, arguments)
+                content, rows = self._connected_path(tool)
+        except (ToolMistake, _CellMistake) as mistake:
+            content, error = str(mistake), mistake.kind
+        return ToolResult(call, content, error, rows, perf_counter() - started)
+
+    def _tool(self, name: str) -> Tool:
+        tool = self._tools.get(ALIASES.get(name, name))
+        if tool is None:
+            names = list(self._tools)
+            raise ToolMistake("unknown_tool", "unknown_tool", name=name, names=names, close=close_names(name, names))
+        return tool
+
+    async def _next_cells(self, tool: Tool, arguments: dict[str, Any]) -> tuple[str, int]:
+        """Visit a cell: text for the model, and the number of cells next to it."""
+        key = arguments.get("node_id")
+        if "node_id" in arguments and not isinstance(key, str):
+            raise self._mistake(tool, "not_text", key)
+        check_shape(tool, arguments)
+        await self._check_cell(tool, str(key))
+        visited = [*self._neighbours, *([] if key in self._neighbours else [key])]
+        parameters = {"node_id": key, "visited": visited}
+        rows = await self._store.run(self._store.render(tool.cypher or "", {}), parameters)
+        self._neighbours.setdefault(str(key), tuple(row["key"] for row in rows))
+        notes = [] if rows else [render_text(tool.empty, node_id=key)]
+        return encode_result(rows, notes, self._agent.encoding), len(rows)
+
+    async def _check_cell(self, tool: Tool, key: str) -> None:
+        if not _KEY.fullmatch(key):
+            raise self._mistake(tool, "malformed", key)
+        found = await self._store.run(self._store.render(tool.matches or "", {}), {"node_id": key})
+        if not found:
+            raise self._mistake(tool, "unknown", key)
+        if not found[0]["open"]:
+            raise self._mistake(tool, "wall", key)
+        if self._strict and key not in (allowed := self._allowed()):
+            raise self._mistake(tool, "not_adjacent", key, open=allowed if self._neighbours else [])
+
+    def _allowed(self) -> list[str]:
+        """In strict mode: the start, then what was visited and what is next to it."""
+        if not self._neighbours:
+            return [self._start]
+        seen = {*self._neighbours, *(n for beside in self._neighbours.values() for n in beside)}
+        return sorted(seen, key=int)
+
+    def _connected_path(self, tool: Tool) -> tuple[str, int]:
+        if not self._neighbours:
+            return render_text(tool.messages["nothing_visited"]), 0
+        path = OPERATIONS[tool.operation or ""]({"neighbours": self._neighbours})
+        if path:
+            return path, 1
+        visited = self.visited
+        return render_text(tool.messages["not_connected"], first=visited[0], last=visited[-1]), 0
+
+    def _mistake(self, tool: Tool, message: str, node_id: Any, **values: Any) -> "_CellMistake":
+        known = {"node_id": node_id, "last": self._last, "start": self._start, "open": []}
+        text = render_text(tool.messages[message], **{**known, "example": _meant(node_id, self._last), **values})
+        return _CellMistake(_KINDS.get(message, message), text)
+
+
+class _CellMistake(Exception):  # noqa: N818 - a model's mistake is a result, not an error of the program
+    """A cell that cannot be visited. `kind` is the class that results count."""
+
+    def __init__(self, kind: str, text: str) -> None:
+        super().__init__(text)
+        self.kind = kind
+
+
+_KINDS = {"unknown": "unknown_cell", "malformed": "malformed_id"}
+
+
+def _meant(node_id: Any, last: int) -> str:
+    """The key that a malformed one may stand for, or just some key."""
+    found = _KEY.search(node_id[:100] if isinstance(node_id, str) else repr(node_id)[:100])
+    return str(min(int(found[0]), last)) if found else str(last)
+
+
+def maze_tool_specs(store: GraphStore, agent: AgentConfig) -> Sequence[ToolSpec]:
+    """What a model is told about the two tools. A cell has at most four neighbours, so that there are no pages."""
+    plain = AgentConfig(encoding=agent.encoding)
+    return GraphToolbox(store, Schema((), ()), load_tools((NEXT_CELLS, CONNECTED_PATH)), plain).specs
