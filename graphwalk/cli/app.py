@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from graphwalk import __version__
-from graphwalk.cli import database, doctor, generate, lists, report, run, tasks
+from graphwalk.cli import database, doctor, export, generate, lists, report, run, tasks
 from graphwalk.cli.asynchronous import Interrupted
 from graphwalk.cli.console import show_error, show_warnings_as_lines
 from graphwalk.errors import GraphwalkError
@@ -24,6 +24,7 @@ app.command("report")(report.report)
 app.command("rescore")(report.rescore)
 app.add_typer(generate.app, name="generate")
 app.command("tasks")(tasks.tasks)
+app.add_typer(export.app, name="export")
 app.add_typer(database.app, name="db")
 app.command("doctor")(doctor.doctor)
 app.add_typer(lists.models, name="models")
@@ -53,7 +54,7 @@ def main() -> None:
     """
     show_warnings_as_lines()
     try:
-        app()
+        app(prog_name="graphwalk")
     except GraphwalkError as error:
         show_error(error)
         sys.exit(error.exit_code)

@@ -107,16 +107,21 @@ def _locate(tree: yaml.Node | None, location: Sequence[int | str]) -> tuple[int 
     """Line and dotted field of a pydantic location; its tags of unions are no part of the file and are skipped."""
     node, fields = tree, []
     line = None if tree is None else tree.start_mark.line + 1
-    last = len(location) - 1
-    for position, part in enumerate(location):
+    for part in location:
         child = _child(node, part)
-        if child is None and isinstance(node, yaml.MappingNode) and position != last:
+        if child is None and _is_tag(node, part):
             continue
         fields.append(str(part))
         node = child
         if node is not None:
             line = node.start_mark.line + 1
     return line, ".".join(fields)
+
+
+def _is_tag(node: yaml.Node | None, part: int | str) -> bool:
+    """True for the name of a suite, by which pydantic tells which of several models it means."""
+    name = _child(node, "name")
+    return isinstance(name, yaml.ScalarNode) and name.value == part
 
 
 def _child(node: yaml.Node | None, part: int | str) -> yaml.Node | None:

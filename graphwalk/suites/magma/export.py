@@ -41,7 +41,7 @@ def export_magma(
     if unknown or not strategies:
         raise ConfigError(f"no strategy {', '.join(unknown)}", hint=f"strategies: {', '.join(MagmaSuite.settings)}")
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise ConfigError(f"{folder} exists and is not an empty folder", hint="give another --out")
+        raise ConfigError(f"{folder} exists and is not an empty folder", hint="name a new folder")
     folder.mkdir(parents=True, exist_ok=True)
     write = _write_mixed if mixed else _write_apart
     manifest = {

@@ -1,0 +1,172 @@
+"""The command line as a person uses it: real processes, exit codes, words."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.config.loading import shipped_experiments
+
+
+def graphwalk(*words: object, folder: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+    hidden = {name for name in os.environ if name.endswith("_API_KEY") or name.startswith(("NEO4J_", "OPENAI_"))}
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    return subprocess.run(
+        [sys.executable, "-c", "from graphwalk.cli import main; main()", *map(str, words)],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={**environment, "NO_COLOR": "1", "COLUMNS": "100", **variables},
+        timeout=120,
+        check=False,
+    )
+
+
+def test_help_names_every_command() -> None:
+    text = graphwalk("--help").stdout
+    commands = "run resume report rescore generate tasks db doctor models tools questions experiments"
+    assert all(command in text for command in commands.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "cause", "next_step"),
+    [
+        (("run", "no-such"), 2, "no experiment 'no-such'", "quickstart"),
+        (("run", "no-such.yaml"), 2, "no file no-such.yaml", "quickstart"),
+        (("run", "quickstart", "-m", "nobody/nothing"), 2, "unknown provider", "openai"),
+        (("run", "quickstart", "-m", "openai/gpt-4.1-mini"), 2, "OPENAI_API_KEY is not set", "export OPENAI_API_KEY"),
+        (("run", "quickstart", "-m", "openai-api/lab/m"), 2, "LAB_BASE_URL is not set", "export LAB_BASE_URL"),
+        (("run", "quickstart", "--setting", "magic"), 2, "no setting 'magic'", "no_tools"),
+        (("run", "quickstart", "--store", "oracle"), 2, "store", ""),
+        (("run", "quickstart", "-o", "limits.retries=many"), 2, "limits.retries", ""),
+        (("run", "quickstart", "-o", "suite.graphs.0.preset=paper-7"), 2, "unknown preset 'paper-7'", ""),
+        (("run", "quickstart", "-o", "suite.questions=[why]"), 2, "no question why", "node_count"),
+        (("resume", "nowhere"), 3, "not a run folder", ""),
+        (("report", "nowhere"), 3, "not a run folder", ""),
+        (("generate", "graph", "--preset", "no-such"), 2, "unknown preset 'no-such'", ""),
+        (("generate", "graph", "--nodes", "2", "--labels", "9"), 2, "9 labels need", ""),
+        (("generate", "graph", "--mean-degree", "1e9"), 2, "impossible", ""),
+        (("generate", "graph", "--out", "graph.xls"), 2, "no graph format", ".json"),
+        (("tasks", "--graph", "nowhere.json"), 2, "nowhere.json", ""),
+        (("questions", "why"), 2, "no question why", "node_count"),
+        (("tools", "hammer"), 2, "hammer", "think"),
+        (("experiments", "none"), 2, "no experiment", "quickstart"),
+        (("models", "check", "nobody/nothing"), 2, "unknown provider", ""),
+        (("run", "quickstart", "--store", "neo4j"), 3, "no Neo4j is known", "graphwalk db up"),
+        (("db", "clean"), 3, "no Neo4j is known", "graphwalk db up"),
+    ],
+)
+def test_a_mistake_is_told_with_cause_and_next_step(
+    tmp_path: Path, words: tuple[str, ...], code: int, cause: str, next_step: str
+) -> None:
+    done = graphwalk(*words, folder=tmp_path, GRAPHWALK_HOME=str(tmp_path / "home"))
+    assert done.returncode == code, done.stderr
+    assert cause in done.stderr
+    assert next_step in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_broken_yaml_is_told_with_file_and_line(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("name: mine\nsuite: {name: questions}\nrepeats: 0\n")
+    done = graphwalk("run", "mine.yaml", folder=tmp_path)
+    assert done.returncode == 2
+    assert "mine.yaml:3: repeats" in done.stderr
+
+
+def test_a_dead_database_is_told_with_what_to_do(tmp_path: Path) -> None:
+    done = graphwalk("db", "clean", folder=tmp_path, NEO4J_URI="bolt://127.0.0.1:9", NEO4J_PASSWORD="wrong-password")
+    assert done.returncode == 3
+    assert "127.0.0.1:9" in done.stderr
+    assert "wrong-password" not in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_run_from_first_to_last(tmp_path: Path) -> None:
+    done = graphwalk("run", "quickstart", "--graphs", 1, "--out", "first", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "scripted/expert" in done.stdout
+    assert "36/36" in done.stderr
+    rows = json.loads(graphwalk("report", "first", "--json", folder=tmp_path).stdout)["rows"]
+    assert {row["model"]: row["questions"] for row in rows} == {
+        "scripted/expert": 12,
+        "scripted/flawed": 12,
+        "scripted/random": 12,
+    }
+    assert graphwalk("report", "first", "--format", "csv", folder=tmp_path).stdout.count("scripted/expert") >= 1
+    assert "| scripted/expert" in graphwalk("report", "first", "--format", "markdown", folder=tmp_path).stdout
+    assert graphwalk("resume", "first", folder=tmp_path).returncode == 0
+    assert "0 scores changed" in graphwalk("rescore", "first", folder=tmp_path).stderr
+    again = graphwalk("run", "quickstart", "--out", "first", folder=tmp_path)
+    assert again.returncode == 3
+    assert "graphwalk resume first" in again.stderr
+
+
+def test_fail_under_has_an_exit_code_of_its_own(tmp_path: Path) -> None:
+    words = ("run", "quickstart", "--graphs", 1, "--model", "scripted/random", "--fail-under", 99)
+    done = graphwalk(*words, folder=tmp_path)
+    assert done.returncode == 5
+    assert "below 99" in done.stderr
+
+
+def test_episodes_that_failed_have_an_exit_code_of_their_own(tmp_path: Path) -> None:
+    words = (
+        "run",
+        "quickstart",
+        "--limit",
+        1,
+        "--model",
+        "openai-api/dead/m",
+        "-o",
+        "limits.retries=0",
+        "--out",
+        "dead",
+    )
+    done = graphwalk(*words, folder=tmp_path, DEAD_BASE_URL="http://127.0.0.1:9/v1", DEAD_API_KEY="none-at-all")
+    assert done.returncode == 4
+    assert "graphwalk resume dead" in done.stderr
+
+
+def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
+    done = graphwalk("run", "quickstart", "--graphs", 1, "--dry-run", "--json", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    estimate = json.loads(done.stdout)
+    assert sum(estimate["tasks"].values()) == 12
+    assert not list(tmp_path.iterdir())
+
+
+def tasks_of(folder: Path, hash_seed: str) -> str:
+    path = folder / f"graph-{hash_seed}.json"
+    made = graphwalk("generate", "graph", "--preset", "paper-100", "--seed", 5, "--out", path, PYTHONHASHSEED=hash_seed)
+    assert made.returncode == 0, made.stderr
+    return graphwalk("tasks", "--graph", path, "--seed", 5, "--json", PYTHONHASHSEED=hash_seed).stdout
+
+
+def test_same_seed_same_bytes_in_every_process(tmp_path: Path) -> None:
+    first, second = tasks_of(tmp_path, "1"), tasks_of(tmp_path, "2")
+    assert first == second
+    assert (tmp_path / "graph-1.json").read_bytes() == (tmp_path / "graph-2.json").read_bytes()
+    tasks: list[dict[str, Any]] = [json.loads(line) for line in first.splitlines()]
+    assert len(tasks) == 12
+
+
+def test_lists_show_what_there_is() -> None:
+    assert all(name in graphwalk("experiments").stdout for name in shipped_experiments())
+    assert "get_all_nearest_neighbors" in graphwalk("tools").stdout
+    assert "MATCH" in graphwalk("tools", "get_node_by_property").stdout
+    assert "variable_hop_path" in graphwalk("questions").stdout
+    assert "openai-api" in graphwalk("models", "list").stdout
+
+
+def test_doctor_says_what_works(tmp_path: Path) -> None:
+    done = graphwalk("doctor", folder=tmp_path, GRAPHWALK_HOME=str(tmp_path))
+    assert done.returncode == 0
+    assert "embedded store" in done.stdout
+    assert "graphwalk db up" in done.stdout
+
+
+def test_completion_can_be_shown() -> None:
+    assert "_graphwalk_completion" in graphwalk("--show-completion", "bash").stdout
