@@ -96,9 +96,7 @@ def maze(
     seconds = time.perf_counter() - begun
     if out is None:
         for one in made:
-            data(
-                f"maze {one.index} of seed {one.seed}: cell {one.start} to {one.goal}, {one.shortest_path_length} steps"
-            )
+            data(caption(one))
             stdout().print(draw(one))
         return
     save_mazes(made, out)

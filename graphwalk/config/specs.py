@@ -157,10 +157,11 @@ class MazeSpec(Spec):
     @model_validator(mode="after")
     def _check_possible(self) -> Self:
         """A shortest path has no four cells in one square of 2 × 2, or it could be shorter."""
-        most = min(self.size**2 - self.wall_count, 3 * ceil(self.size / 2) ** 2) - 1
+        open_cells = self.size**2 - self.wall_count
+        most = min(open_cells, 3 * ceil(self.size / 2) ** 2) - 1
         if self.min_path > most:
             raise ValueError(
-                f"min_path {self.min_path} is impossible: with {self.size**2 - self.wall_count} open cells on a grid of "
+                f"min_path {self.min_path} is impossible: with {open_cells} open cells on a grid of "
                 f"{self.size} × {self.size} no shortest path has more than {most} steps; give a larger size, "
                 "fewer walls or a lower min_path"
             )

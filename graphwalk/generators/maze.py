@@ -115,7 +115,7 @@ def generate_maze(spec: MazeSpec, seed: int, index: int = 0) -> Maze:
             assert length is not None
             return Maze(size, tuple(sorted(drawn)), start, goal, length, seed, index, spec.generator)
     raise ConfigError(
-        f"no maze of {size} × {size} cells with {walls} walls ({spec.generator}) has a start and a goal {min_path} steps "
-        f"apart: {tries} grids were tried",
+        f"no maze of {size} × {size} cells with {walls} walls ({spec.generator}) was found that has a start and a goal "
+        f"{min_path} steps apart: {tries} grids were tried",
         hint="give a lower min_path, another share of walls, a larger size or another generator",
     )

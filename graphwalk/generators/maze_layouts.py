@@ -7,6 +7,7 @@ corridors.
 """
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from random import Random
 
 from graphwalk.generators.maze_trees import TREES, Edges, Place, places_beside
@@ -51,7 +52,7 @@ def rooms(size: int, walls: int, random: Random) -> list[int]:
             opened.update(room)
             taken.update(cell for inner in room for cell in (inner, *neighbours(inner, size)))
             centres.append(divmod(room[len(room) // 2], size))
-    for one, other in zip(centres, centres[1:], strict=False):
+    for one, other in pairwise(centres):
         opened.update(_corridor(one, other, size))
     return _with_walls(opened, size, walls, random)
 

@@ -15,7 +15,7 @@ def think(arguments: Mapping[str, Any]) -> str:
 
 
 def connected_path(arguments: Mapping[str, Any]) -> str:
-    """The shortest path over visited cells from the first to the last of them, as JSON; "" if there is none (section 7).
+    """The shortest path over visited cells from the first to the last, as JSON; "" if there is none (spec section 7).
 
     `neighbours` maps the key of every visited cell, in the order of first visits, to the keys of the cells next to it.
     Of several shortest paths the one with the lowest keys is taken, first cells first.

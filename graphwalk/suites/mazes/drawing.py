@@ -52,7 +52,7 @@ def draw(
     """
     from rich.text import Text
 
-    marked = {cell: "visited" for cell in visited} | {cell: "path" for cell in path} | {cell: "hit" for cell in hit}
+    marked = dict.fromkeys(visited, "visited") | dict.fromkeys(path, "path") | dict.fromkeys(hit, "hit")
     marked |= {maze.start: "start", maze.goal: "goal"}
     border = "+" + "-" * (2 * maze.size) + "+"
     text = Text(f"{border}\n", no_wrap=True)

@@ -1,4 +1,4 @@
-"""What a model is told about a maze: with tools what to do, without them the whole maze as a drawing (spec section 7)."""
+"""What a model is told about a maze: with tools how to explore, without them the whole maze as a drawing (spec 7)."""
 
 from graphwalk.config.experiment import AgentConfig
 from graphwalk.resources import render_template
