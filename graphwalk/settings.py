@@ -66,7 +66,10 @@ class Settings:
                 text = text.replace(secret, "***")
         if "://" in text:
             text = _URL_USER.sub("***", text)
-        return _BEARER.sub(r"\1 ***", text)
+        lower = text.lower()
+        if "bearer" in lower or "basic" in lower:
+            text = _BEARER.sub(r"\1 ***", text)
+        return text
 
 
 def load_settings(folder: Path | None = None) -> Settings:

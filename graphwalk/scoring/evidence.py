@@ -6,7 +6,7 @@ Whole values are found, in every encoding of results: `abc` is not in `abcd`, an
 import json
 import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from graphwalk.scoring.values import normalise
@@ -31,7 +31,7 @@ class Evidence:
         """Everything between delimiters, normalised; a value without delimiters in it is one token."""
         found = set(_TOKEN.findall(self._text))
         found |= {token.rstrip(".-!?*_") for token in found}
-        return frozenset(normalise(token) for token in found)
+        return frozenset(map(_normalised, found))
 
     def holds(self, value: Any) -> bool:
         """True if the value stands in the text as a whole."""
@@ -59,6 +59,12 @@ class Evidence:
         before, first = self._text[start - 1 : start], self._text[start]
         last, after = self._text[end - 1], self._text[end : end + 1]
         return (before.isalnum() and first.isalnum()) or (last.isalnum() and after.isalnum())
+
+
+@lru_cache(maxsize=1 << 16)
+def _normalised(token: str) -> Hashable:
+    """Remembered: episodes about one graph share most of their words, and a schema is read with every prompt."""
+    return normalise(token)
 
 
 def tool_evidence(trajectory: Trajectory) -> Evidence:
