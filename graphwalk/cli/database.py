@@ -1,16 +1,12 @@
 """`graphwalk db up | down | status | load | clean`: a local Neo4j, and what runs have left in one."""
 
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 if TYPE_CHECKING:
     from graphwalk.stores.neo4j_loads import Load
-    from graphwalk.stores.neo4j_store import Neo4jDatabase
-
-T = TypeVar("T")
 
 app = typer.Typer(help="Keep a local Neo4j, and clear up what runs left in one.", no_args_is_help=True)
 
@@ -26,12 +22,12 @@ def up(
 ) -> None:
     """Start Neo4j on this machine; later commands find it by themselves."""
     from graphwalk.cli.console import data, say
-    from graphwalk.database.server import up as start
+    from graphwalk import database
     from graphwalk.settings import load_settings
 
     settings = load_settings()
     say("starting Neo4j (the first time its files are fetched, which takes a minute or two) …")
-    server = start(settings, with_=with_, release=release, port=port, heap=heap)
+    server = database.up(settings, with_=with_, release=release, port=port, heap=heap)
     data(f"Neo4j {server.version} answers at {server.uri} (by {server.how})")
     say(f"user neo4j; the password is in {server.folder / 'password'}")
     if settings.neo4j_uri:
@@ -44,11 +40,11 @@ def down(
     delete: Annotated[bool, typer.Option("--delete", help="Remove its data as well.")] = False,
 ) -> None:
     """Stop what `db up` started; its data stays unless --delete is given."""
+    from graphwalk import database
     from graphwalk.cli.console import data
-    from graphwalk.database.server import down as stop
     from graphwalk.settings import load_settings
 
-    server = stop(load_settings(), delete=delete)
+    server = database.down(load_settings(), delete=delete)
     if server is None:
         data("nothing was running that `graphwalk db up` had started")
     else:
@@ -58,12 +54,13 @@ def down(
 @app.command("status")
 def status() -> None:
     """Say which Neo4j commands would use, whether it answers, and which graphs GraphWalk has in it."""
+    from graphwalk import database
+    from graphwalk.cli.asynchronous import run_async
     from graphwalk.cli.console import data
-    from graphwalk.database.server import status as look
     from graphwalk.settings import load_settings
 
     settings = load_settings()
-    found = look(settings)
+    found = database.status(settings)
     if settings.neo4j_uri:
         data(f"NEO4J_URI      {settings.redact(settings.neo4j_uri)}")
     if found.server is None:
@@ -73,7 +70,7 @@ def status() -> None:
         data(f"started here   Neo4j {found.server.version} at {found.server.uri}, by {found.server.how}: {state}")
     if not settings.neo4j_uri and not found.answers:
         raise typer.Exit(3)
-    loads = _with_database(lambda database: database.loads())
+    loads = run_async(database.list_loads(settings))
     data(f"graphs         {len(loads)}")
     for load in loads:
         data(f"  {_described(load)}")
@@ -86,20 +83,18 @@ def load(
     """Load a graph file and leave it there, under a label of its own, beside whatever is in the database."""
     import time
 
+    from graphwalk import database
+    from graphwalk.cli.asynchronous import run_async
     from graphwalk.cli.console import data
     from graphwalk.generators.graph_formats import load_graph
-    from graphwalk.stores.neo4j_store import scope_of
+    from graphwalk.settings import load_settings
 
     read = load_graph(graph)
-
-    async def fill(database: "Neo4jDatabase") -> float:
-        begun = time.perf_counter()
-        await database.load(read)
-        return time.perf_counter() - begun
-
-    seconds = _with_database(fill)
-    data(f"{read.node_count} nodes and {read.relationship_count} relationships in {seconds:.1f} s")
-    data(f"label          {scope_of(_RUN_ID, read.digest)}")
+    begun = time.perf_counter()
+    loaded = run_async(database.load(load_settings(), read))
+    seconds = time.perf_counter() - begun
+    data(f"{loaded.nodes} nodes and {loaded.relationships} relationships in {seconds:.1f} s")
+    data(f"label          {loaded.scope}")
 
 
 @app.command("clean")
@@ -108,37 +103,19 @@ def clean(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed.")] = False,
 ) -> None:
     """Remove what killed runs left. Nothing that GraphWalk did not put there, and nothing in use, is touched."""
+    from graphwalk import database
+    from graphwalk.cli.asynchronous import run_async
     from graphwalk.cli.console import data
+    from graphwalk.settings import load_settings
 
-    async def sweep(database: "Neo4jDatabase") -> "list[Load]":
-        if dry_run:
-            return [load for load in await database.loads() if load.dead or (all_ and load.kept)]
-        return await database.clean(kept=all_)
-
-    removed = _with_database(sweep)
+    settings = load_settings()
+    if dry_run:
+        removed = [load for load in run_async(database.list_loads(settings)) if load.dead or (all_ and load.kept)]
+    else:
+        removed = run_async(database.clean(settings, kept=all_))
     for load in removed:
         data(_described(load))
     data(f"{len(removed)} graphs {'would be ' if dry_run else ''}removed")
-
-
-_RUN_ID = "db-load"
-"""Graphs loaded by hand belong to no run; loading one twice finds it there."""
-
-
-def _with_database(work: "Callable[[Neo4jDatabase], Awaitable[T]]") -> T:
-    from graphwalk.cli.asynchronous import run_async
-    from graphwalk.settings import load_settings
-    from graphwalk.stores.neo4j_store import Neo4jDatabase
-
-    async def connected() -> Any:
-        database = await Neo4jDatabase.open(load_settings(), run_id=_RUN_ID, wait_seconds=10.0)
-        try:
-            return await work(database)
-        finally:
-            await database.close()
-
-    result: T = run_async(connected())
-    return result
 
 
 def _described(load: "Load") -> str:

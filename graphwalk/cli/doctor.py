@@ -1,9 +1,9 @@
 """`graphwalk doctor`: what works here, and how to fix the rest."""
 
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -48,15 +48,12 @@ def _findings(settings: "Settings", models: list[str]) -> Iterator[Finding]:
         yield from _model(model, settings)
 
 
-def _run(name: str, look: Callable[[], Awaitable[str]]) -> Finding:
+def _run(name: str, look: Callable[[], Coroutine[Any, Any, str]]) -> Finding:
     from graphwalk.cli.asynchronous import run_async
     from graphwalk.errors import GraphwalkError
 
-    async def looked() -> str:
-        return await look()
-
     try:
-        return Finding(name, "ok", run_async(looked()))
+        return Finding(name, "ok", run_async(look()))
     except GraphwalkError as error:
         return Finding(name, "broken", str(error), error.hint)
 
@@ -75,21 +72,15 @@ async def _embedded() -> str:
 
 
 def _neo4j(settings: "Settings") -> Finding:
-    from graphwalk.database.server import status
+    from graphwalk.database import list_loads, status
 
     server = status(settings).server
     if settings.neo4j_uri is None and server is None:
         return Finding("neo4j", "off", "none known (the embedded store does without)", "graphwalk db up")
 
     async def look() -> str:
-        from graphwalk.stores.neo4j_store import Neo4jDatabase
-
-        database = await Neo4jDatabase.open(settings, run_id="doctor", wait_seconds=5.0)
-        try:
-            place = settings.neo4j_uri or (server and server.uri)
-            return f"{place} answers, {len(await database.loads())} graphs in it"
-        finally:
-            await database.close()
+        graphs = await list_loads(settings)
+        return f"{settings.neo4j_uri or (server and server.uri)} answers, {len(graphs)} graphs in it"
 
     return _run("neo4j", look)
 

@@ -8,6 +8,8 @@ from graphwalk.stores.neo4j_loads import Load
 from graphwalk.stores.neo4j_store import Neo4jDatabase
 from graphwalk.types.graph import PropertyGraph
 
+_WAIT_SECONDS = 10.0
+"""A person waits at the other end: a database that is not there is said soon."""
 BY_HAND = "by-hand"
 """The run id of graphs that a person loads; the same graph loaded twice is found again."""
 
@@ -33,7 +35,7 @@ async def clean(settings: Settings, *, kept: bool = False) -> list[Load]:
 
 @asynccontextmanager
 async def _opened(settings: Settings, run_id: str) -> AsyncIterator[Neo4jDatabase]:
-    database = await Neo4jDatabase.open(settings, run_id=run_id)
+    database = await Neo4jDatabase.open(settings, run_id=run_id, wait_seconds=_WAIT_SECONDS)
     try:
         yield database
     finally:
