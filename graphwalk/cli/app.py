@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from graphwalk import __version__
-from graphwalk.cli import database, doctor, export, generate, lists, report, run, tasks
+from graphwalk.cli import database, doctor, export, generate, lists, play, report, run, tasks, view
 from graphwalk.cli.asynchronous import Interrupted
 from graphwalk.cli.console import show_error, show_warnings_as_lines
 from graphwalk.errors import GraphwalkError
@@ -23,6 +23,8 @@ app.command("resume")(run.resume)
 app.command("report")(report.report)
 app.command("rescore")(report.rescore)
 app.add_typer(generate.app, name="generate")
+app.add_typer(play.app, name="play")
+app.command("view")(view.view)
 app.command("tasks")(tasks.tasks)
 app.add_typer(export.app, name="export")
 app.add_typer(database.app, name="db")

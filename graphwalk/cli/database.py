@@ -21,8 +21,8 @@ def up(
     heap: Annotated[str, typer.Option(help="Memory of Java, for example 768m.")] = "1g",
 ) -> None:
     """Start Neo4j on this machine; later commands find it by themselves."""
-    from graphwalk.cli.console import data, say
     from graphwalk import database
+    from graphwalk.cli.console import data, say
     from graphwalk.settings import load_settings
 
     settings = load_settings()

@@ -5,6 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
+OVERVIEW = 2
+"""Tables that a run shows at its end: overall, and the first break-down."""
+
 Format = Literal["terminal", "json", "csv", "markdown"]
 
 
@@ -26,11 +29,14 @@ def rescore(folder: Annotated[Path, typer.Argument(help="A run folder.")]) -> No
     run_folder = RunFolder.open(folder)
     changed, total = rescore_run(run_folder)
     say(f"{total} results scored again, {changed} scores changed")
-    print_report(folder, "terminal")
+    print_report(folder, "terminal", tables=OVERVIEW)
 
 
-def print_report(folder: Path, format: Format) -> float | None:
-    """Write a report to stdout; the lowest accuracy of its rows in percent, None where nothing is scored."""
+def print_report(folder: Path, format: Format, *, tables: int | None = None) -> float | None:
+    """Write a report to stdout, on a terminal only its first `tables`; returns the lowest accuracy in percent.
+
+    None where nothing is scored.
+    """
     from graphwalk.cli.console import data, stdout
     from graphwalk.report.load import report_of
     from graphwalk.report.terminal import TerminalReport
@@ -39,7 +45,7 @@ def print_report(folder: Path, format: Format) -> float | None:
 
     made = report_of(RunFolder.open(folder))
     if format == "terminal":
-        stdout().print(TerminalReport(made))
+        stdout().print(TerminalReport(made, tables=tables))
     else:
         data({"json": to_json, "csv": to_csv, "markdown": to_markdown}[format](made).rstrip("\n"))
     known = [row["accuracy"] for row in made.rows if row["accuracy"] is not None]

@@ -148,7 +148,7 @@ def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool
     """Do the work, print the report, and end with the code that says how it went."""
     from graphwalk.cli.asynchronous import Interrupted, run_async
     from graphwalk.cli.console import say
-    from graphwalk.cli.report import print_report
+    from graphwalk.cli.report import OVERVIEW, print_report
     from graphwalk.errors import GraphwalkError
 
     goes_on = f"graphwalk resume {folder.path}"
@@ -161,8 +161,8 @@ def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool
         if folder.manifest_path.exists() and goes_on not in error.hint:
             error.hint = f"{error.hint}; then  {goes_on}" if error.hint else goes_on
         raise
-    lowest = print_report(folder.path, "json" if json else "terminal")
-    say(f"run folder: {folder.path}")
+    lowest = print_report(folder.path, "json" if json else "terminal", tables=OVERVIEW)
+    say(f"run folder: {folder.path}   (all tables: graphwalk report {folder.path})")
     if summary.budget_reached:
         say(f"the budget is spent; with a larger one:  {goes_on} --budget-usd … | --budget-tokens …")
     if summary.finished < summary.episodes:

@@ -1,6 +1,7 @@
 """The report on a terminal, for rich's `console.print`; colours, width and NO_COLOR are the console's business."""
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import Literal
 
 from rich import box
@@ -21,11 +22,13 @@ _NARROWEST_NAME = 24
 class TerminalReport:
     """A report that fits itself into the width it is given: optional columns go first, then names are folded."""
 
-    def __init__(self, report: Report) -> None:
+    def __init__(self, report: Report, *, tables: int | None = None) -> None:
+        """`tables`: only the first ones; None: all."""
         self.report = report
+        self.tables = tables
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for table in text_tables(self.report):
+        for table in islice(text_tables(self.report), self.tables):
             yield from _rendered(table, options.max_width)
         for note in self.report.notes:
             yield Text(note, style="dim")
