@@ -25,7 +25,7 @@ def extract_path(reply: str) -> Extraction:
 
 def score_path(task: MazeTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
     """Judge a path, and count what the walk before it did."""
-    maze, path = task.maze, _cells(task.maze, extraction.answer)
+    maze, path = task.maze, path_cells(task.maze, extraction.answer)
     walk, waste = walk_of(maze, trajectory.results), waste_of(trajectory)
     error = path_error(maze, path) if path else _silence(trajectory, extraction)
     valid = error is None
@@ -106,8 +106,8 @@ def _key(item: Any) -> str | None:
     return str(item)[:_LONGEST_KEY]
 
 
-def _cells(maze: Maze, answer: Sequence[str] | None) -> list[int]:
-    """Cell numbers; what names no cell becomes _NOWHERE."""
+def path_cells(maze: Maze, answer: Sequence[str] | None) -> list[int]:
+    """The cell numbers of an answer; what names no cell becomes -1."""
     return [_cell(maze, key) for key in answer or ()]
 
 

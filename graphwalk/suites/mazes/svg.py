@@ -19,7 +19,7 @@ _STYLE = (
 def maze_svg(
     maze: Maze, visited: Sequence[int] = (), path: Sequence[int] = (), hit: Sequence[int] = (), title: str = "Maze"
 ) -> str:
-    """A complete SVG document. Visited cells carry their mark_order; `hit` are walls that were asked for or walked into.
+    """A complete SVG document. Visited cells carry their mark_order; `hit` are walls asked for or walked into.
 
     Steps of the path between cells that share no edge are dashed and red. Cells outside the grid are left out.
     """
