@@ -16,7 +16,7 @@ def graphwalk(*words: object, folder: Path | None = None, **variables: str) -> s
     hidden = {name for name in os.environ if name.endswith("_API_KEY") or name.startswith(("NEO4J_", "OPENAI_"))}
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     return subprocess.run(
-        [sys.executable, "-c", "from graphwalk.cli import main; main()", *map(str, words)],
+        [sys.executable, "-m", "graphwalk", *map(str, words)],
         capture_output=True,
         text=True,
         cwd=folder,

@@ -28,7 +28,7 @@ def thinker(request: Request) -> Answer:
 
 
 def command(*words: str | Path) -> list[str]:
-    return [sys.executable, "-c", "from graphwalk.cli import main; main()", *map(str, words)]
+    return [sys.executable, "-m", "graphwalk", *map(str, words)]
 
 
 def environment(url: str) -> dict[str, str]:
