@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from dotenv import dotenv_values
 
@@ -70,6 +71,14 @@ class Settings:
         if "bearer" in lower or "basic" in lower:
             text = _BEARER.sub(r"\1 ***", text)
         return text
+
+    def redact_record(self, value: Any) -> Any:
+        """A JSON value without secrets in any of its texts."""
+        if isinstance(value, str):
+            return self.redact(value)
+        if isinstance(value, dict):
+            return {name: self.redact_record(item) for name, item in value.items()}
+        return [self.redact_record(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def load_settings(folder: Path | None = None) -> Settings:

@@ -1,38 +1,35 @@
 """Replies on disk, so that a call already paid for is never made again.
 
-One line per reply, flushed before the reply is used: `{"crc32": "…", "key": "…", "reply": {…}}`, the checksum over
-everything behind it. The file is made once per run folder, which lets in one process at a time.
+One line per reply (`graphwalk.jsonlines`), in the kernel's hands before the reply is used. The run folder lets in one
+process at a time.
 """
 
 import hashlib
 import json
-import re
-import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from graphwalk.errors import RunLogError
+from graphwalk.jsonlines import decode_line, encode_line
 from graphwalk.models.model import Model
+from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.wire import message_to_dict, reply_from_dict, reply_to_dict
-
-_LINE = re.compile(rb'\{"crc32": "([0-9a-f]{8})", ("key": "([0-9a-f]{64})", "reply": .*\})\n\Z', re.DOTALL)
 
 
 class ReplyCache:
     """The replies of one run by key. Only their places are kept in memory, not the replies.
 
     `damaged` counts lines that could not be read: their calls are made again. A torn last line is dropped.
-    `redact` takes secrets out of texts, before they are written and before they are used. RunLogError if the file
-    cannot be written.
+    Secrets of `settings` are taken out of replies before they are written and before they are used. RunLogError if the
+    file cannot be written.
     """
 
-    def __init__(self, path: Path, redact: Callable[[str], str] | None = None) -> None:
+    def __init__(self, path: Path, settings: Settings | None = None) -> None:
         self.damaged = 0
-        self._redact = redact
+        self._settings = settings
         self._places: dict[bytes, tuple[int, int]] = {}
         self._path = path
         try:
@@ -51,17 +48,16 @@ class ReplyCache:
         if place is None:
             return None
         self._reader.seek(place[0])
-        return reply_from_dict(json.loads(self._reader.read(place[1]))["reply"])
+        return reply_from_dict(decode_line(self._reader.read(place[1]))["reply"])
 
     def put(self, key: str, reply: Reply) -> Reply:
         """Write a reply down; returns it as it is to be used, which is as it will be read again."""
         wire = reply_to_dict(reply)
-        if self._redact is not None:
-            clean = _redacted(wire, self._redact)
+        if self._settings is not None:
+            clean = self._settings.redact_record(wire)
             if clean != wire:
                 wire, reply = clean, reply_from_dict(clean)
-        content = f'"key": "{key}", "reply": {json.dumps(wire)}}}'.encode()
-        line = b'{"crc32": "%08x", %s\n' % (zlib.crc32(content), content)
+        line = encode_line({"key": key, "reply": wire})
         try:
             self._writer.write(line)
             self._writer.flush()
@@ -81,10 +77,9 @@ class ReplyCache:
         for line in self._reader:
             if not line.endswith(b"\n"):
                 break
-            match = _LINE.match(line)
-            if match is not None and int(match[1], 16) == zlib.crc32(match[2]):
-                self._places[bytes.fromhex(match[3].decode())] = (position, len(line))
-            else:
+            try:
+                self._places[bytes.fromhex(decode_line(line)["key"])] = (position, len(line))
+            except (ValueError, KeyError, RecursionError):
                 self.damaged += 1
             position += len(line)
         return position
@@ -138,11 +133,3 @@ def _canonical(value: Any) -> bytes:
 
 def _digest(value: Any) -> bytes:
     return hashlib.sha256(_canonical(value)).digest()
-
-
-def _redacted(value: Any, redact: Callable[[str], str]) -> Any:
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, dict):
-        return {name: _redacted(inner, redact) for name, inner in value.items()}
-    return list(map(partial(_redacted, redact=redact), value)) if isinstance(value, list) else value

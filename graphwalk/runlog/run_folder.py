@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.errors import RunLogError
-from graphwalk.runlog.jsonlines import LineWriter, read_lines
+from graphwalk.jsonlines import LineWriter, read_lines
 from graphwalk.types.episode import SCHEMA_VERSION
 
 

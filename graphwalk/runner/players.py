@@ -41,7 +41,7 @@ class Players:
     ) -> None:
         self.config, self.suite = config, suite
         self.budget = Budget(config.limits.budget_tokens, config.limits.budget_usd)
-        self._cache = ReplyCache(folder.replies_path, settings.redact)
+        self._cache = ReplyCache(folder.replies_path, settings)
         shared = [
             spec for spec in {*models, *([config.extractor] if config.extractor else [])} if not per_episode(spec)
         ]

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.errors import RunLogError
-from graphwalk.runlog.jsonlines import LineWriter
+from graphwalk.jsonlines import LineWriter
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.manifest import scorer_digest

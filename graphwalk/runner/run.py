@@ -8,8 +8,8 @@ from typing import Any
 from graphwalk.config.experiment import ExperimentConfig
 from graphwalk.config.loading import validate
 from graphwalk.errors import RunLogError, StoreError
+from graphwalk.jsonlines import LineWriter
 from graphwalk.models.stack import call_options
-from graphwalk.runlog.jsonlines import LineWriter
 from graphwalk.runlog.result import EpisodeKey, key_of
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.episode import Stage, play
@@ -137,7 +137,7 @@ class _Run:
                 return
             async with players.seat(planned) as (model, extractor):
                 result = await play(planned, model, extractor, stage)
-            writer.append(redacted(result.as_dict(), self.settings))
+            writer.append(self.settings.redact_record(result.as_dict()))
             tally.count(planned.key, result.exit_status, result.usage)
             self.progress.finished(result)
             await asyncio.sleep(0)
@@ -184,12 +184,3 @@ class _Tally:
     def summary(self, episodes: int, budget_reached: bool) -> RunSummary:
         failed = sum(status.infrastructure for status in self.status_of.values())
         return RunSummary(episodes, len(self.status_of) - failed, failed, self.usage, budget_reached)
-
-
-def redacted(value: Any, settings: Settings) -> Any:
-    """The same value without secrets in any of its texts."""
-    if isinstance(value, str):
-        return settings.redact(value)
-    if isinstance(value, dict):
-        return {key: redacted(item, settings) for key, item in value.items()}
-    return [redacted(item, settings) for item in value] if isinstance(value, list | tuple) else value

@@ -88,7 +88,7 @@ async def test_a_damaged_line_is_left_out_and_counted(tmp_path: Path) -> None:
 
 async def test_secrets_are_taken_out_before_use(tmp_path: Path) -> None:
     secret = "sk-planted-987654"
-    cache = ReplyCache(tmp_path / "c", Settings({"SOME_API_KEY": secret}).redact)
+    cache = ReplyCache(tmp_path / "c", Settings({"SOME_API_KEY": secret}))
     call = ToolCall("1", "look", json.dumps({"key": secret}))
     reply = replace(FULL, message=Message("assistant", f"my key is {secret}", (call,)))
     used = await CachedModel(Player(reply), cache, "e").complete(ASK, (), CallOptions())

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphwalk.errors import RunLogError
-from graphwalk.runlog.jsonlines import LineWriter, TornTailWarning, decode_line, encode_line, read_lines
+from graphwalk.jsonlines import LineWriter, TornTailWarning, decode_line, encode_line, read_lines
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
