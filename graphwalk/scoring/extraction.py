@@ -44,6 +44,8 @@ class Shape(NamedTuple):
 
     read: Callable[[Any], Any]
     stage: str | None = None
+    alone: bool = False
+    """An object around it must hold nothing else: a tool call written as text is no answer."""
 
 
 ANYTHING = Shape(lambda value: value)
@@ -143,7 +145,7 @@ def _embedded(text: str, failed: list[str]) -> Iterator[tuple[Any, str]]:
 
 def _unwrapped(value: Any, shape: Shape) -> Any:
     """The answer within an object of which exactly one value has the shape, else None."""
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or (shape.alone and len(value) > 1):
         return None
     fitting = [answer for answer in map(shape.read, value.values()) if answer is not None]
     return fitting[0] if len(fitting) == 1 else None

@@ -46,7 +46,7 @@ def _plain_value_shapes(fields: Sequence[str]) -> list[Shape]:
     def plain(value: Any) -> list[Row] | None:
         return [{field: value}] if isinstance(value, str | int | float) else None
 
-    return [Shape(plain_list, "bare"), Shape(plain, "bare")]
+    return [Shape(plain_list, "bare", alone=True), Shape(plain, "bare", alone=True)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,3 +181,9 @@ async def test_a_model_reads_question_form_and_reply():
     assert answer.message.content == '[{"node_key": "a"}]'
     assert all(part in scribe.asked for part in ("Which node?", "It is a, I say.", "a list"))
     assert "x7" not in scribe.asked
+
+
+def test_a_tool_call_written_as_text_is_no_answer():
+    call = 'I will call\n```json\n{"name": "get_node_by_property", "arguments": {"label": "A"}}\n```\nand see.'
+    assert extract_json(call, *row_shapes(["node_key"])) == (None, None)
+    assert extract_json('{"answer": "a"}', *row_shapes(["node_key"])) == ([{"node_key": "a"}], "bare")
