@@ -8,8 +8,8 @@ from graphwalk.generators.maze import Maze
 _CELL = 24
 """Pixels on a side of a cell."""
 _STYLE = (
-    ".wall{fill:#37474f}.open{fill:#fff}.visited{fill:#b3e5fc}.start{fill:#ffd54f}.goal{fill:#ce93d8}"
-    ".hit{fill:#e57373}.grid{fill:none;stroke:#90a4ae;stroke-width:1}"
+    "rect{stroke:#cfd8dc;stroke-width:.5}.wall{fill:#37474f}.open{fill:#fff}.visited{fill:#b3e5fc}.start{fill:#ffd54f}"
+    ".goal{fill:#ce93d8}.hit{fill:#e57373}.grid{fill:none;stroke:#90a4ae;stroke-width:1}"
     ".path{fill:none;stroke:#2e7d32;stroke-width:4;stroke-linecap:round;stroke-linejoin:round;opacity:.8}"
     ".leap{stroke:#c62828;stroke-dasharray:4 6}"
     "text{font:9px sans-serif;text-anchor:middle;fill:#263238}.name{font:bold 13px sans-serif}"

@@ -54,6 +54,11 @@ def depth_first(start: str, goal: str, order: Order) -> Policy:
 
 def visit(key: str) -> Visit:
     """The cells that can be entered from a cell; none where the call was refused."""
+    return (yield from try_cell(key)) or []
+
+
+def try_cell(key: str) -> Generator[list[Ask], list[str], list[Row] | None]:
+    """The cells that can be entered from a cell; None where the call was refused."""
     (text,) = yield [Ask(NEXT_CELLS, {"node_id": key})]
     return read_cells(text)
 
@@ -72,11 +77,11 @@ def answer(path: Sequence[str]) -> str:
     return json.dumps({"path": list(path)})
 
 
-def read_cells(text: str) -> list[Row]:
-    """The rows of a result in whatever encoding it is; none for a message."""
+def read_cells(text: str) -> list[Row] | None:
+    """The rows of a result in whatever encoding it is; None for a message."""
     for encoding in _ENCODINGS:
         try:
             return [{**row, "key": str(row["key"])} for row in decode_rows(text, encoding)]
         except (ValueError, KeyError):
             continue
-    return []
+    return None

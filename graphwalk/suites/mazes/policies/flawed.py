@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable
 
 from graphwalk.models.policy import Ask, Policy
-from graphwalk.suites.mazes.policies.explorer import answer, depth_first, nearest_first, visit
+from graphwalk.suites.mazes.policies.explorer import answer, depth_first, nearest_first, try_cell, visit
 from graphwalk.suites.mazes.toolbox import NEXT_CELLS
 
 Flaw = Callable[[str, str, random.Random], Policy]
@@ -59,8 +59,7 @@ def through_wall(start: str, goal: str, draw: random.Random) -> Policy:
     yield from visit(start)
     here, refused = int(start), "-1"
     for key in (str(here + offset) for offset in range(-here, here + 2)):
-        rows = yield from visit(key)
-        if not rows:
+        if (yield from try_cell(key)) is None:
             refused = key
             break
     return answer([start, refused, goal])

@@ -1,0 +1,67 @@
+"""Mazes with their stores, and episodes in them through the agent's loop."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from graphwalk.agent.loop import Walk, run_episode
+from graphwalk.config.experiment import AgentConfig
+from graphwalk.config.specs import MazeSpec
+from graphwalk.generators.maze import Maze, generate_maze
+from graphwalk.generators.maze_graph import maze_graph
+from graphwalk.models.scripted import ScriptedModel
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.store import Database, GraphStore
+from graphwalk.suites.mazes.suite import MazesSuite, make_task
+from graphwalk.suites.mazes.task import MazeScore, MazeTask
+from graphwalk.suites.mazes.toolbox import NEXT_CELLS, MazeToolbox
+from graphwalk.suites.suite import World
+from graphwalk.types.chat import CallOptions, ToolCall
+from graphwalk.types.episode import ToolResult, Trajectory
+
+#   0  1  2  3        S . . .
+#   4  5  6  7        # # # .
+#   8  9 10 11        G . # .
+#  12 13 14 15        # . . .
+SMALL = Maze(4, (4, 5, 6, 10, 12), 0, 8, 10)
+"""One way, without a choice."""
+WIDE = AgentConfig(turn_limit=400)
+
+
+@dataclass
+class Stage:
+    """A maze in a store."""
+
+    task: MazeTask
+    world: World
+    store: GraphStore
+
+    def toolbox(self, **options: Any) -> MazeToolbox:
+        return MazeToolbox(self.store, self.task.size, str(self.task.start), **options)
+
+    async def play(
+        self, name: str, seed: int = 0, agent: AgentConfig = WIDE, setting: str = "tools"
+    ) -> tuple[MazeScore, Trajectory]:
+        suite = MazesSuite()
+        episode = await suite.episode(self.task, setting, self.world, self.store, agent)
+        policy = suite.policy(name, self.task, setting, None, seed)
+        trajectory = await run_episode(Walk(episode, ScriptedModel(f"scripted/{name}", policy), agent, CallOptions()))
+        return suite.score(self.task, setting, trajectory, suite.extract(self.task, trajectory.reply)), trajectory
+
+
+async def stage(maze: Maze = SMALL, database: Database | None = None, strict: bool = False) -> Stage:
+    graph = maze_graph(maze)
+    store = await (database or EmbeddedDatabase()).load(graph)
+    return Stage(make_task(maze, graph.digest, strict=strict), World(graph.digest, graph, maze), store)
+
+
+async def random_stage(seed: int, database: Database | None = None, strict: bool = False, **spec: Any) -> Stage:
+    return await stage(generate_maze(MazeSpec(**spec), seed), database, strict)
+
+
+async def ask(toolbox: MazeToolbox, node_id: Any, tool: str = NEXT_CELLS) -> ToolResult:
+    return await toolbox.call(ToolCall("1", tool, json.dumps({"node_id": node_id})))
+
+
+async def join(toolbox: MazeToolbox) -> ToolResult:
+    return await toolbox.call(ToolCall("1", "get_connected_path", "{}"))

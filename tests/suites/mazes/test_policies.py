@@ -1,0 +1,120 @@
+"""The scripted walkers, through the loop that models go through."""
+
+from typing import Any
+
+import pytest
+
+from graphwalk.config.experiment import AgentConfig
+from graphwalk.config.specs import MazeSpec
+from graphwalk.errors import ConfigError
+from graphwalk.suites.mazes.policies import walker_named
+from graphwalk.suites.mazes.policies.flawed import FLAWS, SPOILING
+from graphwalk.suites.mazes.suite import expert_walk
+from graphwalk.types.episode import ExitStatus
+from tests.suites.mazes.stage import random_stage, stage
+
+
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("walker", ["expert", "depth_first"])
+async def test_explorers_are_always_right_within_the_turns_they_need(walker: str, strict: bool) -> None:
+    for seed in range(12):
+        here = await random_stage(seed, strict=strict)
+        score, trajectory = await here.play(walker)
+        assert score.valid
+        assert (score.jumps, score.wall_calls, score.tool_errors, score.repeated_calls) == (0, 0, 0, 0)
+        if walker == "expert":
+            played = await expert_walk(here.task, here.store)
+            assert (len(trajectory.turns), score.calls) == (played.turns, played.calls)
+            again, _ = await here.play(walker, agent=AgentConfig(turn_limit=played.turns))
+            assert again.strict_correct
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [{"size": 20, "walls": 0.4, "min_path": 40}, {"generator": "wilson", "size": 13}, {"generator": "rooms"}],
+    ids=str,
+)
+async def test_the_expert_on_other_mazes(spec: dict[str, Any]) -> None:
+    score, _ = await (await random_stage(1, **spec)).play("expert")
+    assert score.valid
+
+
+async def test_the_expert_needs_fewer_calls_than_plain_depth_first() -> None:
+    calls = {"expert": 0, "depth_first": 0}
+    for seed in range(25):
+        here = await random_stage(seed)
+        for walker in calls:
+            calls[walker] += (await here.play(walker))[0].calls
+    assert calls["expert"] < 0.9 * calls["depth_first"]
+
+
+@pytest.mark.parametrize("agent", [{"encoding": "csv"}, {"encoding": "compact"}], ids=str)
+async def test_explorers_read_every_encoding(agent: dict[str, Any]) -> None:
+    score, _ = await (await random_stage(5)).play("expert", agent=AgentConfig(turn_limit=200, **agent))
+    assert score.valid
+
+
+async def test_out_of_turns_the_explorer_says_how_far_it_came() -> None:
+    score, trajectory = await (await stage()).play("expert", agent=AgentConfig(turn_limit=4))
+    assert trajectory.exit_status is ExitStatus.TURN_LIMIT
+    assert (score.error_class, score.path_length) == ("wrong_goal", 3)
+
+
+async def test_the_random_walk_is_sometimes_lucky_and_never_leaves_the_open_cells() -> None:
+    scores = [(await (await random_stage(s, size=4, walls=0.2, min_path=2)).play("random"))[0] for s in range(8)]
+    assert any(score.valid for score in scores)
+    assert {score.error_class for score in scores} <= {None, "wrong_goal"}
+    assert all(score.wall_hits == score.teleports == score.tool_errors == 0 for score in scores)
+
+
+async def test_flaws_do_what_they_say() -> None:
+    expected = {
+        "jump": {"not_adjacent"},
+        "early_stop": {"wrong_goal"},
+        "other_start": {"wrong_start"},
+        "invented_cell": {"out_of_grid"},
+        "through_wall": {"through_wall", "out_of_grid"},
+        "empty": {"no_answer"},
+    }
+    assert expected.keys() == SPOILING
+    totals = dict.fromkeys(FLAWS, 0)
+    for seed in range(6):
+        here = await random_stage(seed)
+        for flaw in FLAWS:
+            score, _ = await here.play(f"flawed:{flaw}", seed=seed)
+            assert {score.error_class} <= expected.get(flaw, {None}), (flaw, seed)
+            counted = {"jump": score.jumps, "wall": score.wall_calls, "bad_id": score.tool_errors}
+            totals[flaw] += counted.get(flaw, score.repeated_cells if flaw == "detour" else 0)
+    assert totals["jump"] == 6
+    assert totals["bad_id"] == 24
+    assert totals["detour"] == 12
+    assert totals["wall"] > 6
+
+
+async def test_flawed_draws_one_of_the_flaws() -> None:
+    here = await random_stage(1)
+    classes = {(await here.play("flawed", seed=seed))[0].error_class for seed in range(30)}
+    assert len(classes) > 4
+
+
+async def test_the_empty_baseline_says_nothing_in_both_settings() -> None:
+    here = await stage()
+    for setting in ("tools", "no_tools"):
+        score, _ = await here.play("empty", setting=setting)
+        assert (score.valid, score.error_class, score.calls) == (False, "no_answer", 0)
+
+
+def test_an_unknown_walker_is_named() -> None:
+    with pytest.raises(ConfigError, match="no scripted player 'nobody'"):
+        walker_named("nobody", "0", "1", None)  # type: ignore[arg-type]
+
+
+def test_the_specification_says_what_to_expect_of_the_default() -> None:
+    assert MazeSpec().model_dump() == {
+        "count": 1,
+        "size": 10,
+        "walls": 0.5,
+        "min_path": 15,
+        "generator": "random",
+        "offset": 0,
+    }

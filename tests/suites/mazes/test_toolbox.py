@@ -1,0 +1,234 @@
+"""The two tools of a maze, on every store."""
+
+import asyncio
+import json
+from random import Random
+from typing import Any
+
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inline_snapshot import snapshot
+
+from graphwalk.config.experiment import AgentConfig
+from graphwalk.config.specs import MazeSpec
+from graphwalk.generators.maze import generate_maze
+from graphwalk.stores.store import Database
+from graphwalk.suites.mazes.toolbox import MazeToolbox
+from graphwalk.toolbox.operations import connected_path
+from graphwalk.types.chat import ToolCall
+from graphwalk.types.episode import ToolResult
+from tests.suites.mazes.stage import ask, join, random_stage, stage
+
+
+async def rows_of(toolbox: MazeToolbox, node_id: str) -> list[dict[str, Any]]:
+    result = await ask(toolbox, node_id)
+    assert result.error is None
+    rows: list[dict[str, Any]] = json.loads(result.content)
+    assert result.rows == len(rows)
+    return rows
+
+
+async def test_visits_mark_and_list_what_is_next(any_database: Database) -> None:
+    toolbox = (await stage(database=any_database)).toolbox()
+    assert await rows_of(toolbox, "3") == [
+        {"key": "2", "euclidean_distance": 2.8284, "marked": False, "mark_order": -1},
+        {"key": "7", "euclidean_distance": 3.1623, "marked": False, "mark_order": -1},
+    ]
+    assert await rows_of(toolbox, "7") == [
+        {"key": "3", "euclidean_distance": 3.6056, "marked": True, "mark_order": 0},
+        {"key": "11", "euclidean_distance": 3.0, "marked": False, "mark_order": -1},
+    ]
+    await rows_of(toolbox, "3")  # the first visit fixes the order
+    assert [row["mark_order"] for row in await rows_of(toolbox, "2")] == [-1, 0]
+    assert toolbox.visited == ("3", "7", "2")
+
+
+async def test_equal_calls_have_equal_results_on_all_stores(any_database: Database) -> None:
+    here, there = await random_stage(1, any_database), await random_stage(1)
+    random, boxes = Random(1), (here.toolbox(), there.toolbox())
+    for _ in range(60):
+        name = str(random.randrange(105))
+        one, other = [await ask(box, name) for box in boxes]
+        assert (one.content, one.error, one.rows) == (other.content, other.error, other.rows)
+        if random.random() < 0.2:
+            one, other = [await join(box) for box in boxes]
+            assert (one.content, one.error, one.rows) == (other.content, other.error, other.rows)
+
+
+async def test_rows_are_the_open_neighbours_in_the_order_of_numbers(any_database: Database) -> None:
+    here = await random_stage(2, any_database, size=12, walls=0.3, min_path=5)
+    toolbox, maze = here.toolbox(), here.task.maze
+    for cell in range(0, 144, 5):
+        if maze.is_open(cell):
+            assert [int(row["key"]) for row in await rows_of(toolbox, str(cell))] == maze.open_neighbours(cell)
+
+
+WRONG: dict[str, tuple[Any, str]] = {
+    "wall": ("5", "wall"),
+    "too high": ("16", "unknown_cell"),
+    "far too high": ("999999999999", "unknown_cell"),
+    "higher than a database can count": ("9" * 30, "malformed_id"),
+    "negative": ("-3", "malformed_id"),
+    "decimal": ("2.0", "malformed_id"),
+    "leading zero": ("03", "malformed_id"),
+    "words": ("cell 3", "malformed_id"),
+    "coordinates": ("(0, 3)", "malformed_id"),
+    "empty": ("", "malformed_id"),
+    "spaces": (" 3 ", "malformed_id"),
+    "line end": ("3\n", "malformed_id"),
+    "other digits": ("٣", "malformed_id"),
+    "Cypher": ("3' OR 1=1 //", "malformed_id"),
+    "a megabyte": ("7" * 10**6, "malformed_id"),
+    "lone surrogate": ("\ud800", "malformed_id"),
+    "number": (3, "not_text"),
+    "float": (3.0, "not_text"),
+    "negative number": (-3, "not_text"),
+    "boolean": (True, "not_text"),
+    "null": (None, "not_text"),
+    "list": (["3"], "not_text"),
+    "object": ({"key": "3"}, "not_text"),
+}
+
+
+@pytest.mark.parametrize(("node_id", "error"), WRONG.values(), ids=WRONG)
+async def test_every_wrong_id_is_answered_and_counted(node_id: Any, error: str) -> None:
+    toolbox = (await stage()).toolbox()
+    result = await ask(toolbox, node_id)
+    assert (result.error, result.rows) == (error, None)
+    assert 30 < len(result.content) < 400
+    assert toolbox.visited == ()
+
+
+async def test_the_words_for_wrong_ids() -> None:
+    toolbox = (await stage()).toolbox()
+    said = {name: (await ask(toolbox, WRONG[name][0])).content for name in ("wall", "too high", "decimal", "number")}
+    assert said == snapshot(
+        {
+            "wall": 'Cell "5" is a wall and cannot be entered. Name an open cell: those listed in earlier results are open.',
+            "too high": 'There is no cell "16". The keys are the whole numbers from 0 to 15, as text.',
+            "decimal": '"2.0" is not the key of a cell. A key is a whole number from 0 to 15 written as text in plain digits, for example "2".',
+            "number": 'node_id must be text, not 3. Write the key of a cell in quotes, for example "3". Keys are the whole numbers from 0 to 15.',
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "error"),
+    [
+        ("get_next_possible_cells", "{}", "bad_arguments"),
+        ("get_next_possible_cells", "", "bad_arguments"),
+        ("get_next_possible_cells", '{"node_id": "0"', "bad_json"),
+        ("get_next_possible_cells", '["0"]', "bad_json"),
+        ("get_next_possible_cells", '{"node_id": "0", "steps": 2}', "bad_arguments"),
+        ("get_connected_path", '{"to": "8"}', "bad_arguments"),
+        ("get_node_by_property", "{}", "unknown_tool"),
+    ],
+)
+async def test_other_mistakes(tool: str, arguments: str, error: str) -> None:
+    toolbox = (await stage()).toolbox()
+    assert (await toolbox.call(ToolCall("1", tool, arguments))).error == error
+    assert toolbox.visited == ()
+
+
+async def test_the_papers_other_name_is_understood() -> None:
+    toolbox = (await stage()).toolbox()
+    assert (await ask(toolbox, "0", "get_possible_next_cells")).error is None
+    assert toolbox.visited == ("0",)
+
+
+async def test_the_sentinel_of_walls_is_never_shown() -> None:
+    toolbox = (await stage()).toolbox()
+    said = [(await ask(toolbox, str(cell))).content for cell in range(18)]
+    assert not any("1000000" in text or "1e" in text for text in said)
+
+
+async def test_a_cell_without_neighbours_says_so() -> None:
+    here = await random_stage(3)
+    maze = here.task.maze
+    alone = next(cell for cell in range(100) if maze.is_open(cell) and not maze.open_neighbours(cell))
+    result = await ask(here.toolbox(), str(alone))
+    assert (result.error, result.rows) == (None, 0)
+    assert result.content.startswith("Note: cell")
+
+
+async def test_strict_mode_allows_neighbours_only() -> None:
+    toolbox = (await stage(strict=True)).toolbox(strict=True)
+    refused = await ask(toolbox, "8")
+    assert refused.error == "not_adjacent"
+    assert '"0"' in refused.content
+    for key in ("0", "1", "2", "1"):
+        assert (await ask(toolbox, key)).error is None
+    refused = await ask(toolbox, "7")
+    assert refused.error == "not_adjacent"
+    assert refused.content.endswith("You can go to: 0, 1, 2, 3.")
+    assert (await ask(toolbox, "6")).error == "wall"
+
+
+async def test_the_path_joins_the_first_and_the_last_newly_visited() -> None:
+    toolbox = (await stage()).toolbox()
+    empty = await join(toolbox)
+    assert (empty.error, empty.rows) == (None, 0)
+    for key in ("1", "2", "3"):
+        await ask(toolbox, key)
+    assert json.loads((await join(toolbox)).content) == ["1", "2", "3"]
+    await ask(toolbox, "1")  # not new
+    assert json.loads((await join(toolbox)).content) == ["1", "2", "3"]
+    await ask(toolbox, "9")
+    apart = await join(toolbox)
+    assert (apart.error, apart.rows) == (None, 0)
+    assert apart.content == snapshot(
+        'The visited cells do not connect cell "1", visited first, with cell "9", newly visited last. Explore the cells between them, and try again.'
+    )
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+def test_connected_path_is_the_lowest_of_the_shortest(seed: int) -> None:
+    random = Random(seed)
+    maze = generate_maze(MazeSpec(size=6, walls=0.2, min_path=4), seed)
+    cells = [cell for cell in range(36) if maze.is_open(cell)]
+    visited = random.sample(cells, random.randint(1, len(cells)))
+    graph = nx.Graph([(c, n) for c in visited for n in maze.open_neighbours(c) if n in visited])
+    graph.add_nodes_from(visited)
+    found = connected_path({"neighbours": {str(c): [str(n) for n in maze.open_neighbours(c)] for c in visited}})
+    if nx.has_path(graph, visited[0], visited[-1]):
+        assert [int(key) for key in json.loads(found)] == min(nx.all_shortest_paths(graph, visited[0], visited[-1]))
+    else:
+        assert found == ""
+
+
+async def test_hundreds_of_episodes_share_one_maze_and_see_only_themselves(any_database: Database) -> None:
+    here = await random_stage(4, any_database, walls=0.3)
+    cells = [cell for cell in range(100) if here.task.maze.is_open(cell)]
+
+    async def walk(seed: int) -> tuple[list[ToolResult], list[str]]:
+        toolbox, random = here.toolbox(), Random(seed)
+        keys = [str(random.choice(cells)) for _ in range(12)]
+        results = []
+        for key in keys:
+            results.append(await ask(toolbox, key))
+            await asyncio.sleep(0)
+        return [*results, await join(toolbox)], keys
+
+    walks = await asyncio.gather(*map(walk, range(200)))
+    for seed, (results, keys) in enumerate(walks):
+        order = list(dict.fromkeys(keys))
+        for count, result in enumerate(results[:-1], start=1):
+            known = list(dict.fromkeys(keys[:count]))
+            for row in json.loads(result.content) if result.rows else []:
+                assert row["mark_order"] == (known.index(row["key"]) if row["key"] in known else -1)
+                assert row["marked"] == (row["key"] in known)
+        if seed % 20 == 0:  # alone it goes the same way
+            alone, _ = await walk(seed)
+            assert [r.content for r in alone] == [r.content for r in results]
+        assert len(order) <= 12
+
+
+@pytest.mark.parametrize("encoding", ["json", "csv", "compact"])
+async def test_specs(encoding: Any) -> None:
+    first, second = (await stage()).toolbox(agent=AgentConfig(encoding=encoding, result_budget=1)).specs
+    assert (first.name, second.name) == ("get_next_possible_cells", "get_connected_path")
+    assert list(first.parameters["properties"]) == ["node_id"]
+    assert second.parameters["properties"] == {}
