@@ -47,6 +47,7 @@ number | entity type | entity name | Cypher pattern | property
 The time is 2026-01-01T00:00:00Z.
 
 How to work:
+- Apart from the schema you know nothing about this graph yet: no key, no value, no relationship. Begin with a call of a tool, and never guess: every key and value in your answer must come from a result.
 - Go step by step: decide what you need to know next, call the tools for it, read the results, and go on from there.
 - A relationship has a direction, from its source to its target. Questions say "from" and "to" in this sense.
 - The tools are deterministic: the same call always gives the same result. Never repeat a call.
