@@ -33,12 +33,13 @@ def view(
         return
     write_whole(out, [_page(episodes, out, folder)])
     say(f"written to {out}")
+    if out.suffix.lower() == ".svg" and len(episodes) > 1:
+        say(f"a picture holds one walk, this is the first of {len(episodes)}: choose with --task, --model, --setting")
 
 
 def _episodes(folder: Path, asked: dict[str, str]) -> "list[MazeEpisode]":
-    from itertools import islice
-
     from graphwalk.errors import ConfigError
+    from graphwalk.runlog.result import key_of
     from graphwalk.runlog.run_folder import RunFolder
     from graphwalk.suites.mazes.episodes import maze_episodes
 
@@ -46,8 +47,8 @@ def _episodes(folder: Path, asked: dict[str, str]) -> "list[MazeEpisode]":
     suite = run.read_manifest()["config"]["suite"]["name"]
     if suite != "mazes":
         raise ConfigError(f"{folder} is a run of the suite {suite}, and only mazes can be viewed")
-    chosen = (record for record in run.records() if all(record[name] == value for name, value in asked.items()))
-    episodes = list(islice(maze_episodes(chosen), _MOST))
+    chosen = {key_of(r): r for r in run.records() if all(r[name] == value for name, value in asked.items())}
+    episodes = list(maze_episodes(chosen[key] for key in sorted(chosen)[:_MOST]))
     if not episodes:
         what = ", ".join(f"{name} {value}" for name, value in asked.items())
         raise ConfigError(f"{folder} has no episode{f' with {what}' if what else ''}")

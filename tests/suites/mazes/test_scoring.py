@@ -1,0 +1,174 @@
+"""Scores of answers made by hand, on a maze with a single way."""
+
+import json
+from typing import Any
+
+import pytest
+
+from graphwalk.suites.mazes.scoring import extract_path, score_path
+from graphwalk.suites.mazes.suite import make_task
+from graphwalk.suites.mazes.task import MazeScore
+from graphwalk.suites.mazes.walk import walk_of
+from graphwalk.types.chat import Message, ToolCall
+from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
+from tests.suites.mazes.stage import SMALL
+
+TASK = make_task(SMALL, "d" * 64)
+WAY = [0, 1, 2, 3, 7, 11, 15, 14, 13, 9, 8]
+
+
+def score(reply: str, results: tuple[ToolResult, ...] = (), setting: str = "tools", **changes: Any) -> MazeScore:
+    turns = [Turn(Message("assistant"), results=results)] if results else []
+    status = changes.get("exit_status", ExitStatus.ANSWERED)
+    trajectory = Trajectory((), (*turns, Turn(Message("assistant", reply))), status)
+    return score_path(TASK, setting, trajectory, extract_path(reply))
+
+
+def of(path: list[Any]) -> MazeScore:
+    return score(json.dumps({"path": [str(cell) for cell in path]}))
+
+
+def visit(node_id: Any, error: str | None = None, name: str = "get_next_possible_cells") -> ToolResult:
+    return ToolResult(ToolCall("1", name, json.dumps({"node_id": node_id})), "[]", error)
+
+
+def test_the_target_is_the_shortest_path() -> None:
+    assert TASK.gold == [str(cell) for cell in WAY]
+    assert TASK.gold_size == len(WAY) == TASK.shortest_path_length + 1
+
+
+def test_a_shortest_path() -> None:
+    made = of(WAY)
+    assert made.correct
+    assert made.valid
+    assert made.optimal
+    assert (made.path_length, made.length_ratio, made.error_class) == (10, 1.0, None)
+    assert (made.precision, made.recall, made.f1, made.false_positives) == (1.0, 1.0, 1.0, 0)
+
+
+def test_a_path_with_a_detour_is_valid() -> None:
+    made = of([0, 1, 0, *WAY[1:]])
+    assert made.valid
+    assert not made.optimal
+    assert (made.path_length, made.length_ratio, made.repeated_cells) == (12, 1.2, 2)
+
+
+@pytest.mark.parametrize(
+    ("path", "error", "counts"),
+    [
+        ([], "no_answer", (0, 0, 0)),
+        (WAY[1:], "wrong_start", (0, 0, 0)),
+        (WAY[::-1], "wrong_start", (0, 0, 0)),
+        (WAY[:-1], "wrong_goal", (0, 0, 0)),
+        ([0], "wrong_goal", (0, 0, 0)),
+        ([*WAY, 9], "wrong_goal", (1, 0, 0)),
+        ([0, 8], "not_adjacent", (0, 0, 1)),
+        ([0, 1, 3, *WAY[4:]], "not_adjacent", (0, 0, 1)),
+        ([0, 0, *WAY[1:]], "not_adjacent", (1, 0, 1)),
+        ([0, 4, 8], "through_wall", (0, 1, 0)),
+        ([4, 8], "through_wall", (0, 1, 0)),
+        ([0, 1, 5, 8], "through_wall", (0, 1, 1)),
+        ([3, 4], "wrong_start", (0, 1, 1)),
+        ([0, 1, 2, 3, 4, 8], "through_wall", (0, 1, 1)),
+        ([0, 16, 8], "out_of_grid", (0, 0, 2)),
+        ([-4, 0, 8], "out_of_grid", (0, 0, 2)),
+        ([0, "S", 8], "out_of_grid", (0, 0, 2)),
+        ([0, "01", 8], "out_of_grid", (0, 0, 2)),
+        ([0, "9" * 40, 8], "out_of_grid", (0, 0, 2)),
+    ],
+    ids=str,
+)
+def test_error_classes(path: list[Any], error: str, counts: tuple[int, int, int]) -> None:
+    made = of(path)
+    assert (made.valid, made.correct, made.f1, made.length_ratio) == (False, False, 0.0, None)
+    assert made.error_class == error
+    assert (made.repeated_cells, made.wall_hits, made.teleports) == counts
+
+
+def test_a_row_end_is_no_neighbour_of_the_next_row() -> None:
+    assert of([0, 1, 2, 3, 4]).teleports == 1
+
+
+@pytest.mark.parametrize(
+    ("reply", "stage"),
+    [
+        (json.dumps({"path": [str(c) for c in WAY]}), "strict"),
+        (json.dumps({"path": WAY}), "strict"),
+        (json.dumps([str(c) for c in WAY]), "strict"),
+        (f"Seen [1], [2, 3] and {{'x': 1}}.\n```json\n{json.dumps({'path': WAY})}\n```", "fenced"),
+        (f"The way is {json.dumps({'path': WAY})}, I think", "embedded"),
+        (f"<think>[0, 8]</think>{WAY}", "strict"),
+        (f"{{'path': {WAY}}}", "literal"),
+        (json.dumps({"answer": {"path": WAY}}), "wrapped"),
+        (json.dumps({"route": WAY}), "wrapped"),
+    ],
+)
+def test_what_is_read(reply: str, stage: str) -> None:
+    made = score(reply)
+    assert made.valid
+    assert made.extraction_stage == stage
+
+
+@pytest.mark.parametrize(
+    ("reply", "error"),
+    [
+        ("", "no_answer"),
+        ("  \n", "no_answer"),
+        ("[]", "no_answer"),
+        ('{"path": []}', "no_answer"),
+        ("There is no way.", "unreadable"),
+        ('{"path": [0, 1.5]}', "unreadable"),
+        ('{"path": [true]}', "unreadable"),
+        ('{"path": "0, 1, 2"}', "unreadable"),
+        ('{"path": [[0, 0], [0, 1]]}', "unreadable"),
+    ],
+)
+def test_what_is_no_path(reply: str, error: str) -> None:
+    made = score(reply)
+    assert not made.valid
+    assert made.error_class == error
+    assert made.path_length is None
+
+
+def test_an_answer_forced_by_the_turn_limit_is_not_strictly_correct() -> None:
+    made = score(json.dumps({"path": WAY}), exit_status=ExitStatus.TURN_LIMIT)
+    assert made.correct
+    assert not made.strict_correct
+
+
+def test_the_walk_is_counted() -> None:
+    results = (
+        visit("0"),
+        visit("1"),
+        visit("1"),
+        visit("5", "wall"),
+        visit("9"),
+        visit("13"),
+        visit("77", "unknown_cell"),
+        visit(3, "not_text"),
+        visit("8", name="get_possible_next_cells"),
+        ToolResult(ToolCall("1", "get_connected_path", "{}"), "[]"),
+        ToolResult(ToolCall("1", "get_next_possible_cells", "{"), "?", "bad_json"),
+        ToolResult(ToolCall("1", "fly", "{}"), "?", "unknown_tool"),
+    )
+    made = score(json.dumps({"path": WAY}), results)
+    assert (made.visited, made.revisits, made.jumps, made.wall_calls, made.tool_errors) == (5, 1, 1, 1, 5)
+    assert (made.calls, made.goal_visited) == (12, True)
+    kinds = [step.kind for step in walk_of(SMALL, results).steps]
+    assert kinds == [
+        *("visit", "visit", "revisit", "wall", "jump", "visit"),
+        *("refused", "refused", "visit", "path", "refused", "refused"),
+    ]
+
+
+def test_the_first_visit_is_a_jump_unless_it_is_the_start() -> None:
+    assert walk_of(SMALL, [visit("1"), visit("0")]).count("jump") == 1
+    assert walk_of(SMALL, [visit("0"), visit("1")]).count("jump") == 0
+
+
+def test_grounded_is_the_share_of_cells_that_tools_have_shown() -> None:
+    results = (visit("0"), visit("1"))
+    assert score(json.dumps({"path": [0, 1, 2, 3]}), results).grounded == 0.75
+    assert score(json.dumps({"path": [0, 1]})).grounded == 0.0
+    assert score(json.dumps({"path": [0, 1]}), setting="no_tools").grounded is None
+    assert score("").grounded is None

@@ -1,0 +1,82 @@
+"""Mazes as a suite: worlds, tasks, episodes."""
+
+from typing import Any
+
+import pytest
+
+from graphwalk.config.experiment import ExperimentConfig
+from graphwalk.config.loading import load_experiment, shipped_experiments
+from graphwalk.errors import ConfigError
+from graphwalk.generators.maze_graph import maze_graph
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.mazes.suite import MazesSuite
+from graphwalk.suites.mazes.task import MazeTask
+from graphwalk.suites.registry import suite_named
+
+
+def config(*mazes: dict[str, Any], **more: Any) -> ExperimentConfig:
+    return ExperimentConfig.model_validate({"name": "t", "suite": {"name": "mazes", "mazes": mazes, **more}, "seed": 3})
+
+
+async def tasks_of(asked: ExperimentConfig) -> list[MazeTask]:
+    suite, database = MazesSuite(), EmbeddedDatabase()
+    tasks = []
+    for world in suite.worlds(asked):
+        assert world.graph is not None
+        tasks += await suite.tasks(world, await database.load(world.graph), asked)
+    return tasks
+
+
+async def test_one_task_per_maze_with_par() -> None:
+    tasks = await tasks_of(config({"count": 3}, {"size": 8, "min_path": 9, "offset": 5}))
+    assert len({task.task_id for task in tasks}) == 4
+    assert [task.index for task in tasks] == [0, 1, 2, 5]
+    for task in tasks:
+        assert task.graph_digest == maze_graph(task.maze).digest
+        assert task.par_turns is not None
+        assert task.par_calls is not None
+        # every step of the way is a visit, then come the call for the path, and the answer
+        assert task.par_turns == task.par_calls + 1 >= task.shortest_path_length + 3
+        assert MazeTask.model_validate_json(task.model_dump_json()) == task
+
+
+async def test_equal_entries_have_tasks_of_their_own() -> None:
+    tasks = await tasks_of(config({"count": 1}, {"count": 1}))
+    assert len({task.task_id for task in tasks}) == 2
+    assert tasks[0].maze == tasks[1].maze
+
+
+async def test_the_same_tasks_again() -> None:
+    asked = config({"count": 2})
+    assert await tasks_of(asked) == await tasks_of(asked)
+
+
+async def test_strictness_travels_with_the_task() -> None:
+    assert [task.strict for task in await tasks_of(config({"count": 1}, strict=True))] == [True]
+
+
+def test_what_reports_group_by() -> None:
+    (world,) = MazesSuite().worlds(config({"walls": 0.4, "generator": "prim", "min_path": 12}))
+    facts = {"size": 10, "wall_ratio": 0.4, "walls": 40, "min_path": 12, "generator": "prim", "entry": 0, "index": 0}
+    assert facts.items() <= dict(world.facts).items()
+
+
+@pytest.mark.parametrize(
+    ("policy", "setting", "plays"),
+    [("expert", "tools", True), ("expert", "no_tools", False), ("empty", "no_tools", True)],
+)
+def test_walkers_need_tools(policy: str, setting: str, plays: bool) -> None:
+    assert MazesSuite().can_play(policy, setting) == plays
+
+
+def test_an_experiment_of_another_suite_is_refused() -> None:
+    with pytest.raises(ConfigError, match="not an experiment of the mazes suite"):
+        list(MazesSuite().worlds(load_experiment("quickstart")))
+
+
+@pytest.mark.parametrize("name", [n for n in shipped_experiments() if n.startswith("maze-") or n == "paper-table-1"])
+def test_the_shipped_experiments_can_be_generated(name: str) -> None:
+    asked = load_experiment(name, flags={"suite.mazes.*.count": 1})
+    assert isinstance(suite_named(asked.suite.name), MazesSuite)
+    assert list(MazesSuite().worlds(asked))
+    assert asked.agent.turn_limit == (30 if name == "paper-table-1" else 60)
