@@ -122,7 +122,16 @@ def test_the_same_in_every_process() -> None:
 
 def test_the_same_in_every_release() -> None:
     digests = {name: generate_maze(MazeSpec(generator=name), 7).digest[:12] for name in GENERATORS}
-    assert digests == snapshot({'random': '2a7f774ef32f', 'depth_first': 'c75f0713d97a', 'kruskal': '37ed8ba42415', 'prim': '19ea3ac71424', 'wilson': '5393ce416aaf', 'rooms': '0088feddd1ad'})
+    assert digests == snapshot(
+        {
+            "random": "2a7f774ef32f",
+            "depth_first": "c75f0713d97a",
+            "kruskal": "37ed8ba42415",
+            "prim": "19ea3ac71424",
+            "wilson": "5393ce416aaf",
+            "rooms": "0088feddd1ad",
+        }
+    )
 
 
 def test_a_maze_depends_on_its_index_and_not_on_those_before_it() -> None:
