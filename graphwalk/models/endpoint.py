@@ -4,6 +4,7 @@ import json
 import re
 import time
 from collections.abc import AsyncIterator
+from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -89,25 +90,7 @@ class Endpoint:
         return client
 
     async def _bound(self, response: "httpx2.Response") -> None:
-        import httpx2
-
-        assert isinstance(response.stream, httpx2.AsyncByteStream)
-        source: httpx2.AsyncByteStream = response.stream
-        limit = self._longest_body
-
-        class Bounded(httpx2.AsyncByteStream):
-            async def __aiter__(self) -> AsyncIterator[bytes]:
-                received = 0
-                async for chunk in source:
-                    received += len(chunk)
-                    if received > limit:
-                        raise ModelError(f"a reply of more than {limit:,} bytes was cut off", retryable=True)
-                    yield chunk
-
-            async def aclose(self) -> None:
-                await source.aclose()
-
-        response.stream = Bounded()
+        response.stream = _bounded_stream()(response.stream, self._longest_body)
 
     def _decode(self, content: bytes) -> Any:
         try:
@@ -122,6 +105,29 @@ class Endpoint:
         message = f"no reply from {self.source}: {type(cause).__name__} {cause}".rstrip()
         hint = f"is a server running at {urlsplit(self.base_url).scheme}://{self.source}?"
         return redacted(ModelError(message, hint=hint, retryable=True), self._redact)
+
+
+@cache
+def _bounded_stream() -> Any:
+    """The class of a stream that ends with a ModelError after so many bytes; made once, as its parent is imported."""
+    import httpx2
+
+    class Bounded(httpx2.AsyncByteStream):
+        def __init__(self, source: httpx2.AsyncByteStream, limit: int) -> None:
+            self._source, self._limit = source, limit
+
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            received = 0
+            async for chunk in self._source:
+                received += len(chunk)
+                if received > self._limit:
+                    raise ModelError(f"a reply of more than {self._limit:,} bytes was cut off", retryable=True)
+                yield chunk
+
+        async def aclose(self) -> None:
+            await self._source.aclose()
+
+    return Bounded
 
 
 def _trusted_certificates() -> "ssl.SSLContext":

@@ -12,6 +12,7 @@ from graphwalk.jsonlines import LineWriter
 from graphwalk.models.stack import call_options
 from graphwalk.runlog.result import EpisodeKey, key_of
 from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runner.collection import rare_collection
 from graphwalk.runner.episode import Stage, play
 from graphwalk.runner.manifest import fingerprint, new_manifest, refuse_drift
 from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
@@ -27,6 +28,9 @@ from graphwalk.types.wire import usage_from_dict
 
 _CLEAN_UP_SECONDS = 4.0
 """An interrupted run has to end within five seconds."""
+_START_SECONDS = 0.003
+"""Between the starts of two workers. Begun at once, they would wait for their replies at once and work at once, again
+and again, where the server always takes the same time."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,8 @@ class _Run:
                     self.config, self.suite, self.models, self._open_database, self.progress.planning
                 )
                 self._settle_manifest(plan)
-                return await self._play_all(plan, players)
+                with rare_collection():
+                    return await self._play_all(plan, players)
             finally:
                 await self._clean_up(plan)
 
@@ -120,8 +125,8 @@ class _Run:
         writer = self.folder.results_writer()
         try:
             async with asyncio.TaskGroup() as group:
-                for _ in range(self.config.limits.max_concurrency):
-                    group.create_task(self._work_off(pending, players, stage, writer, tally))
+                for number in range(min(self.config.limits.max_concurrency, len(plan.episodes))):
+                    group.create_task(self._work_off(number, pending, players, stage, writer, tally))
         except BaseExceptionGroup as errors:
             raise errors.exceptions[0] from None
         finally:
@@ -129,9 +134,16 @@ class _Run:
         return tally.summary(len(plan.episodes), players.budget.exhausted)
 
     async def _work_off(
-        self, pending: Iterator[PlannedEpisode], players: Players, stage: Stage, writer: LineWriter, tally: "_Tally"
+        self,
+        number: int,
+        pending: Iterator[PlannedEpisode],
+        players: Players,
+        stage: Stage,
+        writer: LineWriter,
+        tally: "_Tally",
     ) -> None:
         """One of the workers that share the episodes that are left."""
+        await asyncio.sleep(number * _START_SECONDS)
         for planned in pending:
             if players.budget.exhausted:
                 return
