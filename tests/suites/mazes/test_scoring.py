@@ -4,6 +4,8 @@ import json
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from graphwalk.suites.mazes.scoring import extract_path, score_path
 from graphwalk.suites.mazes.suite import make_task
@@ -172,3 +174,22 @@ def test_grounded_is_the_share_of_cells_that_tools_have_shown() -> None:
     assert score(json.dumps({"path": [0, 1]})).grounded == 0.0
     assert score(json.dumps({"path": [0, 1]}), setting="no_tools").grounded is None
     assert score("").grounded is None
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(["0", "1", "8", "S0", "-1"]),
+    lambda inner: (
+        st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=4) | st.just("path"), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@given(answer=JSON, arguments=JSON, error=st.sampled_from([None, "wall", "bad_json"]))
+@settings(max_examples=150, deadline=None)
+def test_no_answer_and_no_call_is_too_odd_to_be_scored(answer: Any, arguments: Any, error: str | None) -> None:
+    call = ToolCall("1", "get_next_possible_cells", json.dumps(arguments))
+    made = score(json.dumps(answer), (ToolResult(call, "", error), visit(arguments, error)))
+    assert made.valid == (made.error_class is None)
+    assert not made.valid
+    assert made.calls == 2

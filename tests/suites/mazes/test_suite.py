@@ -1,10 +1,11 @@
 """Mazes as a suite: worlds, tasks, episodes."""
 
+import asyncio
 from typing import Any
 
 import pytest
 
-from graphwalk.config.experiment import ExperimentConfig
+from graphwalk.config.experiment import AgentConfig, ExperimentConfig
 from graphwalk.config.loading import load_experiment, shipped_experiments
 from graphwalk.errors import ConfigError
 from graphwalk.generators.maze_graph import maze_graph
@@ -12,6 +13,7 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.mazes.suite import MazesSuite
 from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.suites.registry import suite_named
+from tests.suites.mazes.stage import random_stage
 
 
 def config(*mazes: dict[str, Any], **more: Any) -> ExperimentConfig:
@@ -80,3 +82,13 @@ def test_the_shipped_experiments_can_be_generated(name: str) -> None:
     assert isinstance(suite_named(asked.suite.name), MazesSuite)
     assert list(MazesSuite().worlds(asked))
     assert asked.agent.turn_limit == (30 if name == "paper-table-1" else 60)
+
+
+async def test_two_hundred_episodes_at_once_are_the_same_as_one_by_one() -> None:
+    here, agent = await random_stage(6, walls=0.3), AgentConfig(turn_limit=8)
+    together = await asyncio.gather(*(here.play("random", seed, agent) for seed in range(200)))
+    for seed in range(0, 200, 10):
+        score, trajectory = await here.play("random", seed, agent)
+        assert score == together[seed][0]
+        assert [r.content for r in trajectory.results] == [r.content for r in together[seed][1].results]
+    assert len({tuple(r.content for r in trajectory.results) for _, trajectory in together}) > 100

@@ -232,3 +232,14 @@ async def test_specs(encoding: Any) -> None:
     assert (first.name, second.name) == ("get_next_possible_cells", "get_connected_path")
     assert list(first.parameters["properties"]) == ["node_id"]
     assert second.parameters["properties"] == {}
+
+
+@given(node_ids=st.lists(st.text(max_size=4) | st.integers(-2, 17).map(str) | st.none() | st.integers(), max_size=12))
+@settings(max_examples=80, deadline=None)
+async def test_whatever_is_asked_marks_are_open_cells_in_order(node_ids: list[Any]) -> None:
+    toolbox = (await stage()).toolbox()
+    results = [await ask(toolbox, node_id) for node_id in node_ids]
+    right = [node_id for node_id, result in zip(node_ids, results, strict=True) if result.error is None]
+    assert toolbox.visited == tuple(dict.fromkeys(right))
+    assert set(right) <= {str(cell) for cell in range(16)} - {"4", "5", "6", "10", "12"}
+    assert all(result.content for result in results)
