@@ -91,4 +91,4 @@ async def test_two_hundred_episodes_at_once_are_the_same_as_one_by_one() -> None
         score, trajectory = await here.play("random", seed, agent)
         assert score == together[seed][0]
         assert [r.content for r in trajectory.results] == [r.content for r in together[seed][1].results]
-    assert len({tuple(r.content for r in trajectory.results) for _, trajectory in together}) > 100
+    assert len({tuple(r.content for r in trajectory.results) for _, trajectory in together}) > 50
