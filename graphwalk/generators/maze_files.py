@@ -19,7 +19,7 @@ def write_whole(path: Path, texts: Iterable[str]) -> None:
     """A text file, whole or not at all. ConfigError where it cannot be written."""
     scratch = path.with_name(f"{path.name}.new")
     try:
-        with scratch.open("w", encoding="utf-8") as file:
+        with scratch.open("w", encoding="utf-8", errors="replace") as file:
             file.writelines(texts)
         scratch.replace(path)
     except OSError as error:
