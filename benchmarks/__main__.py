@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 
@@ -26,6 +27,7 @@ def main() -> None:
     for name in options.names:
         if name not in BENCHMARKS:
             parser.error(f"there is no benchmark {name!r}; there are {', '.join(BENCHMARKS)}")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that a server started for this is ended
     rows: list[Row] = []
     for name in options.names or BENCHMARKS:
         print(f"{name} …", file=sys.stderr, flush=True)
