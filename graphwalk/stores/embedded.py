@@ -20,7 +20,7 @@ INLINE_MS = 20
 """A query runs on the event loop for this long, which is cheaper than a thread; longer ones start anew in a thread."""
 RESERVED = frozenset({"id", "title", "type", "name", "label", "node_type", "created_at", "updated_at"})
 """Properties that kglite gives a meaning of its own."""
-_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_ -]*")
+_PLAIN_NAME = re.compile(r"[A-Za-z_`][A-Za-z0-9_ .`()/-]*")
 _ID_MARK = "\0"
 """Starts the ids that we give to nodes, so that they can be told from data and left out of results."""
 
@@ -173,14 +173,15 @@ def _filled_engine(graph: PropertyGraph) -> tuple[Any, bool]:
 
 
 def _check_names(graph: PropertyGraph) -> None:
-    """The engine's patterns hold plain names only, back-ticks or not."""
+    """The engine's patterns do not hold all characters, back-ticks or not; these they do (tried one by one)."""
     tables = [(t.label, t.columns) for t in graph.node_tables] + [
         (t.type, t.columns) for t in graph.relationship_tables
     ]
     for name in (name for title, columns in tables for name in (title, *columns)):
         if not _PLAIN_NAME.fullmatch(name):
             raise StoreError(
-                f"the embedded engine takes names of letters, digits, _ and -, not {name!r}", hint="use --store neo4j"
+                f"the embedded engine takes names of ASCII letters, digits and _ - . / ( ) `, not {name!r}",
+                hint="use --store neo4j",
             )
 
 

@@ -169,4 +169,7 @@ def test_doctor_says_what_works(tmp_path: Path) -> None:
 
 
 def test_completion_can_be_shown() -> None:
-    assert "_graphwalk_completion" in graphwalk("--show-completion", "bash").stdout
+    assert (
+        "_graphwalk_completion"
+        in graphwalk("--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1").stdout
+    )

@@ -57,7 +57,7 @@ async def table(url: str, folder: Path) -> dict[str, Any]:
 
 
 async def wait_for_results(folder: Path, some: int) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         path = folder / "results.jsonl"
         if path.exists() and path.read_bytes().count(b"\n") >= some:
