@@ -104,8 +104,6 @@ def turn_to_dict(turn: Turn) -> Wire:
         wire["next_user"] = turn.next_user
     if turn.summary is not None:
         wire["summary"] = turn.summary
-    if turn.summary is not None:
-        wire["summary"] = turn.summary
     if turn.forced:
         wire["forced"] = True
     return wire
