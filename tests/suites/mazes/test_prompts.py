@@ -36,7 +36,8 @@ What the properties of a cell mean:
 The time is 2026-01-01T00:00:00Z.
 
 How to work:
-- Explore from the start, cell by cell, until you have visited the goal. Where you come to a dead end, go on from another cell that was listed and is not marked yet.
+- Begin with a call that visits the start, and explore from there, cell by cell, until you have visited the goal. Until then every message of yours is a tool call and not an answer: you cannot guess the way.
+- Where you come to a dead end, go on from another cell that was listed and is not marked yet.
 - The tools are deterministic: apart from the marks that your visits leave, the same call gives the same result. A cell that is marked has nothing new to show.
 - If a call is refused, the message says why. Correct the call and go on.
 - Do not stop before you know a complete path from the start to the goal, each cell next to the one before it, and none of them a wall.
