@@ -54,6 +54,7 @@ class TextProtocolModel:
             system = [m.content or "" for m in plain if m.role == "system"]
             plain = [m for m in plain if m.role != "system"]
             plain.insert(0, Message("system", "\n\n".join([*system, self._description(tools, parallel)])))
+            plain.append(_reminder(messages))
         merged: list[Message] = []
         for role, group in groupby(plain, key=lambda message: message.role):
             same = list(group)
@@ -71,6 +72,12 @@ class TextProtocolModel:
         text = render_template("prompts/text_protocol.j2", tools=told, parallel=parallel).rstrip()
         self._described = (tuple(tools), parallel, text)
         return text
+
+
+def _reminder(messages: Sequence[Message]) -> Message:
+    """Small models forget what a system prompt says; it becomes the end of the last user message."""
+    answered = any(message.role == "tool" for message in messages)
+    return Message("user", render_template("prompts/text_protocol_reminder.j2", answered=answered).strip())
 
 
 def _as_native(message: Message) -> Message:

@@ -16,7 +16,18 @@ async def test_what_the_model_reads() -> None:
     messages, tools, options = player.sent[0]
     assert tools == []
     assert options.parallel_tool_calls is None
-    assert texts(messages[1:]) == [("user", "Where?")]
+    assert texts(messages[1:]) == snapshot(
+        [
+            (
+                "user",
+                """\
+Where?
+
+(No tool has been called yet, so there is nothing to answer from. Reply with one or more tool calls now.)\
+""",
+            )
+        ]
+    )
     assert messages[0].content == snapshot("""\
 You walk.
 
@@ -72,7 +83,9 @@ Let me see.
 Result of look:
 [{"key": "a"}]
 
-Now answer.\
+Now answer.
+
+(If the results show everything that is asked for, reply with the final answer alone. If not, reply with tool calls that you have not made yet.)\
 """,
             ),
         ]
