@@ -69,6 +69,11 @@ class Players:
             if per_episode(planned.key.model):
                 await player.close()
 
+    @property
+    def unmetered(self) -> bool:
+        """True where a budget of tokens was given, models were called, and nobody said how many tokens it took."""
+        return self.budget.tokens is not None and self.budget.used.input_tokens is None and len(self._cache) > 0
+
     async def _player(self, planned: PlannedEpisode) -> Model:
         spec = planned.key.model
         if spec in self._recorded:

@@ -131,6 +131,8 @@ class _Run:
             raise errors.exceptions[0] from None
         finally:
             writer.close()
+        if players.unmetered:
+            self.progress.note("a provider reports no tokens, so that the token budget could not be kept")
         return tally.summary(len(plan.episodes), players.budget.exhausted)
 
     async def _work_off(

@@ -297,3 +297,15 @@ async def test_planted_secrets_reach_no_file(tmp_path: Path) -> None:
         await start(tmp_path / "run", local(), served(server, LOCAL_API_KEY=secret))
     for file in (tmp_path / "run").iterdir():
         assert secret not in file.read_text()
+
+
+async def test_a_token_budget_that_nobody_can_keep_is_said(tmp_path: Path) -> None:
+    notes: list[str] = []
+
+    class Listening(Silent):
+        def note(self, text: str) -> None:
+            notes.append(text)
+
+    async with ModelServer(lambda request: Answer(chat("[]", usage=None))) as server:
+        await start(tmp_path / "run", local(**{"limits.budget_tokens": 5}), served(server), Listening())
+    assert ["no tokens" in note for note in notes] == [True]
