@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: quickstart test check format bench soak clean docs
+.PHONY: quickstart test check format bench soak clrs clean
 
 quickstart: $(STAMP) ## Generate graphs, run the scripted players, print the table
 	@$(BIN)/graphwalk run quickstart
@@ -31,6 +31,12 @@ bench: $(STAMP) ## Print how fast it is, as ratios to the plain way
 soak: $(STAMP) ## The slow tests: many kills, many graphs, many episodes
 	$(BIN)/pytest -m slow
 
+clrs: ## Compare MAGMA with dm-clrs, step for step and in speed (installs 2.9 GB in .venv-clrs)
+	test -d .venv-clrs || $(PYTHON) -m venv .venv-clrs
+	.venv-clrs/bin/python -m pip install --quiet dm-clrs==2.0.3 -e .
+	.venv-clrs/bin/python benchmarks/magma_dm_clrs.py
+	.venv-clrs/bin/python -m benchmarks magma
+
 $(STAMP): pyproject.toml
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@echo "Installing into $(VENV) …"
@@ -39,4 +45,4 @@ $(STAMP): pyproject.toml
 	@touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-clrs build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -1,9 +1,8 @@
 """MAGMA's traces against the CLRS benchmark: every step compared with its hints, and what its own sampler gives.
 
-dm-clrs brings TensorFlow and JAX (2.9 GB), so it lives in an environment of its own, outside the checkout:
+dm-clrs brings TensorFlow and JAX (2.9 GB), so it lives in an environment of its own, which `make clrs` sets up:
 
-    python -m venv ../clrs && ../clrs/bin/pip install dm-clrs==2.0.3 -e .
-    ../clrs/bin/python benchmarks/magma_dm_clrs.py [--graphs 200] [--unpatched]
+    .venv-clrs/bin/python benchmarks/magma_dm_clrs.py [--graphs 200] [--unpatched]
 
 Exit 1 where a step is not in the relation that docs/magma.md states. CLRS takes the minimum of its queue with
 `np.argsort`, which is not stable, so that ties fall as the processor likes; it is made stable for the comparison, and

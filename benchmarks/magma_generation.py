@@ -1,16 +1,17 @@
 """How fast MAGMA's traces are made, and how many times faster than dm-clrs makes its own, where that is installed.
 
-    python benchmarks/magma_generation.py [--count 10000] [--nodes 15]
+    python -m benchmarks.magma_generation [--count 10000] [--nodes 15]
 
 Processor time, so that other work on the machine counts little. The ratio is taken at edge probability 0.25, the one
-that dm-clrs's sampler has in effect; benchmarks/magma_dm_clrs.py says how to install dm-clrs.
+that dm-clrs's sampler has in effect; `make clrs` installs dm-clrs in an environment of its own.
 """
 
 import argparse
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 
+from benchmarks.measure import Row
 from graphwalk.config.specs import MagmaSpec
 from graphwalk.generators.magma_traces import ALGORITHMS, make_traces
 
@@ -35,6 +36,16 @@ def theirs(algorithm: str, nodes: int) -> float:
     import clrs
 
     return seconds(lambda: clrs.build_sampler(algorithm, num_samples=SAMPLED, length=nodes, seed=1)) / SAMPLED
+
+
+def measure(quick: bool, full: bool) -> Iterator[Row]:
+    """Rows of `python -m benchmarks magma`; the ratio is to dm-clrs's sampler, in the environment of `make clrs`."""
+    count = 100 if quick else 10_000
+    has_clrs = find_spec("clrs") is not None
+    for algorithm in ALGORITHMS:
+        name = f"MAGMA: {count} traces of {algorithm}, 15 nodes" + (", ÷ dm-clrs's sampler" if has_clrs else "")
+        plain = [theirs(algorithm, 15) * count] if has_clrs else []
+        yield Row(name, ours=[ours(algorithm, 15, count, 0.25, False)], plain=plain, aim=0.1 if has_clrs else None)
 
 
 def main() -> None:
