@@ -20,8 +20,6 @@ from tests.oracle.test_agreement import count_agreements
 
 pytestmark = pytest.mark.neo4j
 
-GRAPHS = 200
-
 
 @dataclass
 class OneScope:
@@ -54,16 +52,17 @@ def _statements(graph: PropertyGraph, scope: str) -> Iterator[tuple[str, list[di
         yield f"{ends} CREATE (a)-[r:{quote(batch.type)}]->(b) SET r = row.p", batch.rows
 
 
-async def test_neo4j_and_the_evaluators_agree_on_odd_graphs(neo4j_server: Settings) -> None:
+@pytest.mark.parametrize("graphs", [200, pytest.param(1000, marks=pytest.mark.slow)])
+async def test_neo4j_and_the_evaluators_agree_on_odd_graphs(neo4j_server: Settings, graphs: int) -> None:
     notices: list[str] = []
     connection = await connect(neo4j_server, wait_seconds=30, notices=notices)
     place = OneScope(connection, f"gw_odd_{os.getpid()}")
     try:
-        checks, answered = await count_agreements(place.load, 0, GRAPHS, per_graph=1)
+        checks, answered = await count_agreements(place.load, 0, graphs, per_graph=1)
     finally:
         await place.clear()
         await connection.close()
-    assert checks == GRAPHS * 12
+    assert checks == graphs * 12
     assert answered > checks // 4
     assert not [notice for notice in notices if "DEPRECATION" in notice]
 
