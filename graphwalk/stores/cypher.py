@@ -21,7 +21,7 @@ Identifiers = Mapping[str, str | int | Sequence[str]]
 """What a template names; a list of names serves a loop in it."""
 RESERVED_PREFIX = "gw__"
 """Put before property names that an engine keeps for itself."""
-_UNQUOTABLE = re.compile(r"\\|\0|^$")
+_UNQUOTABLE = re.compile(r"\\|\0|\A\Z")
 """Neo4j reads a backslash-u escape as the character it stands for, inside back-ticks too."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

@@ -1,5 +1,5 @@
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graphwalk.errors import ConfigError
@@ -50,6 +50,7 @@ def test_names_that_no_query_can_hold_are_refused(name: str) -> None:
         quote(name)
 
 
+@example("\n")
 @given(st.text(st.characters(exclude_characters="\\\0", exclude_categories=["Cs"]), min_size=1))
 def test_a_quoted_name_ends_where_it_should(name: str) -> None:
     quoted = quote(name)
