@@ -43,11 +43,6 @@ class Grid:
         row, column = divmod(bit, self.width)
         return row * self.size + column
 
-    def grow(self, cells: int) -> int:
-        """The cells and everything one step away, walls included."""
-        width = self.width
-        return cells | cells << 1 | cells >> 1 | cells << width | cells >> width
-
     def reached(self, start: int, inside: int) -> Iterator[int]:
         """The cells within 0, 1, 2, … steps of `start`, until there are no more."""
         width, seen, grown = self.width, -1, start

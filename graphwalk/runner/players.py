@@ -1,6 +1,6 @@
 """Who plays an episode: language models shared by all episodes, scripted and replayed ones made for each."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import TracebackType
@@ -69,10 +69,15 @@ class Players:
             if per_episode(planned.key.model):
                 await player.close()
 
-    @property
-    def unmetered(self) -> bool:
-        """True where a budget of tokens was given, models were called, and nobody said how many tokens it took."""
-        return self.budget.tokens is not None and self.budget.used.input_tokens is None and len(self._cache) > 0
+    def caveats(self) -> Iterator[str]:
+        """What a person should know about budgets and the reply cache."""
+        budget = self.budget
+        if budget.tokens is not None and budget.used.input_tokens is None and len(self._cache) > 0:
+            yield "a provider reports no tokens, so that the token budget could not be kept"
+        if budget.usd is not None and budget.unpriced:
+            yield f"{budget.unpriced} replies have no known cost, so that the budget in dollars could not be kept"
+        if self._cache.damaged:
+            yield f"{self._cache.damaged} lines of replies.jsonl were damaged; their calls are made again"
 
     async def _player(self, planned: PlannedEpisode) -> Model:
         spec = planned.key.model

@@ -118,7 +118,8 @@ class _Run:
 
     async def _play_all(self, plan: Plan, players: Players) -> RunSummary:
         tally = self._earlier_results(plan)
-        players.budget.charge(tally.usage)
+        if tally.status_of:
+            players.budget.charge(tally.usage)
         self.progress.started(len(plan.episodes), len(tally.status_of))
         pending = iter([planned for planned in plan.episodes if planned.key not in tally.status_of])
         stage = Stage(self.config, self.suite, call_options(self.config.options, self.config.agent))
@@ -131,8 +132,8 @@ class _Run:
             raise errors.exceptions[0] from None
         finally:
             writer.close()
-        if players.unmetered:
-            self.progress.note("a provider reports no tokens, so that the token budget could not be kept")
+        for caveat in players.caveats():
+            self.progress.note(caveat)
         return tally.summary(len(plan.episodes), players.budget.exhausted)
 
     async def _work_off(
