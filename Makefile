@@ -29,7 +29,7 @@ bench: $(STAMP) ## Print how fast it is, as ratios to the plain way
 	$(BIN)/python -m benchmarks
 
 soak: $(STAMP) ## The slow tests: many kills, many graphs, many episodes
-	$(BIN)/pytest -m slow
+	$(BIN)/pytest -m slow --timeout 0
 
 clrs: ## Compare MAGMA with dm-clrs, step for step and in speed (installs 2.9 GB in .venv-clrs)
 	test -d .venv-clrs || $(PYTHON) -m venv .venv-clrs

@@ -34,8 +34,9 @@ def say(text: str) -> None:
 
 
 def data(text: str) -> None:
-    """A line of data."""
+    """A line of data, sent at once: whoever reads it from a pipe may be waiting for it."""
     sys.stdout.write(text + "\n")
+    sys.stdout.flush()
 
 
 def show_error(error: GraphwalkError) -> None:

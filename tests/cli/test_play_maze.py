@@ -65,8 +65,7 @@ def test_at_the_turn_limit_only_an_answer_counts() -> None:
 def test_an_interrupt_ends_the_game_at_once() -> None:
     game = subprocess.Popen([*GRAPHWALK, "play", "maze"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert game.stdout is not None
-    while b"quit?" not in game.stdout.readline():
-        pass
+    assert any(b"quit?" in line for line in game.stdout)
     begun = time.monotonic()
     game.send_signal(signal.SIGINT)
     assert game.wait(timeout=20) == 130
