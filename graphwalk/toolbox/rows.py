@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import lru_cache
-from operator import itemgetter
 from typing import Any
 
 from graphwalk.types.graph import value_order
@@ -14,38 +13,51 @@ def canonical_rows(rows: list[Row]) -> list[Row]:
 
     All rows have the same columns, and none is used again by the caller: they are changed in place.
     """
-    if not rows:
-        return rows
-    columns = [_canonical(rows, name) for name in rows[0]]
-    if len(rows) == 1:
-        return rows
-    # Nearly every column holds values of one kind; to compare these as they are is several times faster.
-    keys = list(zip(*map(_comparable, columns), strict=True))
-    return [rows[number] for number in sorted(range(len(rows)), key=keys.__getitem__)]
+    for row in rows:
+        for name, value in row.items():
+            if value.__class__ is dict and (order := _property_order(tuple(value))) is not None:
+                row[name] = {property_name: value[property_name] for property_name in order}
+    return rows if len(rows) < 2 else _sorted(rows)
 
 
-def _canonical(rows: list[Row], name: str) -> list[Any]:
-    column = list(map(itemgetter(name), rows))
-    for row, value in zip(rows, column, strict=True):
-        if value.__class__ is not dict:
+def _sorted(rows: list[Row]) -> list[Row]:
+    """Most results are told apart by one column or two, so that the others need no sort keys."""
+    keys: list[Sequence[Any]] = []
+    for name in rows[0]:
+        column = _comparable([row[name] for row in rows])
+        different = len(set(column))
+        if different == 1:
             continue
-        names = tuple(value)
-        if (order := _property_order(names)) != names:
-            row[name] = {property_name: value[property_name] for property_name in order}
-    return list(map(itemgetter(name), rows))
+        keys.append(column)
+        if different == len(rows):
+            break
+    if not keys:
+        return rows
+    ranks = keys[0] if len(keys) == 1 else list(zip(*keys, strict=True))
+    return [rows[number] for number in sorted(range(len(rows)), key=ranks.__getitem__)]
 
 
 @lru_cache(maxsize=4096)
-def _property_order(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(sorted(names, key=lambda name: (name != "key", name)))
+def _property_order(names: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The order that the names should have, None where they have it."""
+    order = tuple(sorted(names, key=lambda name: (name != "key", name)))
+    return None if order == names else order
 
 
-def _comparable(column: Sequence[Any]) -> Sequence[Any]:
-    """Sort keys: missing values, then `value_order`, then maps and lists by their text."""
+def _comparable(column: list[Any]) -> Sequence[Any]:
+    """Sort keys, which can be hashed: missing values, then `value_order`, then maps and lists by their text."""
     kinds = set(map(type, column))
-    if kinds in ({str}, {int}):
+    if kinds in _COMPARED_AS_THEY_ARE:
         return column
-    return list(map(str, column)) if kinds == {dict} else list(map(_order, column))
+    if kinds == _MAPS:
+        own = [value.get("key") for value in column]
+        # Keys that tell all maps apart are enough; a whole map as text takes longer than many a query.
+        return own if set(map(type, own)) == _TEXTS and len(set(own)) == len(own) else list(map(str, column))
+    return list(map(_order, column))
+
+
+_TEXTS, _MAPS = {str}, {dict}
+_COMPARED_AS_THEY_ARE = (_TEXTS, {int})
 
 
 def _order(value: Any) -> tuple[int, Any, str]:
