@@ -20,7 +20,7 @@ def up(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Bolt port on 127.0.0.1.")] = 7687,
     heap: Annotated[str, typer.Option(help="Memory of Java, for example 768m.")] = "1g",
 ) -> None:
-    """Start Neo4j on this machine; later commands find it by themselves."""
+    """Start Neo4j on this machine. Later commands find it by themselves."""
     from graphwalk import database
     from graphwalk.cli.console import data, say
     from graphwalk.settings import load_settings
@@ -39,7 +39,7 @@ def up(
 def down(
     delete: Annotated[bool, typer.Option("--delete", help="Remove its data as well.")] = False,
 ) -> None:
-    """Stop what `db up` started; its data stays unless --delete is given."""
+    """Stop what `db up` started. Its data stays unless --delete is given."""
     from graphwalk import database
     from graphwalk.cli.console import data
     from graphwalk.settings import load_settings
@@ -53,7 +53,10 @@ def down(
 
 @app.command("status")
 def status() -> None:
-    """Say which Neo4j commands would use, whether it answers, and which graphs GraphWalk has in it."""
+    """Say which Neo4j is used, and what is in it.
+
+    It is NEO4J_URI, else what `db up` started; listed are the graphs that GraphWalk has there.
+    """
     from graphwalk import database
     from graphwalk.cli.asynchronous import run_async
     from graphwalk.cli.console import data
@@ -80,7 +83,10 @@ def status() -> None:
 def load(
     graph: Annotated[Path, typer.Argument(help="A graph file: JSON, GraphML or Cypher.")],
 ) -> None:
-    """Load a graph file and leave it there, under a label of its own, beside whatever is in the database."""
+    """Load a graph file and leave it there.
+
+    It gets a label of its own, beside whatever is in the database; `graphwalk db clean --all` removes it.
+    """
     import time
 
     from graphwalk import database

@@ -28,7 +28,10 @@ def magma(
     mixed: Annotated[bool, typer.Option("--mixed", help="One shuffled file per split.")] = False,
     verify: Annotated[bool, typer.Option("--verify", help="Prove that the splits of an export are disjoint.")] = False,
 ) -> None:
-    """Write fine-tuning chats of MAGMA, which `datasets`, TRL and the OpenAI format read; or verify such a folder."""
+    """Write MAGMA as fine-tuning chats, or verify such a folder.
+
+    `datasets`, TRL and what takes the OpenAI chat format read them.
+    """
     from graphwalk.cli.console import data
     from graphwalk.cli.magma_specs import magma_specs
     from graphwalk.suites.magma.export import export_magma

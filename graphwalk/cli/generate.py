@@ -79,7 +79,10 @@ def maze(
         typer.Option(help="FILE.jsonl, FILE.txt (drawings) or FILE.svg (one picture). None: draw them here."),
     ] = None,
 ) -> None:
-    """Generate mazes: exactly so many walls, and a start and a goal far enough apart."""
+    """Generate mazes, all of which can be solved.
+
+    Each has exactly so many walls, and a start and a goal far enough apart.
+    """
     from graphwalk.cli.console import data, say, stdout
     from graphwalk.config.loading import validate
     from graphwalk.config.specs import MazeSpec
@@ -116,7 +119,10 @@ def magma(
     split: Annotated[str, typer.Option(help="train, validation or test; they never share a graph.")] = "train",
     out: Annotated[Path | None, typer.Option(help="FILE.jsonl, one trace a line. None: only measure.")] = None,
 ) -> None:
-    """Generate traces of graph algorithms, step by step, each final answer checked against networkx."""
+    """Generate traces of graph algorithms, step by step.
+
+    Each final answer is checked against networkx.
+    """
     from graphwalk.cli.console import data
     from graphwalk.cli.magma_specs import magma_specs
     from graphwalk.generators.magma_traces import make_traces, write_traces

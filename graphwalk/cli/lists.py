@@ -11,7 +11,7 @@ Name = Annotated[str | None, typer.Argument(help="Show this one whole.")]
 
 @models.command("list")
 def list_models() -> None:
-    """List the providers: what can stand before the slash of --model."""
+    """List the providers, which stand before the slash of --model."""
     from graphwalk.cli.console import data
     from graphwalk.models.registry import list_providers
 
@@ -22,7 +22,10 @@ def list_models() -> None:
 
 @models.command("check")
 def check_model(model: Annotated[str, typer.Argument(help="provider/model")]) -> None:
-    """Try a model capability by capability: text, tool calls, usage, errors. Makes about ten short calls."""
+    """Try what a model can do, capability by capability.
+
+    Text, tool calls, usage, errors and more, with about ten short calls.
+    """
     from graphwalk.cli.asynchronous import run_async
     from graphwalk.cli.console import data, printable
     from graphwalk.models.conformance import Capability, check_model
@@ -45,7 +48,10 @@ def check_model(model: Annotated[str, typer.Argument(help="provider/model")]) ->
 
 
 def tools(name: Name = None) -> None:
-    """List the tools, or show what a model is told about one and the Cypher behind it."""
+    """List the tools, or show one whole.
+
+    That is what a model is told about it, and the Cypher behind it.
+    """
     from graphwalk.cli.console import data
     from graphwalk.resources import data_path
     from graphwalk.toolbox.tool import load_tools, tool_names
@@ -86,7 +92,19 @@ def _columns(rows: dict[str, str]) -> None:
 
     width = max(map(len, rows))
     for name, text in rows.items():
-        data(printable(f"{name:<{width}}  {text}"))
+        data(_wrapped(printable(f"{name:<{width}}  {text}"), width + 2))
+
+
+def _wrapped(line: str, indent: int) -> str:
+    """The line as a paragraph where somebody looks; programs get one line."""
+    import shutil
+    import sys
+    import textwrap
+
+    if not sys.stdout.isatty():
+        return line
+    columns = max(shutil.get_terminal_size().columns, indent + 20)
+    return textwrap.fill(line, columns, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _first_sentence(text: str) -> str:

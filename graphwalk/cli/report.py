@@ -16,12 +16,18 @@ def report(
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     format: Annotated[Format, typer.Option(help="How to write the tables.")] = "terminal",
 ) -> None:
-    """Print the tables of a run: scores with intervals, by category and by graph size, and the paper's figures."""
+    """Print the tables of a run.
+
+    Scores with intervals, by category and by graph size, and the paper's figures beside them.
+    """
     print_report(folder, "json" if json else format)
 
 
 def rescore(folder: Annotated[Path, typer.Argument(help="A run folder.")]) -> None:
-    """Score all answers of a run again from its log, with the scorer of this version. No model is called."""
+    """Score a run again from its log, without calling a model.
+
+    The scorer is the one of this version; the old log is kept beside the new one.
+    """
     from graphwalk.cli.console import say
     from graphwalk.runlog.run_folder import RunFolder
     from graphwalk.runner.rescore import rescore_run

@@ -1,7 +1,8 @@
 """`graphwalk run` and `graphwalk resume`."""
 
+import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -31,16 +32,19 @@ def run(
     setting: Annotated[
         list[str] | None, typer.Option("--setting", help="tools or no_tools; for MAGMA a strategy; repeatable.")
     ] = None,
-    store: Annotated[str | None, typer.Option(help="embedded or neo4j.")] = None,
+    store: Annotated[Literal["embedded", "neo4j"] | None, typer.Option(help="Where graphs are kept.")] = None,
     seed: Annotated[int | None, typer.Option(help="Everything generated follows from it.")] = None,
     graphs: Annotated[int | None, typer.Option(min=1, help="Graphs, mazes or traces of each kind.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first tasks.")] = None,
     repeats: Annotated[int | None, typer.Option(min=1, help="Episodes per task, model and setting.")] = None,
-    tool_protocol: Annotated[str | None, typer.Option(help="native, text or auto.")] = None,
+    tool_protocol: Annotated[
+        Literal["native", "text", "auto"] | None,
+        typer.Option(help="auto: native calls, and such as stand in the text."),
+    ] = None,
     reasoning_effort: Annotated[
         str | None, typer.Option(help="For reasoning models, as their provider names it.")
     ] = None,
-    temperature: Annotated[float | None, typer.Option(help="Sampling temperature.")] = None,
+    temperature: Annotated[float | None, typer.Option(min=0, help="Sampling temperature.")] = None,
     extractor: Annotated[str | None, typer.Option(help="provider/model that reads answers which we cannot.")] = None,
     max_concurrency: Concurrency = None,
     requests_per_minute: Rpm = None,
@@ -58,7 +62,10 @@ def run(
     fail_under: FailUnder = None,
     json: Json = False,
 ) -> None:
-    """Run an experiment: models × settings × graphs × questions, on identical tasks."""
+    """Run an experiment: all models on identical tasks.
+
+    Episodes are models × settings × graphs × questions × repeats. Without a model the scripted ones play.
+    """
     from graphwalk.config.loading import load_experiment
 
     flags: dict[str, Any] = {
@@ -100,7 +107,10 @@ def resume(
     fail_under: FailUnder = None,
     json: Json = False,
 ) -> None:
-    """Go on with a run: what is finished stays, what failed is tried again, no reply is paid for twice."""
+    """Go on with a run that was interrupted.
+
+    What is finished stays, what failed is tried again, and no reply is paid for twice.
+    """
     from graphwalk.cli.progress import progress_for_terminal
     from graphwalk.runlog.run_folder import RunFolder
     from graphwalk.runner.run import resume_run
@@ -126,13 +136,15 @@ def _start(config: "ExperimentConfig", out: Path | None, fail_under: float | Non
     from graphwalk.cli.console import say
     from graphwalk.cli.progress import progress_for_terminal
     from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runner.plan import check_settings
     from graphwalk.runner.players import check_models
     from graphwalk.runner.run import start_run
     from graphwalk.settings import load_settings
     from graphwalk.suites.registry import suite_named
 
-    settings = load_settings()
-    check_models(config, suite_named(config.suite.name), settings)
+    settings, suite = load_settings(), suite_named(config.suite.name)
+    check_models(config, suite, settings)
+    check_settings(config, suite, config.models or suite.default_models)
     now, run_id = datetime.now(UTC), secrets.token_hex(4)
     path = out or Path("runs") / f"{now:%Y%m%d-%H%M%S}-{config.name}-{run_id}"
     folder = RunFolder.create(path)
@@ -149,20 +161,23 @@ def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool
     from graphwalk.cli.asynchronous import Interrupted, run_async
     from graphwalk.cli.console import say
     from graphwalk.cli.report import OVERVIEW, print_report
-    from graphwalk.errors import GraphwalkError
+    from graphwalk.errors import ConfigError, GraphwalkError
 
-    goes_on = f"graphwalk resume {folder.path}"
+    quoted = shlex.quote(str(folder.path))
+    goes_on = f"graphwalk resume {quoted}"
     try:
         summary: RunSummary = run_async(work)
     except Interrupted as interrupted:
         say(f"{interrupted}: stopped. Finished episodes are on disk; go on with:  {goes_on}")
         raise
     except GraphwalkError as error:
-        if folder.manifest_path.exists() and goes_on not in error.hint:
+        # A wrong configuration is in the run folder too, and stays wrong.
+        wrong = isinstance(error, ConfigError)
+        if not wrong and folder.manifest_path.exists() and goes_on not in error.hint:
             error.hint = f"{error.hint}; then  {goes_on}" if error.hint else goes_on
         raise
     lowest = print_report(folder.path, "json" if json else "terminal", tables=OVERVIEW)
-    say(f"run folder: {folder.path}   (all tables: graphwalk report {folder.path})")
+    say(f"run folder: {folder.path}   (all tables: graphwalk report {quoted})")
     if summary.budget_reached:
         say(f"the budget is spent; with a larger one:  {goes_on} --budget-usd … | --budget-tokens …")
     if summary.finished < summary.episodes:

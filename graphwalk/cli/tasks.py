@@ -15,7 +15,10 @@ def tasks(
     per_question: Annotated[int, typer.Option(min=1, help="Tasks per question.")] = 1,
     json: Annotated[bool, typer.Option("--json", help="One JSON object a line, with Cypher and gold.")] = False,
 ) -> None:
-    """Print the twelve questions on a graph, each with its answer, proven by two oracles."""
+    """Print the twelve questions on a graph, with their answers.
+
+    Each answer is proven by two oracles.
+    """
     from graphwalk.cli.asynchronous import run_async
     from graphwalk.cli.console import data, printable
     from graphwalk.generators.graph_formats import load_graph

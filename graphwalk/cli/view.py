@@ -22,7 +22,10 @@ def view(
         typer.Option(help="FILE.html (animation), FILE.svg or FILE.txt. None: draw in the terminal."),
     ] = None,
 ) -> None:
-    """Show how models walked through mazes: the exploration step by step, and the path they answered."""
+    """Show how models walked through mazes.
+
+    The exploration step by step and the path they answered: drawn in the terminal, or as a picture or an animation.
+    """
     from graphwalk.cli.console import say
     from graphwalk.generators.maze_files import write_whole
 

@@ -1,6 +1,7 @@
 """Reading experiments: a YAML file by name or path, overrides on top, errors that name file, line and field."""
 
-from collections.abc import Mapping, Sequence
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -36,13 +37,15 @@ def load_experiment(
 ) -> ExperimentConfig:
     """An experiment with `key=value` overrides (dotted keys, YAML values) and then `flags` (dotted keys) applied.
 
-    In a dotted key `*` stands for every element of a list: `suite.graphs.*.count=3`.
+    In a dotted key `*` stands for every element of a list: `suite.graphs.*.count=3`. ConfigError names the file and
+    line of a mistake, or the override that brought it in.
     """
     path = find_experiment(name)
     tree = read_yaml(path)
     data = yaml.safe_load(path.read_text(encoding="utf-8"))
     if not isinstance(data, dict):
         raise ConfigError(f"{path}: an experiment is a mapping of fields, this is a {type(data).__name__}")
+    origins: dict[str, str] = {}
     for override in overrides:
         key, sign, text = override.partition("=")
         if not sign or not key:
@@ -51,10 +54,12 @@ def load_experiment(
             value = yaml.safe_load(text)
         except yaml.YAMLError as error:
             raise ConfigError(f"-o {override}: the value is not YAML: {_problem(error)}") from error
+        origins[key.strip()] = f"-o {override}"
         set_dotted(data, key.strip(), value, f"-o {override}")
     for key, value in (flags or {}).items():
+        origins[key] = f"{key}={value}"
         set_dotted(data, key, value, key)
-    return validate(ExperimentConfig, data, str(path), tree)
+    return validate(ExperimentConfig, data, str(path), tree, origins)
 
 
 def read_yaml(path: Path) -> yaml.Node | None:
@@ -69,12 +74,23 @@ def read_yaml(path: Path) -> yaml.Node | None:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
 
 
-def validate(model: type[M], data: Any, source: str, tree: yaml.Node | None = None) -> M:
-    """`data` as `model`; ConfigError names source, line (where `tree` knows it) and field of every mistake."""
+def validate(
+    model: type[M],
+    data: Any,
+    source: str,
+    tree: yaml.Node | None = None,
+    origins: Mapping[str, str] | None = None,
+) -> M:
+    """`data` as `model`; ConfigError names source, line (where `tree` knows it) and field of every mistake.
+
+    `origins` are the words by which somebody set a field (dotted key) over what the source says.
+    """
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise ConfigError("\n".join(_describe(source, tree, e["loc"], e["msg"]) for e in error.errors())) from error
+        known = set(_field_names(model.model_json_schema()))
+        lines = [_describe(source, tree, origins or {}, e["loc"], _message(e, known)) for e in error.errors()]
+        raise ConfigError("\n".join(dict.fromkeys(lines))) from error
 
 
 def set_dotted(data: Any, key: str, value: Any, source: str) -> None:
@@ -97,14 +113,43 @@ def set_dotted(data: Any, key: str, value: Any, source: str) -> None:
         set_dotted(data[place], rest, value, source)
 
 
-def _describe(source: str, tree: yaml.Node | None, location: Sequence[int | str], message: str) -> str:
-    line, path = _locate(tree, location)
-    where = f"{source}:{line}" if line else source
-    return f"{where}: {path or 'experiment'}: {message.removeprefix('Value error, ')}"
+def _describe(
+    source: str, tree: yaml.Node | None, origins: Mapping[str, str], location: Sequence[int | str], message: str
+) -> str:
+    line, fields = _locate(tree, location)
+    where, named = f"{source}:{line}" if line else source, fields
+    for key, words in origins.items():
+        parts = key.split(".")
+        if len(parts) <= len(fields) and all(part in ("*", field) for part, field in zip(parts, fields, strict=False)):
+            where, named = words, fields if len(parts) < len(fields) else []
+    return ": ".join([where, *([".".join(named)] if named else []), message])
 
 
-def _locate(tree: yaml.Node | None, location: Sequence[int | str]) -> tuple[int | None, str]:
-    """Line and dotted field of a pydantic location; its tags of unions are no part of the file and are skipped."""
+def _message(error: Any, known: set[str]) -> str:
+    """What pydantic found wrong, in words for somebody who does not know pydantic."""
+    if error["type"] == "extra_forbidden":
+        close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
+        return "there is no such field" + (f"; did you mean {close[0]}?" if close else "")
+    message: str = error["msg"].removeprefix("Value error, ")
+    given = error["input"]
+    plain = isinstance(given, str | int | float | None) and not error["msg"].startswith("Value error")
+    return f"{message}, not {given!r}" if plain and error["type"] != "missing" else message
+
+
+def _field_names(schema: Any) -> Iterator[str]:
+    """The names of all fields in a JSON schema, at whatever depth."""
+    if isinstance(schema, dict):
+        properties = schema.get("properties")
+        yield from properties if isinstance(properties, dict) else ()
+        for value in schema.values():
+            yield from _field_names(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from _field_names(value)
+
+
+def _locate(tree: yaml.Node | None, location: Sequence[int | str]) -> tuple[int | None, list[str]]:
+    """Line and fields of a pydantic location; its tags of unions are no part of the file and are skipped."""
     node, fields = tree, []
     line = None if tree is None else tree.start_mark.line + 1
     for part in location:
@@ -115,7 +160,7 @@ def _locate(tree: yaml.Node | None, location: Sequence[int | str]) -> tuple[int 
         node = child
         if node is not None:
             line = node.start_mark.line + 1
-    return line, ".".join(fields)
+    return line, fields
 
 
 def _is_tag(node: yaml.Node | None, part: int | str) -> bool:

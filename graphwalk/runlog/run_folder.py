@@ -53,7 +53,10 @@ class RunFolder:
         """The folder of an earlier run. RunLogError where it is none, or was written by another version."""
         folder = cls(path)
         if not folder.manifest_path.exists():
-            raise RunLogError(f"{path} is not a run folder: it has no run.json")
+            raise RunLogError(
+                f"{path} is not a run folder: it has no run.json",
+                hint="give the folder that `graphwalk run` named at its end; it is in runs/ unless --out was given",
+            )
         version = folder.read_manifest().get("schema_version")
         if version != SCHEMA_VERSION:
             raise RunLogError(

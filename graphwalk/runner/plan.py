@@ -58,7 +58,7 @@ async def make_plan(
 
     ConfigError where the experiment asks for a setting that its suite does not have.
     """
-    check_settings(config, suite)
+    check_settings(config, suite, models)
     plan = Plan()
     database: Database | None = None
     for world in suite.worlds(config):
@@ -83,9 +83,7 @@ async def make_plan(
         if can_play(suite, model, setting)
     ]
     if not plan.episodes:
-        raise ConfigError(
-            f"{config.name} has no episode: none of {', '.join(models)} plays {', '.join(config.settings)}"
-        )
+        raise _no_episode(config, models)
     return plan
 
 
@@ -95,8 +93,15 @@ def can_play(suite: Suite[Any], model: str, setting: str) -> bool:
     return provider != "scripted" or suite.can_play(policy.partition(":")[0], setting)
 
 
-def check_settings(config: ExperimentConfig, suite: Suite[Any]) -> None:
+def check_settings(config: ExperimentConfig, suite: Suite[Any], models: tuple[str, ...]) -> None:
+    """ConfigError for a setting that the suite does not have, or where nobody plays any of them."""
     for setting in config.settings:
         if setting not in suite.settings:
             known = ", ".join(suite.settings)
             raise ConfigError(f"suite {suite.name} has no setting {setting!r}", hint=f"settings: {known}")
+    if not any(can_play(suite, model, setting) for model in models for setting in config.settings):
+        raise _no_episode(config, models)
+
+
+def _no_episode(config: ExperimentConfig, models: tuple[str, ...]) -> ConfigError:
+    return ConfigError(f"{config.name} has no episode: none of {', '.join(models)} plays {', '.join(config.settings)}")

@@ -28,7 +28,9 @@ def test_overrides_reach_into_lists_and_mappings() -> None:
 
 def test_a_wrong_field_is_reported_with_file_line_and_name(tmp_path: Path) -> None:
     path = write(tmp_path, "name: mine\nsuite:\n  name: questions\n  graphs:\n    - {preset: paper-100, cuont: 3}\n")
-    with pytest.raises(ConfigError, match=r"mine\.yaml:5: suite\.graphs\.0\.cuont: Extra inputs"):
+    with pytest.raises(
+        ConfigError, match=r"mine\.yaml:5: suite\.graphs\.0\.cuont: there is no such field; did you mean count\?"
+    ):
         load_experiment(path)
 
 
@@ -67,3 +69,19 @@ def test_an_unknown_experiment_lists_the_known_ones() -> None:
 def test_a_wrong_override_says_what_is_wrong(override: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         load_experiment("quickstart", [override])
+
+
+@pytest.mark.parametrize(
+    ("override", "message"),
+    [
+        ("sed=3", "-o sed=3: there is no such field; did you mean seed?"),
+        ("limits.retrys=3", "-o limits.retrys=3: there is no such field; did you mean retries?"),
+        ("agent={turn_limit: 0}", "-o agent={turn_limit: 0}: agent.turn_limit: Input should be greater than 0, not 0"),
+        ("suite.graphs.*.nodes=few", "-o suite.graphs.*.nodes=few: Input should be a valid integer"),
+    ],
+)
+def test_what_an_override_breaks_is_not_blamed_on_the_file(override: str, message: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_experiment("quickstart", [override])
+    assert str(caught.value).startswith(message)
+    assert ".yaml" not in str(caught.value)
