@@ -122,4 +122,5 @@ def _model(spec: str, settings: "Settings") -> Iterator[Finding]:
     for capability in found.values():
         if capability.name in ("plain_text", "tool_call"):
             state: Literal["ok", "broken"] = "ok" if capability.status == "ok" else "broken"
-            yield Finding(spec, state, f"{capability.name}: {capability.detail or capability.status}")
+            fix = "" if state == "ok" else f"graphwalk models check {spec}"
+            yield Finding(spec, state, f"{capability.name}: {capability.detail or capability.status}", fix)

@@ -27,7 +27,7 @@ def check_model(model: Annotated[str, typer.Argument(help="provider/model")]) ->
     Text, tool calls, usage, errors and more, with about ten short calls.
     """
     from graphwalk.cli.asynchronous import run_async
-    from graphwalk.cli.console import data, printable
+    from graphwalk.cli.console import data, printable, say
     from graphwalk.models.conformance import Capability, check_model
     from graphwalk.models.registry import open_model
     from graphwalk.settings import load_settings
@@ -43,6 +43,8 @@ def check_model(model: Annotated[str, typer.Argument(help="provider/model")]) ->
     width = max(len(capability.name) for capability in found)
     for capability in found:
         data(printable(f"{capability.status:<7} {capability.name:<{width}}  {capability.detail}"))
+    if len(found) == 1:
+        say("nothing came back, so nothing else was tried: does the server run, and are its address and key right?")
     if any(capability.status == "failed" for capability in found):
         raise typer.Exit(4)
 

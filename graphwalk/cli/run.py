@@ -192,7 +192,11 @@ def _dry_run(config: "ExperimentConfig", json: bool) -> None:
     from graphwalk.cli.asynchronous import run_async
     from graphwalk.cli.console import data
     from graphwalk.runner.estimate import estimate_run
+    from graphwalk.runner.players import check_models
     from graphwalk.settings import load_settings
+    from graphwalk.suites.registry import suite_named
 
-    estimate = run_async(estimate_run(config, load_settings()))
+    settings = load_settings()
+    check_models(config, suite_named(config.suite.name), settings, keys=False)
+    estimate = run_async(estimate_run(config, settings))
     data(estimate.as_json() if json else estimate.as_text())

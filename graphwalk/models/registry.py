@@ -51,22 +51,26 @@ def list_providers() -> dict[str, str]:
     return {**others, **built_in, **EPISODE_PROVIDERS}
 
 
-def open_model(spec: str, settings: Settings) -> Model:
-    """The bare model named `provider/model`. ConfigError for an unknown provider, a missing key, a broken plug-in."""
+def check_name(spec: str) -> None:
+    """ConfigError for what is no `provider/model`, or has an unknown provider."""
     provider, slash, name = spec.partition("/")
     if not (slash and name):
         raise ConfigError(
             f"{spec!r} is not a model", hint="write it as provider/model, for example openai/gpt-4.1-mini"
         )
+    if provider not in (providers := list_providers()):
+        raise ConfigError(f"unknown provider {provider!r} in {spec!r}", hint=f"there are: {', '.join(providers)}")
+
+
+def open_model(spec: str, settings: Settings) -> Model:
+    """The bare model named `provider/model`. ConfigError as `check_name`; for a missing key; for a broken plug-in."""
+    check_name(spec)
+    provider, _, name = spec.partition("/")
     if provider in _BUILT_IN:
         return _BUILT_IN[provider](spec, name, settings)
     if provider in EPISODE_PROVIDERS:
         raise ConfigError(f"{spec} plays single episodes and cannot be opened as a model", hint="use it in a run")
-    point = next(iter(entry_points(group=ENTRY_POINTS, name=provider)), None)
-    if point is None:
-        raise ConfigError(
-            f"unknown provider {provider!r} in {spec!r}", hint=f"there are: {', '.join(list_providers())}"
-        )
+    (point, *_) = entry_points(group=ENTRY_POINTS, name=provider)
     return _foreign(spec, lambda: point.load()(name, settings), settings)
 
 

@@ -38,21 +38,23 @@ def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
 
 
 def _slim(result: ResultRecord) -> ResultRecord:
-    """Without the trajectory, which is too large to keep."""
+    """Without most of the trajectory, which is too large to keep."""
     task = {name: result["task"][name] for name in _KEPT_OF_TASK}
-    return {**{name: result[name] for name in _KEPT}, "task": task}
+    trajectory = {"error": result.get("trajectory", {}).get("error")}
+    return {**{name: result[name] for name in _KEPT}, "task": task, "trajectory": trajectory}
 
 
 def _records(episodes: Sequence[ResultRecord]) -> Iterator[ResultRecord]:
     first, scores = episodes[0], [episode["score"] for episode in episodes if episode["score"]]
     steps = sorted((step for score in scores for step in score["steps"]), key=lambda step: step["step"])
     total, trace_id = first["task"]["total_steps"], first["task"]["trace_id"]
-    failed = (e["exit_status"] for e in episodes if ExitStatus(e["exit_status"]).infrastructure)
+    failed = next((e for e in episodes if ExitStatus(e["exit_status"]).infrastructure), first)
     seconds = [episode["seconds"] for episode in episodes if episode["seconds"] is not None]
     yield {
         **first,
         "task_id": trace_id,
-        "exit_status": next(failed, first["exit_status"]),
+        "exit_status": failed["exit_status"],
+        "trajectory": failed["trajectory"],
         "score": _trace_score(steps, total, scores, first["setting"] in STEPWISE) if scores else None,
         "turns": sum(episode["turns"] for episode in episodes),
         "tool_calls": sum(episode["tool_calls"] for episode in episodes),

@@ -28,6 +28,8 @@ class Episode(NamedTuple):
     repeat: int
     cluster: str
     groups: tuple[Any, ...]
+    failure: str | None = None
+    """Why it ended as it did, where that was no doing of the model's answer."""
 
     @property
     def key(self) -> tuple[Player, str, int]:
@@ -76,8 +78,14 @@ class _Collector:
         groups = tuple(_groups(self._suite.groupings, result))
         cluster = result["task"]["graph_digest"]
         share = self._shared.setdefault
+        failure = _failure(result)
         episode = Episode(
-            share(player, player), result["task_id"], result["repeat"], share(cluster, cluster), share(groups, groups)
+            share(player, player),
+            result["task_id"],
+            result["repeat"],
+            share(cluster, cluster),
+            share(groups, groups),
+            share(failure, failure),
         )
         self._episodes[episode.key] = episode, array("d", _values(self._suite.measures, result))
 
@@ -96,6 +104,11 @@ class _Collector:
             values.reshape(len(ordered), len(self._suite.measures)),
             baselines,
         )
+
+
+def _failure(result: ResultRecord) -> str | None:
+    error = result.get("trajectory", {}).get("error")
+    return f"{result['exit_status']}: {error.splitlines()[0]}" if error else None
 
 
 def _groups(groupings: Iterable[Grouping], result: ResultRecord) -> Iterator[Any]:

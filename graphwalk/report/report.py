@@ -1,5 +1,6 @@
 """The tables of a run, as plain data."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
@@ -12,6 +13,8 @@ from graphwalk.report.measure import Grouping, Measure, Reference, ResultRecord,
 from graphwalk.report.measured import Measured, Player, measure_results
 from graphwalk.scoring.statistics import Interval, cluster_bootstrap, mcnemar_exact, wilson_interval
 from graphwalk.types.episode import SCHEMA_VERSION
+
+_MOST_CAUSES = 3
 
 ReportRow = dict[str, Any]
 """`model`, `setting`, the group if there is one, every measure by name (None: unknown), and `intervals`:
@@ -73,9 +76,18 @@ def build_report(results: Iterable[ResultRecord], suite: str, *, reference: str 
 
 
 def _failures(measured: Measured) -> Iterator[str]:
-    failed = int(np.nansum(measured.column("infrastructure_failures")))
-    if failed:
-        yield f"{failed} of {len(measured.episodes)} episodes failed and have no score; resume the run to try again."
+    """How many episodes failed, and the most frequent reasons."""
+    failed = [
+        e
+        for e, is_failed in zip(measured.episodes, measured.column("infrastructure_failures"), strict=True)
+        if is_failed == 1
+    ]
+    if not failed:
+        return
+    yield f"{len(failed)} of {len(measured.episodes)} episodes failed and have no score; resume the run to try again."
+    causes = Counter(episode.failure for episode in failed if episode.failure)
+    for cause, count in causes.most_common(_MOST_CAUSES):
+        yield f"{count} × {cause}"
 
 
 def _baseline_rows(baselines: Measured, seed: int) -> list[ReportRow]:

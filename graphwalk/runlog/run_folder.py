@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,7 +39,9 @@ class RunFolder:
         """A new, empty folder. RunLogError where there is something in it already."""
         folder = cls(path)
         if folder.manifest_path.exists():
-            raise RunLogError(f"{path} holds a run already", hint=f"graphwalk resume {path}   (or another --out)")
+            raise RunLogError(
+                f"{path} holds a run already", hint=f"graphwalk resume {shlex.quote(str(path))}   (or another --out)"
+            )
         try:
             path.mkdir(parents=True, exist_ok=True)
             occupied = any(entry.name != "run.lock" for entry in path.iterdir())

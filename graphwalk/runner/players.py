@@ -11,7 +11,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.models.budget import Budget
 from graphwalk.models.cache import ReplyCache
 from graphwalk.models.model import Model
-from graphwalk.models.registry import open_model
+from graphwalk.models.registry import check_name, open_model
 from graphwalk.models.replay import ReplayModel
 from graphwalk.models.scripted import ScriptedModel
 from graphwalk.models.stack import build_model, episode_model
@@ -106,15 +106,16 @@ def per_episode(spec: str) -> bool:
     return spec.partition("/")[0] in ("scripted", "replay")
 
 
-def check_models(config: ExperimentConfig, suite: Suite[Any], settings: Settings) -> None:
-    """Open and forget every model, so that a wrong name or a missing key is known before any work is done."""
+def check_models(config: ExperimentConfig, suite: Suite[Any], settings: Settings, *, keys: bool = True) -> None:
+    """Look at every model, so that a wrong name is known before any work is done; with `keys`, a missing key too."""
     for spec in (*config.models, *([config.extractor] if config.extractor else [])):
+        check_name(spec)
         provider, _, name = spec.partition("/")
         if provider == "scripted" and name not in suite.policies:
             raise ConfigError(f"there is no {spec}", hint=f"scripted players: {', '.join(suite.policies)}")
         if provider == "replay":
             _recorded(spec)
-        elif provider != "scripted":
+        elif provider != "scripted" and keys:
             open_model(spec, settings)
         if config.limits.budget_usd is not None and not per_episode(spec) and spec not in config.prices:
             raise ConfigError(

@@ -25,18 +25,23 @@ async def test_a_backend_with_bad_manners() -> None:
 
 
 async def test_exceptions_are_findings() -> None:
-    checks = await check_model(Player(RuntimeError("boom")))
+    first, *checks = await check_model(Player(said("hello"), RuntimeError("boom")))
+    assert first.status == "ok"
     assert {c.status for c in checks} == {"failed"}
     assert all("raised RuntimeError instead of ModelError" in c.detail for c in checks)
 
 
 async def test_errors_worth_a_retry_are_told_apart() -> None:
-    assert (await statuses(Player(ModelError("x", retryable=True))))["errors"] == "failed"
-    assert (await statuses(Player(ModelError("x"))))["errors"] == "ok"
-    overflow = await statuses(Player(ModelError("x", context_overflow=True)))
+    assert (await statuses(Player(said("hello"), ModelError("x", retryable=True))))["errors"] == "failed"
+    assert (await statuses(Player(said("hello"), ModelError("x"))))["errors"] == "ok"
+    overflow = await statuses(Player(said("hello"), ModelError("x", context_overflow=True)))
     assert overflow["long_context"] == "absent"
 
 
-async def test_a_hanging_backend_is_not_waited_for() -> None:
-    checks = await check_model(Player(seconds=60), seconds=0.01)
-    assert {c.detail for c in checks} == {"no reply within 0.01 s"}
+async def test_a_backend_that_never_replies_is_told_once() -> None:
+    for player, detail in (
+        (Player(seconds=60), "no reply within 0.01 s"),
+        (Player(ModelError("connection refused", retryable=True)), "connection refused"),
+    ):
+        (check,) = await check_model(player, seconds=0.01)
+        assert (check.name, check.status, check.detail) == ("plain_text", "failed", detail)

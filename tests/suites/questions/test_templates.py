@@ -94,7 +94,11 @@ def test_unknown_questions_are_refused_with_the_known_ones() -> None:
             "answer_fields: [k]\nscored_fields: [q]",
             "scored_fields: there is no q; known: k",
         ),
-        ("answer_fields: [node_key]", "answer_field: [node_key]", "answer_field: there is no such field; did you mean answer_fields?"),
+        (
+            "answer_fields: [node_key]",
+            "answer_field: [node_key]",
+            "answer_field: there is no such field; did you mean answer_fields?",
+        ),
         ("name: node_by_property", "name: other", "name: 'other' is not the name of the file"),
         ("class: retrieval", "class: [", "not valid YAML"),
     ],
