@@ -121,7 +121,8 @@ def clean(
         removed = run_async(database.clean(settings, kept=all_))
     for load in removed:
         data(_described(load))
-    data(f"{len(removed)} graphs {'would be ' if dry_run else ''}removed")
+    graphs = "1 graph" if len(removed) == 1 else f"{len(removed)} graphs"
+    data(f"{graphs} {'would be ' if dry_run else ''}removed")
 
 
 def _described(load: "Load") -> str:

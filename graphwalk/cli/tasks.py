@@ -29,4 +29,4 @@ def tasks(
         if json:
             data(task.model_dump_json())
         else:
-            data(printable(f"{task.template}\n{task.question}\n→ {task.gold_size} rows, par {task.par_turns} turns\n"))
+            data(printable(f"{task.template}\n{task.question}\n→ rows: {task.gold_size}, turns at par: {task.par_turns}\n"))

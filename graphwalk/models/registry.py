@@ -37,7 +37,7 @@ from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 ENTRY_POINTS = "graphwalk.models"
 EPISODE_PROVIDERS = {
     "scripted": "players that ship with GraphWalk: scripted/expert, scripted/random, scripted/flawed",
-    "replay": "replay/RUN answers with what a model said in a recorded run",
+    "replay": "replay/RUN, or replay/RUN:MODEL where several took part: what a model said in a recorded run",
 }
 """Their models belong to one episode, and are made by whoever runs it."""
 _OPENAI = "https://api.openai.com/v1"

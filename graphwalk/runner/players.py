@@ -25,7 +25,7 @@ from graphwalk.types.episode import Trajectory
 from graphwalk.types.wire import trajectory_from_dict
 
 ReplayKey = tuple[str, str, int]
-"""Task, setting, repeat: an episode of a recorded run, whatever model played it."""
+"""Task, setting, repeat: an episode of the one model that is replayed."""
 
 
 class Players:
@@ -125,12 +125,29 @@ def check_models(config: ExperimentConfig, suite: Suite[Any], settings: Settings
 
 
 def _recorded(spec: str) -> Mapping[ReplayKey, Trajectory]:
-    """All trajectories of the run that `replay/RUN` names."""
-    folder = RunFolder.open(Path(spec.partition("/")[2]))
+    """All trajectories of the one model that `replay/RUN` or `replay/RUN:MODEL` names."""
+    folder, model = _recorded_run(spec.partition("/")[2])
+    models = folder.read_manifest()["config"]["models"]
+    if model is None and len(models) == 1:
+        (model,) = models
+    if model not in models:
+        wrong = f"has no model {model}" if model else f"names none of the {len(models)} models of that run"
+        raise ConfigError(f"{spec} {wrong}", hint=" | ".join(f"replay/{folder.path}:{known}" for known in models))
     return {
         (record["task_id"], record["setting"], record["repeat"]): trajectory_from_dict(record["trajectory"])
         for record in folder.records()
+        if record["model"] == model
     }
+
+
+def _recorded_run(name: str) -> tuple[RunFolder, str | None]:
+    """RUN and MODEL in RUN:MODEL, both of which may hold colons; the shortest RUN that is a folder."""
+    parts = name.split(":")
+    for number in range(1, len(parts)):
+        path, model = Path(":".join(parts[:number])), ":".join(parts[number:])
+        if RunFolder(path).manifest_path.exists():
+            return RunFolder.open(path), model
+    return RunFolder.open(Path(name)), None
 
 
 def _replay(spec: str, recorded: Mapping[ReplayKey, Trajectory], key: EpisodeKey) -> ReplayModel:
