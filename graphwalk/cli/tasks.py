@@ -29,4 +29,8 @@ def tasks(
         if json:
             data(task.model_dump_json())
         else:
-            data(printable(f"{task.template}\n{task.question}\n→ rows: {task.gold_size}, turns at par: {task.par_turns}\n"))
+            data(
+                printable(
+                    f"{task.template}\n{task.question}\n→ rows: {task.gold_size}, turns at par: {task.par_turns}\n"
+                )
+            )
