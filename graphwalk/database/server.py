@@ -3,6 +3,7 @@
 import fcntl
 import secrets
 import shutil
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from graphwalk.settings import Settings
 from graphwalk.stores.local_server import LocalServer, read_state, state_file, state_folder, write_private, write_state
 
 DEFAULT_PORT = 7687
+_PAUSE_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
@@ -48,10 +50,11 @@ def up(
     chosen = release_named(release)
     with _locked(settings):
         found = status(settings)
-        if found.server and found.answers:
-            return _same_release(found.server, chosen)
         if found.server and found.running:
-            _stop(found.server, delete=False)
+            # One that is slow to answer may be busy with somebody's run, or starting: it is waited for, never ended.
+            _same_release(found.server, chosen)
+            _await_answer(found.server, wait_seconds)
+            return found.server
         how = with_ if with_ != "auto" else "docker" if docker_answers() else "jars"
         port = free_port() if port is None else port
         if is_taken(port):
@@ -72,6 +75,7 @@ def up(
             pid = start_jars(chosen, settings, conf=conf or {}, **common)
         server = LocalServer(how, chosen.name, chosen.version, port, password, folder, pid)
         write_state(settings, server)
+        _await_answer(server, wait_seconds)
         return server
 
 
@@ -97,12 +101,38 @@ def status(settings: Settings) -> Status:
     return Status(server, running, running and answers)
 
 
-def _same_release(server: LocalServer, wanted: Release) -> LocalServer:
+def _await_answer(server: LocalServer, seconds: float) -> None:
+    """Wait until the server answers a query, some time after it first speaks Bolt. StoreError if it does not."""
+    from neo4j import GraphDatabase
+    from neo4j.exceptions import AuthError, DriverError, Neo4jError
+
+    deadline = time.monotonic() + seconds
+    reason = "it does not speak Bolt"
+    with GraphDatabase.driver(server.uri, auth=("neo4j", server.password)) as driver:
+        while time.monotonic() < deadline:
+            try:
+                if answers_bolt(server.port):
+                    driver.execute_query("RETURN 1")
+                    return
+            except AuthError as error:
+                raise StoreError(
+                    f"Neo4j at {server.uri} refuses the password in {server.folder / 'password'}",
+                    hint="graphwalk db down --delete   (removes its data), then  graphwalk db up",
+                ) from error
+            except (DriverError, Neo4jError, OSError) as error:
+                reason = str(error)
+            time.sleep(_PAUSE_SECONDS)
+    raise StoreError(
+        f"Neo4j at {server.uri} runs and gives no answer within {seconds:g} s: {reason}",
+        hint="graphwalk db down, then  graphwalk db up",
+    )
+
+
+def _same_release(server: LocalServer, wanted: Release) -> None:
     if server.release != wanted.name:
         raise StoreError(
             f"Neo4j {server.version} is running already, and you ask for {wanted.version}", hint="graphwalk db down"
         )
-    return server
 
 
 def _stop(server: LocalServer, *, delete: bool) -> None:

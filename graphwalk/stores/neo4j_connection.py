@@ -12,6 +12,8 @@ from graphwalk.stores.neo4j_errors import SLOW, may_pass, store_error
 
 GRACE_SECONDS = 1.5
 """What a server may take beyond its own time limit before we hang up."""
+FIRST_ANSWER_SECONDS = 30.0
+"""For the first query: a server on a busy machine that has just started needs several seconds."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 POOL_SIZE = 64
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
@@ -105,7 +107,7 @@ async def connect(settings: Settings, *, wait_seconds: float, notices: list[str]
         raise StoreError(f"{_place(uri)} is no address of a Neo4j: {error}", hint="correct NEO4J_URI") from error
     connection = Connection(driver, _place(uri), settings.neo4j_database, wait_seconds, notices)
     try:
-        await connection.read("RETURN 1 AS ready", {}, 10.0, once=True)
+        await connection.read("RETURN 1 AS ready", {}, FIRST_ANSWER_SECONDS, once=True)
     except BaseException:
         await connection.close()
         raise

@@ -1,5 +1,7 @@
 import os
+import signal
 import socket
+import threading
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from graphwalk.errors import ConfigError, StoreError
 from graphwalk.resources import data_path
 from graphwalk.settings import Settings
 from graphwalk.stores.local_server import LocalServer, read_state, state_file, state_folder, write_state
+from tests.neo4j_servers import GIVEN, RELEASE_NAMES, server_settings
 
 
 @pytest.fixture
@@ -89,3 +92,27 @@ def test_the_compose_file_is_closed_to_others() -> None:
     assert "NEO4J_AUTH" not in service["environment"]
     assert ":?" in compose["secrets"]["neo4j_auth"]["file"]
     assert {"healthcheck", "restart", "volumes", "mem_limit", "cpus"} <= service.keys()
+
+
+@pytest.mark.neo4j
+@pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="a server of its own is started for this")
+def test_a_server_that_is_slow_to_answer_is_waited_for_and_not_ended(tmp_path: Path) -> None:
+    settings = server_settings(tmp_path, "5.26")
+    started = database.status(settings).server
+    assert started is not None
+    assert started.pid is not None
+    try:
+        os.kill(started.pid, signal.SIGSTOP)
+        assert not database.status(settings).answers
+        with pytest.raises(StoreError, match="gives no answer within 1 s") as raised:
+            database.up(settings, with_="jars", port=None, wait_seconds=1.0)
+        assert "graphwalk db down" in raised.value.hint
+        threading.Timer(2.0, os.kill, (started.pid, signal.SIGCONT)).start()
+        assert database.up(settings, with_="jars", port=None) == started
+        with pytest.raises(StoreError, match="is running already"):
+            database.up(settings, with_="jars", port=None, release="2026")
+        assert database.down(settings) == started
+        assert not runs_in(started.pid, started.folder)
+        assert (started.folder / "data").exists()
+    finally:
+        database.down(settings, delete=True)
