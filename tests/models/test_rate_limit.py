@@ -1,7 +1,6 @@
 """One pace for many conversations."""
 
 import asyncio
-import itertools
 import random
 
 import pytest
@@ -27,9 +26,10 @@ async def test_no_more_at_a_time_than_allowed() -> None:
 async def test_requests_are_spaced() -> None:
     player = Player()
     await run(RateLimitedModel(player, RateLimiter(8, requests_per_minute=1200)), 7)
-    gaps = [b - a for a, b in itertools.pairwise(player.times)]
-    assert min(gaps) >= 0.0499
-    assert player.times[-1] - player.times[0] < 0.6
+    since_first = [time - player.times[0] for time in player.times]
+    slack = 0.02  # a busy machine wakes the first call late, and so shortens what comes after it
+    assert all(since >= 0.05 * number - slack for number, since in enumerate(since_first))
+    assert since_first[-1] < 5
 
 
 async def test_tokens_are_paid_off_before_the_next_call() -> None:
