@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +48,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    for release, reason in _missing.items():
-        terminalreporter.write_line(f"no Neo4j {release}, its tests were skipped: {reason}", yellow=True)
+    for what, reason in _missing.items():
+        consequence = "jars were used" if what == "containers" else "its tests were skipped"
+        terminalreporter.write_line(f"no Neo4j {what}, {consequence}: {reason}", yellow=True)
 
 
 @pytest.fixture(scope="session")
@@ -59,8 +61,11 @@ def neo4j_settings() -> Iterator[Any]:
     def settings(release: str) -> Settings:
         if release == GIVEN:
             return load_settings()
-        if docker_answers():
-            return _container_settings(release, containers)
+        if "containers" not in _missing and docker_answers():
+            try:
+                return _container_settings(release, containers)
+            except Exception as error:  # an engine that cannot fetch images, ports that are somebody else's loopback, …
+                _missing["containers"] = f"{type(error).__name__}: {error}"
         return server_settings(Path(os.environ[HOME]) / release, release)
 
     yield settings
@@ -102,11 +107,20 @@ def server_settings(home: Path, release: str) -> Settings:
 
 
 def _container_settings(release: str, containers: dict[str, Any]) -> Settings:
+    # Tests reach loopback only, and that is where the engine of this machine publishes ports.
+    os.environ.setdefault("TESTCONTAINERS_CONNECTION_MODE", "docker_host")
+    os.environ.setdefault("TESTCONTAINERS_HOST_OVERRIDE", "127.0.0.1")
     from testcontainers.community.neo4j import Neo4jContainer
 
     if release not in containers:
         image = f"neo4j:{RELEASES[release].version}-community"
-        containers[release] = Neo4jContainer(image, password="only-for-these-tests").start()
+        container = Neo4jContainer(image, password="only-for-these-tests")
+        try:
+            containers[release] = container.start()
+        except BaseException:
+            with suppress(Exception):
+                container.stop()
+            raise
     container = containers[release]
     return Settings({"NEO4J_URI": container.get_connection_url(), "NEO4J_PASSWORD": container.password})
 

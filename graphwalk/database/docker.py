@@ -23,7 +23,10 @@ def docker_answers() -> bool:
 
 
 def start_docker(release: Release, *, folder: Path, port: int, password: str, heap: str, wait_seconds: float) -> None:
-    """Start the service and wait until it is healthy. StoreError with what Docker said if it does not."""
+    """Start the service and wait until it is healthy.
+
+    StoreError with what Docker and the server said if it does not become so; nothing is left running then.
+    """
     secret = folder / "auth"
     write_private(secret, f"neo4j/{password}")
     write_private(
@@ -31,7 +34,15 @@ def start_docker(release: Release, *, folder: Path, port: int, password: str, he
         f"GRAPHWALK_NEO4J_AUTH_FILE={secret}\nGRAPHWALK_NEO4J_VERSION={release.version}\n"
         f"GRAPHWALK_NEO4J_PORT={port}\nGRAPHWALK_NEO4J_HEAP={heap}\n",
     )
-    _compose(folder, release, "up", "--detach", "--wait", "--wait-timeout", str(int(wait_seconds)))
+    try:
+        _compose(folder, release, "up", "--detach", "--wait", "--wait-timeout", str(int(wait_seconds)))
+    except StoreError as error:
+        said = _logs(folder, release)
+        stop_docker(release, folder, delete=False)
+        raise StoreError(f"{error}\n{said}".rstrip(), hint=error.hint) from error
+    except BaseException:
+        stop_docker(release, folder, delete=False)
+        raise
 
 
 def stop_docker(release: Release, folder: Path, *, delete: bool) -> None:
@@ -39,7 +50,16 @@ def stop_docker(release: Release, folder: Path, *, delete: bool) -> None:
     _compose(folder, release, "down", *(["--volumes"] if delete else []))
 
 
-def _compose(folder: Path, release: Release, *words: str) -> None:
+def _logs(folder: Path, release: Release) -> str:
+    """The last lines that the server wrote, as far as Docker still has them."""
+    try:
+        return _compose(folder, release, "logs", "--no-color", "--no-log-prefix", "--tail", "10")
+    except StoreError:
+        return ""
+
+
+def _compose(folder: Path, release: Release, *words: str) -> str:
+    """What the command wrote to stdout."""
     project = f"graphwalk-{release.name.replace('.', '-')}"
     files = ["--file", str(data_path("docker-compose.yml")), "--env-file", str(folder / "compose.env")]
     done = subprocess.run(
@@ -48,3 +68,4 @@ def _compose(folder: Path, release: Release, *words: str) -> None:
     if done.returncode:
         said = (done.stderr or done.stdout).strip()[-1500:]
         raise StoreError(f"docker compose {words[0]} failed:\n{said}", hint="graphwalk db up --with jars")
+    return done.stdout.strip()

@@ -94,6 +94,26 @@ def test_the_compose_file_is_closed_to_others() -> None:
     assert {"healthcheck", "restart", "volumes", "mem_limit", "cpus"} <= service.keys()
 
 
+def test_a_container_that_does_not_come_up_is_taken_down(
+    home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a stand-in for the `docker` command, since few machines that run tests have an engine."""
+    called = tmp_path / "called"
+    docker = tmp_path / "docker"
+    docker.write_text(
+        "#!/bin/sh\n"
+        f'case "$*" in *" up "*) echo up >>{called}; echo "is unhealthy" >&2; exit 1;;\n'
+        f'*" logs "*) echo "the heap is too small";; *" down"*) echo down >>{called};; esac\n'
+    )
+    docker.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(StoreError, match=r"is unhealthy\nthe heap is too small") as raised:
+        database.up(home, with_="docker", port=None)
+    assert "--with jars" in raised.value.hint
+    assert called.read_text() == "up\ndown\n"
+    assert database.status(home).server is None
+
+
 @pytest.mark.neo4j
 @pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="a server of its own is started for this")
 def test_a_server_that_is_slow_to_answer_is_waited_for_and_not_ended(tmp_path: Path) -> None:
