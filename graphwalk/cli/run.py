@@ -1,6 +1,5 @@
 """`graphwalk run` and `graphwalk resume`."""
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -163,8 +162,7 @@ def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool
     from graphwalk.cli.report import OVERVIEW, print_report
     from graphwalk.errors import ConfigError, GraphwalkError
 
-    quoted = shlex.quote(str(folder.path))
-    goes_on = f"graphwalk resume {quoted}"
+    goes_on = folder.resume_command
     try:
         summary: RunSummary = run_async(work)
     except Interrupted as interrupted:
@@ -177,7 +175,7 @@ def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool
             error.hint = f"{error.hint}; then  {goes_on}" if error.hint else goes_on
         raise
     lowest = print_report(folder.path, "json" if json else "terminal", tables=OVERVIEW)
-    say(f"run folder: {folder.path}   (all tables: graphwalk report {quoted})")
+    say(f"run folder: {folder.path}   (all tables: graphwalk report {folder.quoted})")
     if summary.budget_reached:
         say(f"the budget is spent; with a larger one:  {goes_on} --budget-usd … | --budget-tokens …")
     if summary.finished < summary.episodes:

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from graphwalk.config.experiment import ExperimentConfig
 from graphwalk.errors import ConfigError
-from graphwalk.resources import data_path
+from graphwalk.resources import data_path, quote
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -133,7 +133,7 @@ def _message(error: Any, known: set[str]) -> str:
     message: str = error["msg"].removeprefix("Value error, ")
     given = error["input"]
     plain = isinstance(given, str | int | float | None) and not error["msg"].startswith("Value error")
-    return f"{message}, not {given!r}" if plain and error["type"] != "missing" else message
+    return f"{message}, not {quote(given)}" if plain and error["type"] != "missing" else message
 
 
 def _field_names(schema: Any) -> Iterator[str]:

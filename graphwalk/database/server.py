@@ -24,7 +24,7 @@ _PAUSE_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Status:
-    """`server` is what `up` started (None: nothing); `running`: its process lives; `answers`: it speaks Bolt."""
+    """`server` is what `up` started (None: nothing); `running`: it lives, as a process or container; `answers`: by Bolt."""
 
     server: LocalServer | None
     running: bool = False
@@ -97,7 +97,8 @@ def status(settings: Settings) -> Status:
     if server is None:
         return Status(None)
     answers = answers_bolt(server.port)
-    running = answers if server.pid is None else runs_in(server.pid, server.folder)
+    # A container holds its port for as long as it runs.
+    running = is_taken(server.port) if server.pid is None else runs_in(server.pid, server.folder)
     return Status(server, running, running and answers)
 
 

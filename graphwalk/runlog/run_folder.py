@@ -34,14 +34,22 @@ class RunFolder:
         """Replies of models, so that none is paid for twice."""
         return self.path / "replies.jsonl"
 
+    @property
+    def quoted(self) -> str:
+        """The path as a word of a command line."""
+        return shlex.quote(str(self.path))
+
+    @property
+    def resume_command(self) -> str:
+        """What to type to go on with the run."""
+        return f"graphwalk resume {self.quoted}"
+
     @classmethod
     def create(cls, path: Path) -> "RunFolder":
         """A new, empty folder. RunLogError where there is something in it already."""
         folder = cls(path)
         if folder.manifest_path.exists():
-            raise RunLogError(
-                f"{path} holds a run already", hint=f"graphwalk resume {shlex.quote(str(path))}   (or another --out)"
-            )
+            raise RunLogError(f"{path} holds a run already", hint=f"{folder.resume_command}   (or another --out)")
         try:
             path.mkdir(parents=True, exist_ok=True)
             occupied = any(entry.name != "run.lock" for entry in path.iterdir())

@@ -1,7 +1,6 @@
 """Scoring a run again from its log, without calling anything."""
 
 import os
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +34,7 @@ def rescore_run(folder: RunFolder) -> tuple[int, int]:
             writer.close()
         if total == 0:
             scratch.unlink()
-            raise RunLogError(
-                f"{folder.path} holds no results yet", hint=f"graphwalk resume {shlex.quote(str(folder.path))}"
-            )
+            raise RunLogError(f"{folder.path} holds no results yet", hint=folder.resume_command)
         _replace(folder.results_path, scratch)
         if manifest.get("fingerprint"):
             manifest["fingerprint"]["scorer"] = scorer_digest()

@@ -45,7 +45,7 @@ def _property_order(names: tuple[str, ...]) -> tuple[str, ...] | None:
 
 
 def _comparable(column: list[Any]) -> Sequence[Any]:
-    """Sort keys, which can be hashed: missing values, then `value_order`, then maps and lists by their text."""
+    """Sort keys, to be hashed: missing values, then `value_order`, then maps and lists by their text (or keys)."""
     kinds = set(map(type, column))
     if kinds in _COMPARED_AS_THEY_ARE:
         return column

@@ -114,6 +114,16 @@ def test_a_container_that_does_not_come_up_is_taken_down(
     assert database.status(home).server is None
 
 
+def test_a_container_that_is_slow_to_answer_is_waited_for(home: Settings, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        write_state(home, LocalServer("docker", "5.26", "5.26.30", port, "a-password", tmp_path, None))
+        assert database.status(home).running
+        with pytest.raises(StoreError, match=r"gives no answer within 0\.5 s"):
+            database.up(home, with_="docker", port=port, wait_seconds=0.5)
+    assert not database.status(home).running
+
+
 @pytest.mark.neo4j
 @pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="a server of its own is started for this")
 def test_a_server_that_is_slow_to_answer_is_waited_for_and_not_ended(tmp_path: Path) -> None:
