@@ -24,7 +24,7 @@ _PAUSE_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Status:
-    """`server` is what `up` started (None: nothing); `running`: it lives, as a process or container; `answers`: by Bolt."""
+    """`server` is what `up` started (None: nothing); `running`: its process or container lives; `answers`: Bolt."""
 
     server: LocalServer | None
     running: bool = False
