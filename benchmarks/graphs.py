@@ -13,12 +13,12 @@ from typing import Any
 
 from benchmarks.measure import Pair, Row, in_turns
 from benchmarks.servers import neo4j_server
-from graphwalk.config.specs import GraphSpec
-from graphwalk.generators.property_graph import generate_graph
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.settings import Settings
 from graphwalk.stores.batches import node_batches, relationship_batches
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.open import open_database
+from graphwalk.stores.registry import open_database
 from graphwalk.stores.store import Database
 from graphwalk.types.graph import PropertyGraph
 

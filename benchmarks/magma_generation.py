@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 
 from benchmarks.measure import Row
-from graphwalk.config.specs import MagmaSpec
-from graphwalk.generators.magma_traces import ALGORITHMS, make_traces
+from graphwalk.suites.magma.config import MagmaSpec
+from graphwalk.suites.magma.generator.traces import ALGORITHMS, make_traces
 
 SAMPLED = 1000
 """Graphs that dm-clrs is timed on."""

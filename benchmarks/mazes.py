@@ -9,13 +9,13 @@ import argparse
 import asyncio
 import time
 
-from graphwalk.config.specs import MazeSpec
-from graphwalk.generators.maze import generate_maze, generate_mazes
-from graphwalk.generators.maze_graph import maze_graph
-from graphwalk.generators.maze_layouts import LAYOUTS
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.mazes.policies import walker_named
+from graphwalk.suites.mazes.config import MazeSpec
+from graphwalk.suites.mazes.generator.graph import maze_graph
+from graphwalk.suites.mazes.generator.layouts import LAYOUTS
+from graphwalk.suites.mazes.generator.maze import generate_maze, generate_mazes
+from graphwalk.suites.mazes.players import walker_named
 from graphwalk.suites.mazes.suite import make_task
 from graphwalk.suites.mazes.toolbox import MazeToolbox
 from graphwalk.suites.questions.par import play

@@ -17,10 +17,10 @@ from typing import Any
 from benchmarks.measure import Row
 from benchmarks.walking_server import walking_server
 from graphwalk.agent.conversation import conversation
-from graphwalk.config.experiment import ExperimentConfig
-from graphwalk.config.loading import load_experiment
-from graphwalk.config.specs import GraphSpec
-from graphwalk.generators.property_graph import generate_graph
+from graphwalk.experiments.config import ExperimentConfig
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.progress import Silent

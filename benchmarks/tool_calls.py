@@ -12,11 +12,11 @@ from typing import Any
 
 from benchmarks.measure import Pair, Row, in_turns
 from benchmarks.servers import neo4j_server
-from graphwalk.config.experiment import AgentConfig
-from graphwalk.config.specs import GraphSpec
-from graphwalk.generators.property_graph import generate_graph
+from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.settings import Settings
-from graphwalk.stores.open import open_database
+from graphwalk.stores.registry import open_database
 from graphwalk.stores.store import GraphStore
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.tool import load_tools

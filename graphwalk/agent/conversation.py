@@ -7,7 +7,7 @@ out tool results of older turns, `summary` lets the model sum up older turns in 
 from collections.abc import Sequence
 from dataclasses import replace
 
-from graphwalk.config.experiment import AgentConfig
+from graphwalk.config.agent import AgentConfig
 from graphwalk.models.model import Model
 from graphwalk.resources import render_template
 from graphwalk.types.chat import CallOptions, Message, Reply

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from graphwalk.agent.conversation import answer_now, conversation, summarize, summary_due, summary_message
 from graphwalk.agent.tool_turn import run_tool_calls
-from graphwalk.config.experiment import AgentConfig
+from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ModelError, StoreError
-from graphwalk.models.budget import BudgetSpentError
+from graphwalk.models.calls.budget import BudgetSpentError
 from graphwalk.models.model import Model
-from graphwalk.suites.suite import Episode
+from graphwalk.suites.suite import Opening
 from graphwalk.types.chat import CallOptions, Usage
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 
@@ -47,7 +47,7 @@ class Walk:
     `deadline` is in seconds of the event loop's clock; `tokens` and `usd` are the limits of this episode.
     """
 
-    episode: Episode
+    opening: Opening
     model: Model
     config: AgentConfig
     options: CallOptions
@@ -66,7 +66,7 @@ class Walk:
 
     def must_answer(self, turns: list[Turn]) -> bool:
         """True at the turn limit or the call limit. Dialogues without tools are as long as their suite makes them."""
-        if self.episode.toolbox is None:
+        if self.opening.toolbox is None:
             return False
         calls = sum(len(turn.results) for turn in turns)
         return len(turns) >= self.config.turn_limit or (
@@ -78,7 +78,7 @@ async def run_episode(walk: Walk) -> Trajectory:
     """Let a model try one episode. Raises nothing but cancellation."""
     start: State = {"turns": [], "pending": None, "exit_status": None, "error": None}
     end = await build_graph().ainvoke(start, {"recursion_limit": _NO_STEP_LIMIT}, context=walk)
-    return Trajectory(walk.episode.prompt, tuple(end["turns"]), end["exit_status"], end["error"])
+    return Trajectory(walk.opening.prompt, tuple(end["turns"]), end["exit_status"], end["error"])
 
 
 @cache
@@ -111,9 +111,9 @@ async def model_turn(state: State, runtime: "Runtime[Walk]") -> dict[str, Any]:
         return _failed(ExitStatus.CONTEXT_OVERFLOW if overflow else ExitStatus.MODEL_ERROR, str(error))
     except TimeoutError:
         return _failed(ExitStatus.MODEL_ERROR, "the deadline of the episode passed during a model call")
-    if turn.message.tool_calls and walk.episode.toolbox is not None and not forced:
+    if turn.message.tool_calls and walk.opening.toolbox is not None and not forced:
         return {"pending": turn}
-    if not forced and (next_user := walk.episode.next_user([*turns, turn])) is not None:
+    if not forced and (next_user := walk.opening.next_user([*turns, turn])) is not None:
         return {"turns": [replace(turn, next_user=next_user)]}
     answered = ExitStatus.ANSWERED if (turn.message.content or "").strip() else ExitStatus.NO_ANSWER
     return {"turns": [turn], "exit_status": ExitStatus.TURN_LIMIT if forced else answered}
@@ -122,7 +122,7 @@ async def model_turn(state: State, runtime: "Runtime[Walk]") -> dict[str, Any]:
 async def tool_turn(state: State, runtime: "Runtime[Walk]") -> dict[str, Any]:
     """Execute all tool calls of the reply that waits for them."""
     walk, turn = runtime.context, state["pending"]
-    toolbox = walk.episode.toolbox
+    toolbox = walk.opening.toolbox
     assert turn is not None
     assert toolbox is not None
     made = sum(len(earlier.results) for earlier in state["turns"])
@@ -139,15 +139,15 @@ async def tool_turn(state: State, runtime: "Runtime[Walk]") -> dict[str, Any]:
 
 async def _complete(walk: Walk, turns: list[Turn], forced: bool) -> Turn:
     """One reply as a turn; a summary that had to be made first is part of its usage and time."""
-    messages = conversation(walk.episode.prompt, turns, walk.config)
+    messages = conversation(walk.opening.prompt, turns, walk.config)
     summary, usage, seconds = None, Usage(), 0.0
     if summary_due(turns, walk.config):
         short = await summarize(messages, walk.model, walk.options)
         summary, usage, seconds = short.message.content or "", short.usage, short.seconds
-        messages = [*walk.episode.prompt, summary_message(summary)]
+        messages = [*walk.opening.prompt, summary_message(summary)]
     if forced:
         messages.append(answer_now())
-    tools = walk.episode.toolbox.specs if walk.episode.toolbox is not None and not forced else ()
+    tools = walk.opening.toolbox.specs if walk.opening.toolbox is not None and not forced else ()
     reply = await walk.model.complete(messages, tools, walk.options)
     return Turn(
         message=reply.message,

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from graphwalk.config.experiment import AgentConfig
+from graphwalk.config.agent import AgentConfig
 from graphwalk.resources import render_template
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall

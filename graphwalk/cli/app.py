@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from graphwalk import __version__
+from graphwalk.asynchronous import Interrupted
 from graphwalk.cli import database, doctor, export, generate, lists, play, report, run, tasks, view
-from graphwalk.cli.asynchronous import Interrupted
-from graphwalk.cli.console import show_error, show_warnings_as_lines
+from graphwalk.console import show_error, show_warnings_as_lines
 from graphwalk.errors import GraphwalkError
 
 app = typer.Typer(
@@ -23,7 +23,7 @@ app.command("resume")(run.resume)
 app.command("report")(report.report)
 app.command("rescore")(report.rescore)
 app.add_typer(generate.app, name="generate")
-app.add_typer(play.app, name="play")
+app.command("play", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(play.play)
 app.command("view")(view.view)
 app.command("tasks")(tasks.tasks)
 app.add_typer(export.app, name="export")

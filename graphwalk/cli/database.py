@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 if TYPE_CHECKING:
-    from graphwalk.stores.neo4j_loads import Load
+    from graphwalk.stores.neo4j.loads import Load
 
 app = typer.Typer(help="Keep a local Neo4j, and clear up what runs left in one.", no_args_is_help=True)
 
@@ -22,7 +22,7 @@ def up(
 ) -> None:
     """Start Neo4j on this machine. Later commands find it by themselves."""
     from graphwalk import database
-    from graphwalk.cli.console import data, say
+    from graphwalk.console import data, say
     from graphwalk.settings import load_settings
 
     settings = load_settings()
@@ -41,7 +41,7 @@ def down(
 ) -> None:
     """Stop what `db up` started. Its data stays unless --delete is given."""
     from graphwalk import database
-    from graphwalk.cli.console import data
+    from graphwalk.console import data
     from graphwalk.settings import load_settings
 
     server = database.down(load_settings(), delete=delete)
@@ -58,8 +58,8 @@ def status() -> None:
     It is NEO4J_URI, else what `db up` started; listed are the graphs that GraphWalk has there.
     """
     from graphwalk import database
-    from graphwalk.cli.asynchronous import run_async
-    from graphwalk.cli.console import data
+    from graphwalk.asynchronous import run_async
+    from graphwalk.console import data
     from graphwalk.settings import load_settings
 
     settings = load_settings()
@@ -90,9 +90,9 @@ def load(
     import time
 
     from graphwalk import database
-    from graphwalk.cli.asynchronous import run_async
-    from graphwalk.cli.console import data
-    from graphwalk.generators.graph_formats import load_graph
+    from graphwalk.asynchronous import run_async
+    from graphwalk.console import data
+    from graphwalk.graphs.files.formats import load_graph
     from graphwalk.settings import load_settings
 
     read = load_graph(graph)
@@ -110,8 +110,8 @@ def clean(
 ) -> None:
     """Remove what killed runs left. Nothing that GraphWalk did not put there, and nothing in use, is touched."""
     from graphwalk import database
-    from graphwalk.cli.asynchronous import run_async
-    from graphwalk.cli.console import data
+    from graphwalk.asynchronous import run_async
+    from graphwalk.console import data
     from graphwalk.settings import load_settings
 
     settings = load_settings()

@@ -25,7 +25,7 @@ def doctor(
     model: Annotated[list[str] | None, typer.Option("--model", "-m", help="Also try this model; repeatable.")] = None,
 ) -> None:
     """Say what works here, and how to fix the rest."""
-    from graphwalk.cli.console import data, printable
+    from graphwalk.console import data, printable
     from graphwalk.settings import load_settings
 
     settings = load_settings()
@@ -49,7 +49,7 @@ def _findings(settings: "Settings", models: list[str]) -> Iterator[Finding]:
 
 
 def _run(name: str, look: Callable[[], Coroutine[Any, Any, str]]) -> Finding:
-    from graphwalk.cli.asynchronous import run_async
+    from graphwalk.asynchronous import run_async
     from graphwalk.errors import GraphwalkError
 
     try:
@@ -61,8 +61,8 @@ def _run(name: str, look: Callable[[], Coroutine[Any, Any, str]]) -> Finding:
 async def _embedded() -> str:
     from importlib.metadata import version
 
-    from graphwalk.config.specs import GraphSpec
-    from graphwalk.generators.property_graph import generate_graph
+    from graphwalk.graphs.random.generate import generate_graph
+    from graphwalk.graphs.random.spec import GraphSpec
     from graphwalk.stores.embedded import EmbeddedDatabase
 
     graph = generate_graph(GraphSpec(preset="paper-100"), seed=0)
@@ -102,7 +102,7 @@ def _keys(settings: "Settings") -> Iterator[Finding]:
 
 
 def _model(spec: str, settings: "Settings") -> Iterator[Finding]:
-    from graphwalk.cli.asynchronous import run_async
+    from graphwalk.asynchronous import run_async
     from graphwalk.errors import GraphwalkError
     from graphwalk.models.conformance import Capability, check_model
     from graphwalk.models.registry import open_model

@@ -12,7 +12,7 @@ Name = Annotated[str | None, typer.Argument(help="Show this one whole.")]
 @models.command("list")
 def list_models() -> None:
     """List the providers, which stand before the slash of --model."""
-    from graphwalk.cli.console import data
+    from graphwalk.console import data
     from graphwalk.models.registry import list_providers
 
     _columns(list_providers())
@@ -26,8 +26,8 @@ def check_model(model: Annotated[str, typer.Argument(help="provider/model")]) ->
 
     Text, tool calls, usage, errors and more, with about ten short calls.
     """
-    from graphwalk.cli.asynchronous import run_async
-    from graphwalk.cli.console import data, printable, say
+    from graphwalk.asynchronous import run_async
+    from graphwalk.console import data, printable, say
     from graphwalk.models.conformance import Capability, check_model
     from graphwalk.models.registry import open_model
     from graphwalk.settings import load_settings
@@ -54,7 +54,7 @@ def tools(name: Name = None) -> None:
 
     That is what a model is told about it, and the Cypher behind it.
     """
-    from graphwalk.cli.console import data
+    from graphwalk.console import data
     from graphwalk.resources import data_path
     from graphwalk.toolbox.tool import load_tools, tool_names
 
@@ -67,7 +67,7 @@ def tools(name: Name = None) -> None:
 
 def questions(name: Name = None) -> None:
     """List the twelve questions, or show one template."""
-    from graphwalk.cli.console import data
+    from graphwalk.console import data
     from graphwalk.resources import data_path
     from graphwalk.suites.questions.template import choose_templates, shipped_templates
 
@@ -80,8 +80,8 @@ def questions(name: Name = None) -> None:
 
 def experiments(name: Name = None) -> None:
     """List the ready-made experiments, or show one."""
-    from graphwalk.cli.console import data
-    from graphwalk.config.loading import find_experiment, load_experiment, shipped_experiments
+    from graphwalk.console import data
+    from graphwalk.experiments.loading import find_experiment, load_experiment, shipped_experiments
 
     if name is None:
         _columns({known: _first_sentence(load_experiment(known).description) for known in shipped_experiments()})
@@ -90,7 +90,7 @@ def experiments(name: Name = None) -> None:
 
 
 def _columns(rows: dict[str, str]) -> None:
-    from graphwalk.cli.console import data, printable
+    from graphwalk.console import data, printable
 
     width = max(map(len, rows))
     for name, text in rows.items():

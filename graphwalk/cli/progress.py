@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from graphwalk.cli.console import say, stderr
+from graphwalk.console import say, stderr
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar

@@ -28,7 +28,7 @@ def rescore(folder: Annotated[Path, typer.Argument(help="A run folder.")]) -> No
 
     The scorer is the one of this version; the old log is kept beside the new one.
     """
-    from graphwalk.cli.console import say
+    from graphwalk.console import say
     from graphwalk.runlog.run_folder import RunFolder
     from graphwalk.runner.rescore import rescore_run
 
@@ -43,11 +43,11 @@ def print_report(folder: Path, format: Format, *, tables: int | None = None) -> 
 
     None where nothing is scored.
     """
-    from graphwalk.cli.console import data, stdout
-    from graphwalk.report.load import report_of
+    from graphwalk.console import data, stdout
     from graphwalk.report.terminal import TerminalReport
     from graphwalk.report.written import to_csv, to_json, to_markdown
     from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runner.reporting import report_of
 
     made = report_of(RunFolder.open(folder))
     if format == "terminal":

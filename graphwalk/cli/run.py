@@ -6,11 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 if TYPE_CHECKING:
-    from graphwalk.config.experiment import ExperimentConfig
     from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runner.resolve import Experiment
     from graphwalk.runner.run import RunSummary
-
-_GRAPHS_FIELD = {"questions": "graphs", "mazes": "mazes", "magma": "traces"}
 
 Concurrency = Annotated[int | None, typer.Option("--max-concurrency", min=1, help="Episodes in flight.")]
 Rpm = Annotated[float | None, typer.Option("--requests-per-minute", "--rpm", help="Per model.")]
@@ -65,7 +63,9 @@ def run(
 
     Episodes are models × settings × graphs × questions × repeats. Without a model the scripted ones play.
     """
-    from graphwalk.config.loading import load_experiment
+    from graphwalk.experiments.loading import load_experiment
+    from graphwalk.runner.resolve import resolve
+    from graphwalk.settings import load_settings
 
     flags: dict[str, Any] = {
         "models": model,
@@ -86,14 +86,12 @@ def run(
         "limits.budget_tokens": budget_tokens,
     }
     given = {key: value for key, value in flags.items() if value is not None}
-    config = load_experiment(experiment, override or (), given)
-    if graphs is not None:
-        field = _GRAPHS_FIELD[config.suite.name]
-        config = load_experiment(experiment, override or (), {**given, f"suite.{field}.*.count": graphs})
+    config = load_experiment(experiment, override or (), given, worlds=graphs)
+    resolved = resolve(config, load_settings(), keys=not dry_run)
     if dry_run:
-        _dry_run(config, json)
-        return
-    _start(config, out, fail_under, json)
+        _dry_run(resolved, json)
+    else:
+        _start(resolved, out, fail_under, json)
 
 
 def resume(
@@ -128,38 +126,31 @@ def resume(
         _finish(run_folder, resume_run(run_folder, load_settings(), progress, changes), fail_under, json)
 
 
-def _start(config: "ExperimentConfig", out: Path | None, fail_under: float | None, json: bool) -> None:
+def _start(experiment: "Experiment", out: Path | None, fail_under: float | None, json: bool) -> None:
     import secrets
     from datetime import UTC, datetime
 
-    from graphwalk.cli.console import say
     from graphwalk.cli.progress import progress_for_terminal
+    from graphwalk.console import say
     from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.runner.plan import check_settings
-    from graphwalk.runner.players import check_models
     from graphwalk.runner.run import start_run
-    from graphwalk.settings import load_settings
-    from graphwalk.suites.registry import suite_named
 
-    settings, suite = load_settings(), suite_named(config.suite.name)
-    check_models(config, suite, settings)
-    check_settings(config, suite, config.models or suite.default_models)
     now, run_id = datetime.now(UTC), secrets.token_hex(4)
-    path = out or Path("runs") / f"{now:%Y%m%d-%H%M%S}-{config.name}-{run_id}"
+    path = out or Path("runs") / f"{now:%Y%m%d-%H%M%S}-{experiment.config.name}-{run_id}"
     folder = RunFolder.create(path)
-    if not config.models:
+    if not experiment.config.models:
         say("No model named: the scripted players run. To run your own:  --model openai/gpt-4.1-mini")
     created = now.isoformat(timespec="seconds")
     with progress_for_terminal() as progress:
-        work = start_run(config, folder, settings, progress, run_id=run_id, created=created)
+        work = start_run(experiment, folder, progress, run_id=run_id, created=created)
         _finish(folder, work, fail_under, json)
 
 
 def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool) -> None:
     """Do the work, print the report, and end with the code that says how it went."""
-    from graphwalk.cli.asynchronous import Interrupted, run_async
-    from graphwalk.cli.console import say
+    from graphwalk.asynchronous import Interrupted, run_async
     from graphwalk.cli.report import OVERVIEW, print_report
+    from graphwalk.console import say
     from graphwalk.errors import ConfigError, GraphwalkError
 
     goes_on = folder.resume_command
@@ -186,15 +177,10 @@ def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool
         raise typer.Exit(5)
 
 
-def _dry_run(config: "ExperimentConfig", json: bool) -> None:
-    from graphwalk.cli.asynchronous import run_async
-    from graphwalk.cli.console import data
+def _dry_run(experiment: "Experiment", json: bool) -> None:
+    from graphwalk.asynchronous import run_async
+    from graphwalk.console import data
     from graphwalk.runner.estimate import estimate_run
-    from graphwalk.runner.players import check_models
-    from graphwalk.settings import load_settings
-    from graphwalk.suites.registry import suite_named
 
-    settings = load_settings()
-    check_models(config, suite_named(config.suite.name), settings, keys=False)
-    estimate = run_async(estimate_run(config, settings))
+    estimate = run_async(estimate_run(experiment))
     data(estimate.as_json() if json else estimate.as_text())

@@ -19,9 +19,9 @@ def tasks(
 
     Each answer is proven by two oracles.
     """
-    from graphwalk.cli.asynchronous import run_async
-    from graphwalk.cli.console import data, printable
-    from graphwalk.generators.graph_formats import load_graph
+    from graphwalk.asynchronous import run_async
+    from graphwalk.console import data, printable
+    from graphwalk.graphs.files.formats import load_graph
     from graphwalk.suites.questions.suite import tasks_on
 
     made = run_async(tasks_on(load_graph(graph), seed=seed, questions=question, per_question=per_question))

@@ -1,84 +1,74 @@
-"""`graphwalk view`: episodes in mazes as pictures."""
+"""`graphwalk view`: episodes as pictures, where their suite draws any."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
-    from graphwalk.suites.mazes.episodes import MazeEpisode
+    from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.suites.suite import Pictures
 
 _MOST = 500
 """Episodes in one page."""
 
 
 def view(
-    folder: Annotated[Path, typer.Argument(help="A run folder of an experiment with mazes.")],
+    folder: Annotated[Path, typer.Argument(help="A run folder of an experiment whose suite draws, such as mazes.")],
     task: Annotated[str | None, typer.Option(help="Only this task.")] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model.")] = None,
-    setting: Annotated[str | None, typer.Option(help="Only tools or no_tools.")] = None,
+    setting: Annotated[str | None, typer.Option(help="Only this setting.")] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="FILE.html (animation), FILE.svg or FILE.txt. None: draw in the terminal."),
     ] = None,
 ) -> None:
-    """Show how models walked through mazes.
+    """Show what models did, step by step.
 
-    The exploration step by step and the path they answered: drawn in the terminal, or as a picture or an animation.
+    For mazes: the exploration and the path that was answered, in the terminal, as a picture or an animation.
     """
-    from graphwalk.cli.console import say
-    from graphwalk.generators.maze_files import write_whole
-
-    asked = {"task_id": task, "model": model, "setting": setting}
-    episodes = _episodes(folder, {name: value for name, value in asked.items() if value is not None})
-    if out is None:
-        _draw(episodes)
-        return
-    write_whole(out, [_page(episodes, out, folder)])
-    say(f"written to {out}")
-    if out.suffix.lower() == ".svg" and len(episodes) > 1:
-        say(f"a picture holds one walk, this is the first of {len(episodes)}: choose with --task, --model, --setting")
-
-
-def _episodes(folder: Path, asked: dict[str, str]) -> "list[MazeEpisode]":
+    from graphwalk.console import say
     from graphwalk.errors import ConfigError
-    from graphwalk.runlog.result import key_of
     from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.suites.mazes.episodes import maze_episodes
+    from graphwalk.suites.registry import suite_named
 
     run = RunFolder.open(folder)
-    suite = run.read_manifest()["config"]["suite"]["name"]
-    if suite != "mazes":
-        raise ConfigError(f"{folder} is a run of the suite {suite}, and only mazes can be viewed")
-    chosen = {key_of(r): r for r in run.records() if all(r[name] == value for name, value in asked.items())}
-    episodes = list(maze_episodes(chosen[key] for key in sorted(chosen)[:_MOST]))
-    if not episodes:
-        what = ", ".join(f"{name} {value}" for name, value in asked.items())
-        raise ConfigError(f"{folder} has no episode{f' with {what}' if what else ''}")
-    return episodes
+    suite = suite_named(run.read_manifest()["config"]["suite"]["name"])
+    pictures = suite.pictures()
+    if pictures is None:
+        raise ConfigError(f"{folder} is a run of the suite {suite.name}, which draws no pictures")
+    asked = {"task_id": task, "model": model, "setting": setting}
+    chosen = _chosen(run, {name: value for name, value in asked.items() if value is not None})
+    show(pictures, chosen, out, f"{suite.name}: {folder.name}")
+    if out is not None and out.suffix.lower() == ".svg" and len(chosen) > 1:
+        say(f"a picture holds one episode, this is the first of {len(chosen)}: choose with --task, --model, --setting")
 
 
-def _page(episodes: "list[MazeEpisode]", out: Path, folder: Path) -> str:
+def show(pictures: "Pictures", records: list[dict[str, Any]], out: Path | None, title: str) -> None:
+    """Draw in the terminal, or into a file. ConfigError for a form that the suite does not draw."""
+    from graphwalk.console import say, stdout
     from graphwalk.errors import ConfigError
-    from graphwalk.suites.mazes.animation import walk_html
-    from graphwalk.suites.mazes.drawing import draw
-    from graphwalk.suites.mazes.svg import maze_svg
+    from graphwalk.suites.mazes.generator.lines import write_whole
 
-    form, first = out.suffix.lower(), episodes[0]
-    if form == ".html":
-        return walk_html(episodes, f"Walks through mazes: {folder.name}")
-    if form == ".svg":
-        return maze_svg(first.maze, first.walk.visited, first.path, first.hit, title=f"{first.title}: {first.verdict}")
-    if form == ".txt":
-        drawn = (draw(e.maze, e.walk.visited, e.path, e.hit).plain for e in episodes)
-        return "\n".join(f"{e.title}\n{e.verdict}\n{text}\n" for e, text in zip(episodes, drawn, strict=True))
-    raise ConfigError(f"{out.name}: walks are written as .html, .svg or .txt", hint=f"--out {out.stem}.html")
+    if out is None:
+        for drawing in pictures.drawings(records):
+            stdout().print(drawing, markup=False)
+        return
+    form = out.suffix.lower()
+    if form not in pictures.formats:
+        known = ", ".join(pictures.formats)
+        raise ConfigError(f"{out.name}: episodes are written as {known}", hint=f"--out {out.stem}{pictures.formats[0]}")
+    write_whole(out, [pictures.page(records, form, title)])
+    say(f"written to {out}")
 
 
-def _draw(episodes: "list[MazeEpisode]") -> None:
-    from graphwalk.cli.console import data, printable, stdout
-    from graphwalk.suites.mazes.drawing import draw
+def _chosen(run: "RunFolder", asked: Mapping[str, str]) -> list[dict[str, Any]]:
+    from graphwalk.errors import ConfigError
+    from graphwalk.runlog.result import key_of
 
-    for episode in episodes:
-        data(printable(f"{episode.title}\n{episode.verdict}"))
-        stdout().print(draw(episode.maze, episode.walk.visited, episode.path, episode.hit))
+    records = {key_of(r): r for r in run.records() if all(r[name] == value for name, value in asked.items())}
+    if not records:
+        what = ", ".join(f"{name} {value}" for name, value in asked.items())
+        raise ConfigError(f"{run.path} has no episode{f' with {what}' if what else ''}")
+    return [records[key] for key in sorted(records)[:_MOST]]

@@ -7,7 +7,7 @@ from pathlib import Path
 from graphwalk.database.releases import Release
 from graphwalk.errors import StoreError
 from graphwalk.resources import data_path
-from graphwalk.stores.local_server import write_private
+from graphwalk.stores.neo4j.local_server import write_private
 
 
 def docker_answers() -> bool:

@@ -12,7 +12,7 @@ from graphwalk.database.ports import answers_bolt
 from graphwalk.database.releases import Release
 from graphwalk.errors import StoreError
 from graphwalk.settings import Settings
-from graphwalk.stores.local_server import write_private
+from graphwalk.stores.neo4j.local_server import write_private
 
 STOP_SECONDS = 30.0
 _FLAGS = (

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from graphwalk.settings import Settings
-from graphwalk.stores.neo4j_loads import Load
-from graphwalk.stores.neo4j_store import Neo4jDatabase
+from graphwalk.stores.neo4j.loads import Load
+from graphwalk.stores.neo4j.store import Neo4jDatabase
 from graphwalk.types.graph import PropertyGraph
 
 _WAIT_SECONDS = 10.0

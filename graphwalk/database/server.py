@@ -16,7 +16,14 @@ from graphwalk.database.ports import answers_bolt, free_port, is_taken
 from graphwalk.database.releases import DEFAULT_RELEASE, Release, release_named
 from graphwalk.errors import StoreError
 from graphwalk.settings import Settings
-from graphwalk.stores.local_server import LocalServer, read_state, state_file, state_folder, write_private, write_state
+from graphwalk.stores.neo4j.local_server import (
+    LocalServer,
+    read_state,
+    state_file,
+    state_folder,
+    write_private,
+    write_state,
+)
 
 DEFAULT_PORT = 7687
 _PAUSE_SECONDS = 0.1

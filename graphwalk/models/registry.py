@@ -26,17 +26,18 @@ from ipaddress import ip_address
 from typing import Any
 
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError
-from graphwalk.models.endpoint import Endpoint
-from graphwalk.models.failure import redacted
+from graphwalk.models.backends.endpoint import Endpoint
+from graphwalk.models.backends.failure import redacted
+from graphwalk.models.backends.openai_chat import OpenAIChatModel
+from graphwalk.models.backends.openai_responses import OpenAIResponsesModel
 from graphwalk.models.model import Model
-from graphwalk.models.openai_chat import OpenAIChatModel
-from graphwalk.models.openai_responses import OpenAIResponsesModel
 from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 
 ENTRY_POINTS = "graphwalk.models"
 EPISODE_PROVIDERS = {
     "scripted": "players that ship with GraphWalk: scripted/expert, scripted/random, scripted/flawed",
+    "human": "human/terminal: you, by `graphwalk play`",
     "replay": "replay/RUN, or replay/RUN:MODEL where several took part: what a model said in a recorded run",
 }
 """Their models belong to one episode, and are made by whoever runs it."""
@@ -148,7 +149,7 @@ def _langchain(spec: str, model: str, settings: Settings) -> Model:
         raise ConfigError(f"{spec!r} names no class", hint="langchain/langchain_anthropic.ChatAnthropic/MODEL")
 
     def make() -> Model:
-        from graphwalk.models.langchain import LangchainModel
+        from graphwalk.models.backends.langchain import LangchainModel
 
         chat_class = getattr(importlib.import_module(module), class_name)
         return LangchainModel(chat_class(model=model), spec)

@@ -2,67 +2,26 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphwalk.report.measure import Grouping, Measure, Reference, ResultRecord, SuiteReport, suite_report
-from graphwalk.report.measured import Measured, Player, measure_results
+from graphwalk.report.declared import Grouping, Measure, Reference, Report, ReportRow, ResultRecord, SuiteReport
+from graphwalk.report.results import Measured, Player, measure_results
 from graphwalk.scoring.statistics import Interval, cluster_bootstrap, mcnemar_exact, wilson_interval
-from graphwalk.types.episode import SCHEMA_VERSION
 
 _MOST_CAUSES = 3
 
-ReportRow = dict[str, Any]
-"""`model`, `setting`, the group if there is one, every measure by name (None: unknown), and `intervals`:
-name → [low, high] (95 %)."""
 
+def build_report(
+    results: Iterable[ResultRecord], declared: SuiteReport, *, reference: Reference | None = None, seed: int = 0
+) -> Report:
+    """The report of a run from the objects of its log, in any order; `declared` is what its suite measures.
 
-@dataclass(frozen=True)
-class Report:
-    """The tables of one run. `rows` has one row per model and setting, in this order; `groups` the same per group.
-
-    `comparisons` are differences first − second on the tasks that both have a score for: in percentage points or in
-    the unit of the measure, with intervals, and for the first measure McNemar's p-value.
+    `seed` is that of the bootstrap.
     """
-
-    suite: SuiteReport
-    rows: list[ReportRow]
-    baselines: list[ReportRow]
-    groups: dict[str, list[ReportRow]]
-    comparisons: list[dict[str, Any]]
-    reference: Reference | None
-    notes: tuple[str, ...]
-
-    def as_dict(self) -> dict[str, Any]:
-        reference = self.reference
-        return {
-            "schema_version": SCHEMA_VERSION,
-            "suite": self.suite.suite,
-            "rows": self.rows,
-            "baselines": self.baselines,
-            "groups": self.groups,
-            "comparisons": self.comparisons,
-            "reference": reference
-            and {
-                "source": reference.source,
-                "notes": list(reference.notes),
-                "rows": list(reference.rows),
-                "groups": {name: list(rows) for name, rows in reference.groups.items()},
-            },
-            "notes": list(self.notes),
-        }
-
-
-def build_report(results: Iterable[ResultRecord], suite: str, *, reference: str | None = None, seed: int = 0) -> Report:
-    """The report of a run from the objects of its log, in any order. `reference`: as in the experiment's configuration.
-
-    `seed` is that of the bootstrap. ConfigError where the suite has no report.
-    """
-    declared = suite_report(suite)
     measured = measure_results(results, declared)
     return Report(
         suite=declared,
@@ -70,7 +29,7 @@ def build_report(results: Iterable[ResultRecord], suite: str, *, reference: str 
         baselines=_baseline_rows(measured.baselines, seed) if measured.baselines else [],
         groups=dict(_grouped(measured, seed)),
         comparisons=list(_comparisons(measured, seed)),
-        reference=_matching(declared.reference(reference), measured.players) if reference else None,
+        reference=_matching(reference, measured.players),
         notes=(*declared.notes, *_failures(measured)),
     )
 

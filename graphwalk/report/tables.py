@@ -1,41 +1,16 @@
 """The report as tables of text, the same for the terminal and for Markdown."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from graphwalk.report.declared import Column, Grouping, Report, ReportRow
 from graphwalk.report.formats import UNKNOWN, integer, p_value, two_decimals, visible
-from graphwalk.report.measure import Column, Grouping
-from graphwalk.report.report import Report, ReportRow
+from graphwalk.report.layout import Cell, Header, TextTable
 
 PAPER = " (paper)"
 _MOST_PUBLISHED = 24
 _MOST_COMPARISONS = 28
 """Pairs shown in tables; the JSON form has all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    text: str
-    interval: str = ""
-    dim: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """`name`: the column holds names and not numbers. `optional`: as in `Column`."""
-
-    title: str
-    name: bool = False
-    optional: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class TextTable:
-    title: str
-    headers: tuple[Header, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    note: str = ""
 
 
 def text_tables(report: Report) -> Iterator[TextTable]:

@@ -10,8 +10,9 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from graphwalk.report.report import Report
-from graphwalk.report.tables import Cell, TextTable, text_tables
+from graphwalk.report.declared import Report
+from graphwalk.report.layout import Cell, TextTable
+from graphwalk.report.tables import text_tables
 
 _PADDING = 2
 """Between columns."""

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from graphwalk.report.declared import Report, ReportRow
 from graphwalk.report.formats import visible
-from graphwalk.report.report import Report, ReportRow
-from graphwalk.report.tables import Cell, TextTable, text_tables
+from graphwalk.report.layout import Cell, TextTable
+from graphwalk.report.tables import text_tables
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>&|!#~$])")

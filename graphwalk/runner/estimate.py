@@ -5,12 +5,11 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from graphwalk.config.experiment import ExperimentConfig
+from graphwalk.experiments.config import AnyExperiment
 from graphwalk.runner.plan import Plan, make_plan
-from graphwalk.settings import Settings
+from graphwalk.runner.resolve import Experiment
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import Database
-from graphwalk.suites.registry import suite_named
 
 _CHARACTERS_PER_TOKEN = 4
 """A rule of thumb for English and JSON; tokenizers differ."""
@@ -59,37 +58,33 @@ class Estimate:
         )
 
 
-async def estimate_run(config: ExperimentConfig, settings: Settings) -> Estimate:
+async def estimate_run(experiment: Experiment) -> Estimate:
     """Make the tasks on the embedded engine, and add up what they take at par."""
-    suite = suite_named(config.suite.name)
-    models = config.models or suite.default_models
 
     async def open_scratch() -> Database:
         return EmbeddedDatabase()
 
-    plan = await make_plan(config, suite, models, open_scratch, lambda tasks: None)
+    plan = await make_plan(experiment, open_scratch, lambda tasks: None)
     rows: dict[tuple[str, str], ModelEstimate] = {}
     for planned in plan.episodes:
         key = planned.key.model, planned.key.setting
         row = rows.setdefault(key, ModelEstimate(*key))
-        episode = await suite.episode(
-            planned.task, planned.key.setting, planned.world.world, planned.world.store, config.agent
-        )
-        characters = sum(len(message.content or "") for message in episode.prompt)
-        turns = (planned.task.par_turns or 1) if episode.toolbox is not None else 1
-        if episode.toolbox is not None:
-            characters += sum(len(json.dumps(tool.as_openai())) for tool in episode.toolbox.specs)
+        opening = await planned.opening(experiment)
+        characters = sum(len(message.content or "") for message in opening.prompt)
+        turns = (planned.task.par_turns or 1) if opening.toolbox is not None else 1
+        if opening.toolbox is not None:
+            characters += sum(len(json.dumps(tool.as_openai())) for tool in opening.toolbox.specs)
             row.tool_calls += planned.task.par_calls or 0
         row.episodes += 1
         row.model_calls += turns
         row.input_tokens += turns * characters // _CHARACTERS_PER_TOKEN
         row.output_tokens += turns * _ANSWER_TOKENS
     for row in rows.values():
-        row.usd = _cost(row, config)
+        row.usd = _cost(row, experiment.config)
     return Estimate(_tasks_by_template(plan), list(rows.values()))
 
 
-def _cost(row: ModelEstimate, config: ExperimentConfig) -> float | None:
+def _cost(row: ModelEstimate, config: AnyExperiment) -> float | None:
     if row.model.startswith(("scripted/", "replay/")):
         return 0.0
     price = config.prices.get(row.model)

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import graphwalk
-from graphwalk.config.experiment import ExperimentConfig
 from graphwalk.errors import RunLogError
 from graphwalk.resources import data_digest
 from graphwalk.runner.plan import Plan
+from graphwalk.runner.resolve import Experiment
 from graphwalk.types.episode import SCHEMA_VERSION
 
 _LIBRARIES = ("langgraph", "openai", "neo4j", "kglite", "numpy", "pydantic")
@@ -23,8 +23,9 @@ _FREE = ("limits", "keep")
 """Fields of the configuration that change how fast a run goes or what stays behind, and nothing that it measures."""
 
 
-def new_manifest(config: ExperimentConfig, models: tuple[str, ...], run_id: str, created: str) -> dict[str, Any]:
+def new_manifest(experiment: Experiment, run_id: str, created: str) -> dict[str, Any]:
     """The manifest before graphs and tasks are made. It holds no secret: keys never enter a configuration."""
+    config = experiment.config
     return {
         "schema_version": SCHEMA_VERSION,
         "graphwalk_version": graphwalk.__version__,
@@ -34,17 +35,17 @@ def new_manifest(config: ExperimentConfig, models: tuple[str, ...], run_id: str,
         "commit": _commit(),
         "python": platform.python_version(),
         "libraries": {name: metadata.version(name) for name in _LIBRARIES},
-        "config": {**config.model_dump(mode="json"), "models": list(models)},
+        "config": {**config.model_dump(mode="json"), "models": list(experiment.models)},
         "fingerprint": None,
     }
 
 
-def fingerprint(config: ExperimentConfig, models: tuple[str, ...], plan: Plan) -> dict[str, Any]:
+def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
     """What must be the same when a run goes on: configuration, data files, scorer, graphs, tasks."""
-    frozen = {k: v for k, v in config.model_dump(mode="json").items() if k not in _FREE}
+    frozen = {k: v for k, v in experiment.config.model_dump(mode="json").items() if k not in _FREE}
     tasks = "\n".join(task.model_dump_json() for task, _ in plan.tasks)
     return {
-        "config": {**frozen, "models": list(models)},
+        "config": {**frozen, "models": list(experiment.models)},
         "data": data_digest(*_DATA),
         "scorer": scorer_digest(),
         "graphs": [loaded.facts for loaded in plan.worlds],

@@ -4,11 +4,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphwalk.config.experiment import ExperimentConfig
-from graphwalk.errors import ConfigError
 from graphwalk.runlog.result import EpisodeKey
+from graphwalk.runner.resolve import Experiment, can_play, no_episode
 from graphwalk.stores.store import Database, GraphStore
-from graphwalk.suites.suite import Suite, World
+from graphwalk.suites.suite import Opening, World
 from graphwalk.types.episode import Task
 
 
@@ -31,6 +30,11 @@ class PlannedEpisode:
     task: Task
     world: LoadedWorld
 
+    async def opening(self, experiment: Experiment) -> Opening:
+        """How it begins. StoreError where the graph cannot be reached."""
+        world = self.world
+        return await experiment.suite.opening(self.task, self.key.setting, world.world, world.store, experiment.agent)
+
 
 @dataclass
 class Plan:
@@ -48,20 +52,14 @@ class Plan:
 
 
 OpenDatabase = Callable[[], Awaitable[Database]]
-Progress = Callable[[int], None]
 
 
-async def make_plan(
-    config: ExperimentConfig, suite: Suite[Any], models: tuple[str, ...], open_database: OpenDatabase, made: Progress
-) -> Plan:
-    """The plan of an experiment: the same for the same configuration. `made` is told how many tasks there are so far.
-
-    ConfigError where the experiment asks for a setting that its suite does not have.
-    """
-    check_settings(config, suite, models)
+async def make_plan(experiment: Experiment, open_database: OpenDatabase, made: Callable[[int], None]) -> Plan:
+    """The plan of an experiment: the same for the same configuration. `made` is told how many tasks there are."""
+    config, suite = experiment.config, experiment.suite
     plan = Plan()
     database: Database | None = None
-    for world in suite.worlds(config):
+    for world in suite.worlds(config.suite, config.seed):
         if config.limit is not None and len(plan.tasks) >= config.limit:
             break
         store = None
@@ -70,7 +68,7 @@ async def make_plan(
             store = await database.load(world.graph)
         loaded = LoadedWorld(world, store)
         plan.worlds.append(loaded)
-        plan.tasks += [(task, loaded) for task in await suite.tasks(world, store, config)]
+        plan.tasks += [(task, loaded) for task in await suite.tasks(world, store, config.suite, config.seed)]
         made(len(plan.tasks))
     del plan.tasks[config.limit or len(plan.tasks) :]
     plan.episodes = [
@@ -79,29 +77,9 @@ async def make_plan(
         for repeat in range(config.repeats)
         for setting in config.settings
         if suite.applies(task, setting)
-        for model in models
-        if can_play(suite, model, setting)
+        for model in experiment.models
+        if can_play(suite, model, setting, task)
     ]
     if not plan.episodes:
-        raise _no_episode(config, models)
+        raise no_episode(config, experiment.models)
     return plan
-
-
-def can_play(suite: Suite[Any], model: str, setting: str) -> bool:
-    """Scripted models are made for some settings; a language model can try anything."""
-    provider, _, policy = model.partition("/")
-    return provider != "scripted" or suite.can_play(policy.partition(":")[0], setting)
-
-
-def check_settings(config: ExperimentConfig, suite: Suite[Any], models: tuple[str, ...]) -> None:
-    """ConfigError for a setting that the suite does not have, or where nobody plays any of them."""
-    for setting in config.settings:
-        if setting not in suite.settings:
-            known = ", ".join(suite.settings)
-            raise ConfigError(f"suite {suite.name} has no setting {setting!r}", hint=f"settings: {known}")
-    if not any(can_play(suite, model, setting) for model in models for setting in config.settings):
-        raise _no_episode(config, models)
-
-
-def _no_episode(config: ExperimentConfig, models: tuple[str, ...]) -> ConfigError:
-    return ConfigError(f"{config.name} has no episode: none of {', '.join(models)} plays {', '.join(config.settings)}")

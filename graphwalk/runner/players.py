@@ -2,51 +2,35 @@
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
-from pathlib import Path
 from types import TracebackType
-from typing import Any
 
-from graphwalk.config.experiment import ExperimentConfig
 from graphwalk.errors import ConfigError
-from graphwalk.models.budget import Budget
-from graphwalk.models.cache import ReplyCache
+from graphwalk.models.calls.budget import Budget
+from graphwalk.models.calls.cache import ReplyCache
+from graphwalk.models.calls.stack import build_model, episode_model
 from graphwalk.models.model import Model
-from graphwalk.models.registry import check_name, open_model
-from graphwalk.models.replay import ReplayModel
-from graphwalk.models.scripted import ScriptedModel
-from graphwalk.models.stack import build_model, episode_model
+from graphwalk.models.players.replay import ReplayModel
+from graphwalk.models.players.scripted import ScriptedModel
 from graphwalk.runlog.result import EpisodeKey
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.plan import PlannedEpisode
+from graphwalk.runner.recorded import ReplayKey, recorded_episodes
+from graphwalk.runner.resolve import Experiment, per_episode
 from graphwalk.seeds import seed_for
-from graphwalk.settings import Settings
-from graphwalk.suites.suite import Suite
 from graphwalk.types.episode import Trajectory
-from graphwalk.types.wire import trajectory_from_dict
-
-ReplayKey = tuple[str, str, int]
-"""Task, setting, repeat: an episode of the one model that is replayed."""
 
 
 class Players:
     """All models of a run. Use as a context, so that connections are given back."""
 
-    def __init__(
-        self,
-        config: ExperimentConfig,
-        suite: Suite[Any],
-        folder: RunFolder,
-        settings: Settings,
-        models: tuple[str, ...],
-    ) -> None:
-        self.config, self.suite = config, suite
+    def __init__(self, experiment: Experiment, folder: RunFolder) -> None:
+        self.experiment = experiment
+        config = experiment.config
         self.budget = Budget(config.limits.budget_tokens, config.limits.budget_usd)
-        self._cache = ReplyCache(folder.replies_path, settings)
-        shared = [
-            spec for spec in {*models, *([config.extractor] if config.extractor else [])} if not per_episode(spec)
-        ]
-        self._shared: dict[str, Model] = {spec: self._build(spec, settings) for spec in shared}
-        self._recorded = {spec: _recorded(spec) for spec in models if spec.startswith("replay/")}
+        self._cache = ReplyCache(folder.replies_path, experiment.settings)
+        asked = {*experiment.models, *([config.extractor] if config.extractor else [])}
+        self._shared: dict[str, Model] = {spec: self._build(spec) for spec in asked if not per_episode(spec)}
+        self._recorded = {spec: recorded_episodes(spec) for spec in experiment.models if spec.startswith("replay/")}
 
     async def __aenter__(self) -> "Players":
         return self
@@ -62,7 +46,7 @@ class Players:
     async def seat(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:
         """The player of an episode, and the extractor if there is one."""
         player = await self._player(planned)
-        extractor = self.config.extractor
+        extractor = self.experiment.config.extractor
         try:
             yield player, None if extractor is None else self._remembered(extractor, planned.key, "extractor")
         finally:
@@ -87,67 +71,18 @@ class Players:
             return self._remembered(spec, planned.key, "player")
         store = planned.world.store
         schema = None if store is None else await store.schema()
-        seed = seed_for(self.config.seed, "player", planned.key.text)
+        seed = seed_for(self.experiment.config.seed, "player", planned.key.text)
         name = spec.partition("/")[2]
-        return ScriptedModel(spec, self.suite.policy(name, planned.task, planned.key.setting, schema, seed))
+        return ScriptedModel(spec, self.experiment.suite.player(name, planned.task, planned.key.setting, schema, seed))
 
-    def _build(self, spec: str, settings: Settings) -> Model:
-        config = self.config
+    def _build(self, spec: str) -> Model:
+        config = self.experiment.config
         price = config.prices.get(spec)
-        return build_model(spec, settings, config.limits, config.agent, price=price, seed=config.seed)
+        return build_model(spec, self.experiment.settings, config.limits, config.agent, price=price, seed=config.seed)
 
     def _remembered(self, spec: str, key: EpisodeKey, role: str) -> Model:
         episode_key = f"{key.text}\x1f{role}"
         return episode_model(self._shared[spec], cache=self._cache, episode_key=episode_key, budget=self.budget)
-
-
-def per_episode(spec: str) -> bool:
-    """True for models that play one episode and cost nothing: nothing of theirs is shared or kept."""
-    return spec.partition("/")[0] in ("scripted", "replay")
-
-
-def check_models(config: ExperimentConfig, suite: Suite[Any], settings: Settings, *, keys: bool = True) -> None:
-    """Look at every model, so that a wrong name is known before any work is done; with `keys`, a missing key too."""
-    for spec in (*config.models, *([config.extractor] if config.extractor else [])):
-        check_name(spec)
-        provider, _, name = spec.partition("/")
-        if provider == "scripted" and name not in suite.policies:
-            raise ConfigError(f"there is no {spec}", hint=f"scripted players: {', '.join(suite.policies)}")
-        if provider == "replay":
-            _recorded(spec)
-        elif provider != "scripted" and keys:
-            open_model(spec, settings)
-        if config.limits.budget_usd is not None and not per_episode(spec) and spec not in config.prices:
-            raise ConfigError(
-                f"--budget-usd needs the price of {spec}, which its provider may not report",
-                hint=f"-o 'prices={{{spec}: {{input: 0.4, output: 1.6}}}}'   (US dollars per million tokens)",
-            )
-
-
-def _recorded(spec: str) -> Mapping[ReplayKey, Trajectory]:
-    """All trajectories of the one model that `replay/RUN` or `replay/RUN:MODEL` names."""
-    folder, model = _recorded_run(spec.partition("/")[2])
-    models = folder.read_manifest()["config"]["models"]
-    if model is None and len(models) == 1:
-        (model,) = models
-    if model not in models:
-        wrong = f"has no model {model}" if model else f"names none of the {len(models)} models of that run"
-        raise ConfigError(f"{spec} {wrong}", hint=" | ".join(f"replay/{folder.path}:{known}" for known in models))
-    return {
-        (record["task_id"], record["setting"], record["repeat"]): trajectory_from_dict(record["trajectory"])
-        for record in folder.records()
-        if record["model"] == model
-    }
-
-
-def _recorded_run(name: str) -> tuple[RunFolder, str | None]:
-    """RUN and MODEL in RUN:MODEL, both of which may hold colons; the shortest RUN that is a folder."""
-    parts = name.split(":")
-    for number in range(1, len(parts)):
-        path, model = Path(":".join(parts[:number])), ":".join(parts[number:])
-        if RunFolder(path).manifest_path.exists():
-            return RunFolder.open(path), model
-    return RunFolder.open(Path(name)), None
 
 
 def _replay(spec: str, recorded: Mapping[ReplayKey, Trajectory], key: EpisodeKey) -> ReplayModel:

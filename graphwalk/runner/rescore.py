@@ -8,9 +8,10 @@ from graphwalk.errors import RunLogError
 from graphwalk.jsonlines import LineWriter
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runner.episode import judge
 from graphwalk.runner.manifest import scorer_digest
 from graphwalk.suites.registry import suite_named
-from graphwalk.suites.suite import Extraction, Suite
+from graphwalk.suites.suite import Suite
 
 
 def rescore_run(folder: RunFolder) -> tuple[int, int]:
@@ -42,17 +43,11 @@ def rescore_run(folder: RunFolder) -> tuple[int, int]:
     return changed, total
 
 
-def _scored(suite: Suite[Any], result: Result) -> dict[str, Any]:
+def _scored(suite: Suite[Any, Any], result: Result) -> dict[str, Any]:
     """Answer and score of a result as today's scorer sees them."""
-    if result.exit_status.infrastructure:
-        return {"answer": None, "score": None}
-    task: Any = suite.task_type.model_validate(result.task)
-    extraction = suite.extract(task, result.trajectory.reply)
-    if extraction.answer is None and result.extractor_reply is not None:
-        read = suite.extract(task, result.extractor_reply)
-        extraction = Extraction(read.answer, "model") if read.answer is not None else Extraction()
-    score = suite.score(task, result.key.setting, result.trajectory, extraction)
-    return {"answer": extraction.answer, "score": score.model_dump(mode="json")}
+    task = suite.task_type.model_validate(result.task)
+    answer, score = judge(suite, task, result.key.setting, result.trajectory, result.extractor_reply)
+    return {"answer": answer, "score": score}
 
 
 def _replace(current: Path, new: Path) -> None:

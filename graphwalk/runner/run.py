@@ -5,23 +5,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphwalk.config.experiment import ExperimentConfig
-from graphwalk.config.loading import validate
 from graphwalk.errors import RunLogError, StoreError
+from graphwalk.experiments.loading import experiment_from
 from graphwalk.jsonlines import LineWriter
-from graphwalk.models.stack import call_options
 from graphwalk.runlog.result import EpisodeKey, key_of
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.collection import rare_collection
-from graphwalk.runner.episode import Stage, play
+from graphwalk.runner.episode import play
 from graphwalk.runner.manifest import fingerprint, new_manifest, refuse_drift
 from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runner.players import Players
 from graphwalk.runner.progress import Progress
+from graphwalk.runner.resolve import Experiment, resolve
 from graphwalk.settings import Settings
-from graphwalk.stores.open import open_database
+from graphwalk.stores.registry import open_database
 from graphwalk.stores.store import Database
-from graphwalk.suites.registry import suite_named
 from graphwalk.types.chat import Usage
 from graphwalk.types.episode import ExitStatus
 from graphwalk.types.wire import usage_from_dict
@@ -46,14 +44,13 @@ class RunSummary:
 
 
 async def start_run(
-    config: ExperimentConfig, folder: RunFolder, settings: Settings, progress: Progress, *, run_id: str, created: str
+    experiment: Experiment, folder: RunFolder, progress: Progress, *, run_id: str, created: str
 ) -> RunSummary:
     """Begin a run in a new folder and work until it is done. Errors of the run itself are raised."""
-    models = config.models or suite_named(config.suite.name).default_models
     with folder.lock():
-        manifest = new_manifest(config, models, run_id, created)
+        manifest = new_manifest(experiment, run_id, created)
         folder.write_manifest(manifest)
-        return await _Run(config, models, folder, settings, progress, manifest).work()
+        return await _Run(experiment, folder, progress, manifest).work()
 
 
 async def resume_run(
@@ -69,35 +66,25 @@ async def resume_run(
         if not isinstance(data, dict):
             raise RunLogError(f"{folder.manifest_path} holds no configuration")
         limits = {**data.get("limits", {}), **(changes or {})}
-        config = validate(ExperimentConfig, {**data, "limits": limits}, str(folder.manifest_path))
-        manifest["config"] = {**config.model_dump(mode="json")}
-        return await _Run(config, config.models, folder, settings, progress, manifest).work()
+        config = experiment_from({**data, "limits": limits}, str(folder.manifest_path))
+        manifest["config"] = config.model_dump(mode="json")
+        return await _Run(resolve(config, settings), folder, progress, manifest).work()
 
 
 class _Run:
     """One process working on one run folder."""
 
-    def __init__(
-        self,
-        config: ExperimentConfig,
-        models: tuple[str, ...],
-        folder: RunFolder,
-        settings: Settings,
-        progress: Progress,
-        manifest: dict[str, Any],
-    ) -> None:
-        self.config, self.models, self.folder, self.settings = config, models, folder, settings
+    def __init__(self, experiment: Experiment, folder: RunFolder, progress: Progress, manifest: dict[str, Any]) -> None:
+        self.experiment, self.folder = experiment, folder
         self.progress, self.manifest = progress, manifest
-        self.suite = suite_named(config.suite.name)
+        self.config = experiment.config
         self.database: Database | None = None
 
     async def work(self) -> RunSummary:
         plan = Plan()
-        async with Players(self.config, self.suite, self.folder, self.settings, self.models) as players:
+        async with Players(self.experiment, self.folder) as players:
             try:
-                plan = await make_plan(
-                    self.config, self.suite, self.models, self._open_database, self.progress.planning
-                )
+                plan = await make_plan(self.experiment, self._open_database, self.progress.planning)
                 self._settle_manifest(plan)
                 with rare_collection():
                     return await self._play_all(plan, players)
@@ -105,12 +92,12 @@ class _Run:
                 await self._clean_up(plan)
 
     async def _open_database(self) -> Database:
-        self.database = await open_database(self.config.store, self.settings, run_id=self.manifest["run_id"])
+        self.database = await open_database(self.config.store, self.experiment.settings, run_id=self.manifest["run_id"])
         return self.database
 
     def _settle_manifest(self, plan: Plan) -> None:
         """Record what the run is about, or refuse to go on where that is no longer the same."""
-        now = fingerprint(self.config, self.models, plan)
+        now = fingerprint(self.experiment, plan)
         if self.manifest.get("fingerprint") is not None:
             refuse_drift(self.folder.path, self.manifest["fingerprint"], now)
         self.manifest["fingerprint"] = now
@@ -122,12 +109,11 @@ class _Run:
             players.budget.charge(tally.usage)
         self.progress.started(len(plan.episodes), len(tally.status_of))
         pending = iter([planned for planned in plan.episodes if planned.key not in tally.status_of])
-        stage = Stage(self.config, self.suite, call_options(self.config.options, self.config.agent))
         writer = self.folder.results_writer()
         try:
             async with asyncio.TaskGroup() as group:
                 for number in range(min(self.config.limits.max_concurrency, len(plan.episodes))):
-                    group.create_task(self._work_off(number, pending, players, stage, writer, tally))
+                    group.create_task(self._work_off(number, pending, players, writer, tally))
         except BaseExceptionGroup as errors:
             raise errors.exceptions[0] from None
         finally:
@@ -141,7 +127,6 @@ class _Run:
         number: int,
         pending: Iterator[PlannedEpisode],
         players: Players,
-        stage: Stage,
         writer: LineWriter,
         tally: "_Tally",
     ) -> None:
@@ -151,8 +136,8 @@ class _Run:
             if players.budget.exhausted:
                 return
             async with players.seat(planned) as (model, extractor):
-                result = await play(planned, model, extractor, stage)
-            writer.append(self.settings.redact_record(result.as_dict()))
+                result = await play(planned, model, extractor, self.experiment)
+            writer.append(self.experiment.settings.redact_record(result.as_dict()))
             tally.count(planned.key, result.exit_status, result.usage)
             self.progress.finished(result)
             await asyncio.sleep(0)

@@ -1,5 +1,5 @@
 """Graph stores: the same Cypher on an embedded engine and on Neo4j."""
 
-from graphwalk.stores.open import open_database
+from graphwalk.stores.registry import open_database
 
 __all__ = ["open_database"]

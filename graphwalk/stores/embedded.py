@@ -8,9 +8,10 @@ from itertools import count
 from typing import Any
 
 from graphwalk.errors import StoreError
+from graphwalk.settings import Settings
 from graphwalk.stores.batches import node_batches, relationship_batches
 from graphwalk.stores.cypher import Identifiers, quote, render_cypher, shown_name, stored_name
-from graphwalk.stores.graph_schema import read_schema
+from graphwalk.stores.schema_queries import read_schema
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
@@ -46,6 +47,13 @@ class EmbeddedDatabase:
     async def close(self) -> None:
         """Graphs that are still in use stay in memory until their stores are let go."""
         self._stores.clear()
+
+
+async def open_embedded(
+    settings: Settings, *, run_id: str, timeout_seconds: float, wait_seconds: float
+) -> EmbeddedDatabase:
+    """See `graphwalk.stores.registry.open_database`; there is nothing to wait for."""
+    return EmbeddedDatabase(timeout_seconds=timeout_seconds)
 
 
 class EmbeddedStore:

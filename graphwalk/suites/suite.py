@@ -1,11 +1,17 @@
-"""The seam to a kind of experiment: a suite makes tasks and scores trajectories; it knows no model."""
+"""The seam to a kind of experiment. A suite owns all that is its own: configuration, generators, tasks, prompts, tools,
+scores, scripted players, report, pictures, commands. It knows no model.
+"""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
-from graphwalk.config.experiment import AgentConfig, ExperimentConfig
-from graphwalk.models.policy import Policy
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.strict import SuiteConfig
+from graphwalk.models.model import Model
+from graphwalk.models.players.policy import Policy
+from graphwalk.report.declared import ResultRecord, SuiteReport
 from graphwalk.stores.store import GraphStore
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import Message
@@ -13,6 +19,10 @@ from graphwalk.types.episode import Score, Task, Trajectory, Turn
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+C = TypeVar("C", bound=SuiteConfig)
 T = TypeVar("T", bound=Task)
 
 
@@ -34,8 +44,8 @@ def no_next_turn(turns: Sequence[Turn]) -> str | None:
 
 
 @dataclass(frozen=True)
-class Episode:
-    """What the agent needs to start: the conversation so far, the tools of this episode, and how it goes on.
+class Opening:
+    """How an episode begins: the conversation so far, the tools of this episode, and how it goes on.
 
     `next_user` is asked after every reply without tool calls; None ends the dialogue.
     """
@@ -53,54 +63,102 @@ class Extraction:
     stage: str | None = None
 
 
-class Suite(Protocol, Generic[T]):
-    """All of it is deterministic: tasks, prompts and scores depend on their arguments alone."""
+ReadLine = Callable[[], Awaitable[str | None]]
+"""The next line that a person typed; None where there are no more."""
+
+
+class Pictures(Protocol):
+    """How a suite shows episodes of a run."""
+
+    @property
+    def formats(self) -> Sequence[str]:
+        """Endings of the files that can be written: ".html", ".svg", …"""
+        ...
+
+    def drawings(self, records: Sequence[ResultRecord]) -> "Iterable[RenderableType]":
+        """The episodes for a terminal."""
+        ...
+
+    def page(self, records: Sequence[ResultRecord], form: str, title: str) -> str:
+        """The text of a file; `form` is one of `formats`."""
+        ...
+
+
+class Suite(ABC, Generic[C, T]):
+    """All of it is deterministic: tasks, prompts and scores depend on their arguments alone.
+
+    C is the class of the suite's configuration, T that of its tasks.
+    """
 
     name: ClassVar[str]
     settings: ClassVar[tuple[str, ...]]
     """Ways of asking: "tools" and "no_tools", or the strategies of MAGMA."""
+    config_type: ClassVar[type[SuiteConfig]]
+    worlds_field: ClassVar[str]
+    """The field of the configuration that lists what is generated; its entries have a `count`."""
+    thing: ClassVar[str]
+    """One of them, as `graphwalk play` knows it: "graph", "maze", …"""
     task_type: ClassVar[type[Task]]
     score_type: ClassVar[type[Score]]
-    policies: ClassVar[tuple[str, ...]]
+    tools: ClassVar[tuple[str, ...]] = ()
+    """Tools offered unless the experiment names others (`agent.tools`); none: the suite has no use for tools."""
+    players: ClassVar[tuple[str, ...]] = ()
     """Names of the scripted models: `scripted/expert`, …"""
+    default_players: ClassVar[tuple[str, ...]] = ()
+    """Those that run when the user names no model."""
+    commands: ClassVar[str | None] = None
+    """Module with `GENERATE` and `EXPORT`: command name → function for `graphwalk generate|export` (Typer)."""
 
-    default_models: ClassVar[tuple[str, ...]]
-    """What runs when the user names no model."""
-
-    def worlds(self, config: ExperimentConfig) -> Iterator[World]:
+    @abstractmethod
+    def worlds(self, config: C, seed: int) -> Iterator[World]:
         """The graphs, mazes or traces of an experiment, in order."""
-        ...
 
-    async def tasks(self, world: World, store: GraphStore | None, config: ExperimentConfig) -> list[T]:
+    @abstractmethod
+    async def tasks(self, world: World, store: GraphStore | None, config: C, seed: int) -> list[T]:
         """The tasks about one world, each with its proven target. OracleError where two oracles differ."""
-        ...
+
+    @abstractmethod
+    async def opening(
+        self, task: T, setting: str, world: World, store: GraphStore | None, agent: AgentConfig
+    ) -> Opening:
+        """A fresh episode: prompt and tools."""
+
+    @abstractmethod
+    def extract(self, task: T, reply: str) -> Extraction:
+        """Read an answer, without a model (stage 1)."""
+
+    @abstractmethod
+    def answer_format(self, task: T) -> str:
+        """The answer format in words, for the extractor model (stage 2)."""
+
+    @abstractmethod
+    def score(self, task: T, setting: str, trajectory: Trajectory, extraction: Extraction) -> Score:
+        """Compare an answer with the target. Called only where the episode did not fail for reasons of its own."""
+
+    @abstractmethod
+    def report(self) -> SuiteReport:
+        """What is measured, and how it is laid out."""
 
     def applies(self, task: T, setting: str) -> bool:
         """False where a way of asking has no use for a task."""
-        ...
+        return True
 
-    def can_play(self, policy: str, setting: str) -> bool:
-        """False where a scripted model could not even try, so that it is left out of the plan."""
-        ...
+    def can_play(self, player: str, setting: str, task: T | None = None) -> bool:
+        """False where a scripted model could not even try (this task; None: any), and is left out of the plan."""
+        return True
 
-    async def episode(
-        self, task: T, setting: str, world: World, store: GraphStore | None, agent: AgentConfig
-    ) -> Episode:
-        """A fresh episode: prompt and tools."""
-        ...
+    def player(self, name: str, task: T, setting: str, schema: Schema | None, seed: int) -> Policy:
+        """A scripted player, one of `players`, for one episode; `seed` differs between tasks and repeats."""
+        raise NotImplementedError(f"the suite {self.name} names scripted players, and has no `player`")
 
-    def extract(self, task: T, reply: str) -> Extraction:
-        """Read an answer, without a model (stage 1)."""
-        ...
+    def person(self, task: T, read: ReadLine) -> Model | None:
+        """A person at a terminal in place of a model, where the suite has a way of its own; None: the common one."""
+        return None
 
-    def answer_format(self, task: T) -> str:
-        """The answer format in words, for the extractor model (stage 2)."""
-        ...
+    def pictures(self) -> Pictures | None:
+        """How episodes are drawn; None: not at all."""
+        return None
 
-    def score(self, task: T, setting: str, trajectory: Trajectory, extraction: Extraction) -> Score:
-        """Compare an answer with the target. Called only where the episode did not fail for reasons of its own."""
-        ...
-
-    def policy(self, name: str, task: T, setting: str, schema: Schema | None, seed: int) -> Policy:
-        """A scripted player for one episode; `seed` differs between tasks and repeats."""
-        ...
+    def texts(self, config: C) -> Mapping[str, str]:
+        """What models read besides prompts and tools, by name: digested and kept with the run."""
+        return {}

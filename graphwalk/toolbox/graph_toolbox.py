@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from graphwalk.config.experiment import AgentConfig
+from graphwalk.config.agent import AgentConfig
 from graphwalk.resources import render_text
 from graphwalk.stores.store import GraphStore
 from graphwalk.toolbox.arguments import Checked, check_names, check_shape, close_names, parse_arguments

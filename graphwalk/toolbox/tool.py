@@ -11,10 +11,9 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from graphwalk.config.loading import read_yaml, validate
+from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError
 from graphwalk.resources import data_path
 from graphwalk.toolbox.operations import OPERATIONS
@@ -148,14 +147,12 @@ def load_tools(names: Sequence[str]) -> tuple[Tool, ...]:
 
 def load_tool(path: Path) -> Tool:
     """The tool in a YAML file, with the SHA-256 of the file. ConfigError names file, line and field of a mistake."""
-    tree = read_yaml(path)
-    text = path.read_text(encoding="utf-8")
-    data: Any = yaml.safe_load(text)
-    tool = validate(Tool, data, str(path), tree)
+    file = YamlFile.read(path)
+    tool = validate(Tool, file.data, str(path), file.tree)
     if tool.name != path.stem:
         raise ConfigError(f"{path}: name: the tool is called {tool.name}, its file {path.name}")
     _check_texts(tool, path)
-    return tool.model_copy(update={"digest": hashlib.sha256(text.encode()).hexdigest()})
+    return tool.model_copy(update={"digest": hashlib.sha256(file.text.encode()).hexdigest()})
 
 
 @lru_cache(maxsize=64)

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from graphwalk.agent.loop import Walk, run_episode
-from graphwalk.config.experiment import AgentConfig
+from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ModelError, StoreError
-from graphwalk.models.budget import BudgetSpentError
+from graphwalk.models.calls.budget import BudgetSpentError
 from graphwalk.suites.suite import Episode
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn

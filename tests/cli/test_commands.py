@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.config.loading import shipped_experiments
+from graphwalk.experiments.loading import shipped_experiments
 
 
 def graphwalk(*words: object, folder: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.config.loading import find_experiment, load_experiment, shipped_experiments
 from graphwalk.errors import ConfigError
+from graphwalk.experiments.loading import find_experiment, load_experiment, shipped_experiments
 
 
 def write(folder: Path, text: str) -> str:

@@ -10,11 +10,12 @@ from typing import Any
 
 import pytest
 
-from graphwalk.config.experiment import AgentConfig, Limits
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.calls import Limits
 from graphwalk.errors import ModelError
+from graphwalk.models.calls.stack import build_model
 from graphwalk.models.conformance import check_model
 from graphwalk.models.model import Model
-from graphwalk.models.stack import build_model
 from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message
 from tests.models.server import Answer, ModelServer, Request, chat, error, responses

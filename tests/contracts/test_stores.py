@@ -6,7 +6,7 @@ import pytest
 
 from graphwalk.errors import StoreError
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.graph_schema import schema_of
+from graphwalk.stores.schema_queries import schema_of
 from graphwalk.stores.store import Database
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from graphwalk.config.experiment import AgentConfig
+from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox

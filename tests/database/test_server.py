@@ -15,7 +15,7 @@ from graphwalk.database.releases import RELEASES
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.resources import data_path
 from graphwalk.settings import Settings
-from graphwalk.stores.local_server import LocalServer, read_state, state_file, state_folder, write_state
+from graphwalk.stores.neo4j.local_server import LocalServer, read_state, state_file, state_folder, write_state
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES, server_settings
 
 

@@ -2,9 +2,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from graphwalk.models.endpoint import Endpoint
-from graphwalk.models.openai_chat import OpenAIChatModel
-from graphwalk.models.openai_responses import OpenAIResponsesModel
+from graphwalk.models.backends.endpoint import Endpoint
+from graphwalk.models.backends.openai_chat import OpenAIChatModel
+from graphwalk.models.backends.openai_responses import OpenAIResponsesModel
 from graphwalk.settings import Settings
 from tests.models.server import ModelServer
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from graphwalk.config.experiment import Price
-from graphwalk.models.budget import Budget, BudgetedModel, BudgetSpentError, PricedModel
+from graphwalk.config.calls import Price
+from graphwalk.models.calls.budget import Budget, BudgetedModel, BudgetSpentError, PricedModel
 from graphwalk.types.chat import CallOptions, Usage
 from tests.models.players import ASK, Player, said
 

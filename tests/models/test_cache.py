@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from graphwalk.errors import ModelError, RunLogError
-from graphwalk.models.cache import CachedModel, ReplyCache
+from graphwalk.models.calls.cache import CachedModel, ReplyCache
 from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from tests.models.players import ASK, LOOK, WALK, Player, said

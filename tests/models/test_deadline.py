@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from graphwalk.errors import ModelError
-from graphwalk.models.deadline import DeadlineModel
-from graphwalk.models.endpoint import Endpoint
-from graphwalk.models.openai_chat import OpenAIChatModel
+from graphwalk.models.backends.endpoint import Endpoint
+from graphwalk.models.backends.openai_chat import OpenAIChatModel
+from graphwalk.models.calls.deadline import DeadlineModel
 from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions
 from tests.models.players import ASK

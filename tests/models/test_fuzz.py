@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphwalk.errors import ModelError
-from graphwalk.models.endpoint import Endpoint
+from graphwalk.models.backends.endpoint import Endpoint
+from graphwalk.models.backends.openai_chat import OpenAIChatModel
+from graphwalk.models.backends.openai_responses import OpenAIResponsesModel
 from graphwalk.models.model import Model
-from graphwalk.models.openai_chat import OpenAIChatModel
-from graphwalk.models.openai_responses import OpenAIResponsesModel
-from graphwalk.models.text_protocol import TextProtocolModel
+from graphwalk.models.protocol.text_protocol import TextProtocolModel
 from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply
 from tests.models.players import ASK, LOOK

@@ -12,7 +12,7 @@ from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
 from graphwalk.errors import ModelError
-from graphwalk.models.langchain import LangchainModel
+from graphwalk.models.backends.langchain import LangchainModel
 from graphwalk.models.registry import open_model
 from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage

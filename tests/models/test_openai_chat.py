@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from graphwalk.errors import ModelError
-from graphwalk.models.openai_chat import OpenAIChatModel
+from graphwalk.models.backends.openai_chat import OpenAIChatModel
 from graphwalk.models.registry import open_model
 from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage

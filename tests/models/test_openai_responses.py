@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from graphwalk.errors import ModelError
-from graphwalk.models.openai_responses import OpenAIResponsesModel
+from graphwalk.models.backends.openai_responses import OpenAIResponsesModel
 from graphwalk.types.chat import CallOptions, Message, ToolCall, Usage
 from tests.models.players import ASK, LOOK
 from tests.models.server import Answer, ModelServer, responses

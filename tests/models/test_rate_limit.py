@@ -6,9 +6,9 @@ import random
 import pytest
 
 from graphwalk.errors import ModelError
-from graphwalk.models.failure import OverloadedError
-from graphwalk.models.rate_limit import RateLimitedModel, RateLimiter
-from graphwalk.models.retry import RetryingModel
+from graphwalk.models.backends.failure import OverloadedError
+from graphwalk.models.calls.rate_limit import RateLimitedModel, RateLimiter
+from graphwalk.models.calls.retry import RetryingModel
 from graphwalk.types.chat import CallOptions, Message, Usage
 from tests.models.players import ASK, Player, said
 

@@ -11,8 +11,8 @@ import pytest
 
 from graphwalk.errors import ConfigError, ModelError
 from graphwalk.models import registry
-from graphwalk.models.openai_chat import OpenAIChatModel
-from graphwalk.models.openai_responses import OpenAIResponsesModel
+from graphwalk.models.backends.openai_chat import OpenAIChatModel
+from graphwalk.models.backends.openai_responses import OpenAIResponsesModel
 from graphwalk.models.registry import list_providers, open_model
 from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec

@@ -7,8 +7,8 @@ import random
 import pytest
 
 from graphwalk.errors import ModelError
-from graphwalk.models.openai_chat import OpenAIChatModel
-from graphwalk.models.retry import RetryingModel
+from graphwalk.models.backends.openai_chat import OpenAIChatModel
+from graphwalk.models.calls.retry import RetryingModel
 from graphwalk.types.chat import CallOptions
 from tests.models.players import ASK, Player, said
 from tests.models.server import Answer, ModelServer, chat, error

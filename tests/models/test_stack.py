@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.config.experiment import AgentConfig, Limits, ModelOptions, Price
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.calls import Limits, ModelOptions, Price
 from graphwalk.errors import ModelError
-from graphwalk.models.budget import Budget
-from graphwalk.models.cache import ReplyCache
-from graphwalk.models.retry import RetryingModel
-from graphwalk.models.stack import build_model, call_options, episode_model
+from graphwalk.models.calls.budget import Budget
+from graphwalk.models.calls.cache import ReplyCache
+from graphwalk.models.calls.retry import RetryingModel
+from graphwalk.models.calls.stack import build_model, call_options, episode_model
 from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Usage
 from tests.models.players import ASK, LOOK

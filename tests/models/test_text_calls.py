@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphwalk.models.text_calls import find_calls
+from graphwalk.models.protocol.text_calls import find_calls
 
 KNOWN = ("look", "think")
 LOOK_A = ("look", '{"key": "a"}')

@@ -2,7 +2,7 @@
 
 from inline_snapshot import snapshot
 
-from graphwalk.models.text_protocol import TextProtocolModel
+from graphwalk.models.protocol.text_protocol import TextProtocolModel
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall
 from tests.models.players import ASK, LOOK, WALK, Player, said, texts
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from graphwalk.config.experiment import ExperimentConfig
-from graphwalk.config.loading import load_experiment
 from graphwalk.errors import ConfigError, RunLogError
-from graphwalk.report.load import report_of
+from graphwalk.experiments.config import ExperimentConfig
+from graphwalk.experiments.loading import load_experiment
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.estimate import estimate_run
 from graphwalk.runner.players import check_models
 from graphwalk.runner.progress import Silent
+from graphwalk.runner.reporting import report_of
 from graphwalk.runner.rescore import rescore_run
 from graphwalk.runner.run import RunSummary, resume_run, start_run
 from graphwalk.settings import Settings

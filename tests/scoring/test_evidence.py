@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphwalk.config.experiment import AgentConfig
-from graphwalk.config.specs import GraphSpec
-from graphwalk.generators.property_graph import generate_graph
+from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.scoring.evidence import Evidence, grounded_share, tool_evidence
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.toolbox.graph_toolbox import GraphToolbox

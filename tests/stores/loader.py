@@ -4,7 +4,7 @@ import asyncio
 import sys
 
 from graphwalk.settings import load_settings
-from graphwalk.stores import neo4j_store
+from graphwalk.stores.neo4j import store as neo4j_store
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from graphwalk.errors import StoreError
 from graphwalk.stores.batches import node_batches, relationship_batches
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.graph_schema import schema_of
+from graphwalk.stores.schema_queries import schema_of
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True)

@@ -17,9 +17,9 @@ import pytest
 from graphwalk import database
 from graphwalk.errors import StoreError
 from graphwalk.settings import Settings
-from graphwalk.stores import neo4j_store
-from graphwalk.stores.graph_schema import schema_of
-from graphwalk.stores.neo4j_store import Neo4jDatabase, scope_of
+from graphwalk.stores.neo4j import store as neo4j_store
+from graphwalk.stores.neo4j.store import Neo4jDatabase, scope_of
+from graphwalk.stores.schema_queries import schema_of
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES, server_settings
 from tests.stores.loader import chain
 

@@ -2,7 +2,7 @@
 
 from inline_snapshot import snapshot
 
-from graphwalk.config.experiment import AgentConfig
+from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.store import GraphStore
 from graphwalk.toolbox.encodings import decode_notes, decode_rows, next_page
 from graphwalk.toolbox.graph_toolbox import GraphToolbox

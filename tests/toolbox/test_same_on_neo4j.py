@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from graphwalk.config.experiment import AgentConfig
-from graphwalk.config.specs import GraphSpec
-from graphwalk.generators.property_graph import generate_graph
+from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.seeds import stdlib_random
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.neo4j_store import Neo4jDatabase
+from graphwalk.stores.neo4j.store import Neo4jDatabase
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.toolbox.tool import load_tools
 from graphwalk.types.chat import ToolCall

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from graphwalk.config.specs import MagmaSpec, Split
 from graphwalk.errors import ConfigError
-from graphwalk.generators.magma_traces import MagmaTrace, make_traces
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import write_answer
+from graphwalk.suites.magma.config import MagmaSpec, Split
+from graphwalk.suites.magma.generator.traces import MagmaTrace, make_traces
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import SCHEMA_VERSION

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from graphwalk.generators.magma_algorithms import Step
-from graphwalk.generators.magma_traces import MagmaTrace
 from graphwalk.resources import render_template
 from graphwalk.suites.magma.answers import PREFIXES, write_answer, write_list
+from graphwalk.suites.magma.generator.algorithms import Step
+from graphwalk.suites.magma.generator.traces import MagmaTrace
 from graphwalk.types.chat import Message
 
 STEPWISE = ("is", "ish")

@@ -4,40 +4,48 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import ClassVar
 
-from graphwalk.config.experiment import AgentConfig, ExperimentConfig, MagmaConfig
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
-from graphwalk.generators.magma_traces import MagmaTrace, make_traces
-from graphwalk.models.policy import Policy
+from graphwalk.models.players.policy import Policy
+from graphwalk.report.declared import SuiteReport
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import read_answer
-from graphwalk.suites.magma.policies import REPLIES, play
+from graphwalk.suites.magma.config import MagmaConfig
+from graphwalk.suites.magma.generator.traces import MagmaTrace, make_traces
+from graphwalk.suites.magma.players import REPLIES, play
 from graphwalk.suites.magma.scoring import score_episode
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask, make_task
-from graphwalk.suites.suite import Episode, Extraction, World
+from graphwalk.suites.suite import Extraction, Opening, Suite, World
 from graphwalk.types.episode import Score, Task, Trajectory, Turn
 from graphwalk.types.schema import Schema
 
 
-class MagmaSuite:
+class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
     """Settings are the paper's strategies: input–output without and with reasoning, steps without and with hints."""
 
     name: ClassVar[str] = "magma"
     settings: ClassVar[tuple[str, ...]] = ("io", "io_reasoning", "is", "ish")
     task_type: ClassVar[type[Task]] = MagmaTask
     score_type: ClassVar[type[Score]] = MagmaScore
-    policies: ClassVar[tuple[str, ...]] = tuple(REPLIES)
-    default_models: ClassVar[tuple[str, ...]] = ("scripted/expert", "scripted/random")
+    config_type: ClassVar[type[SuiteConfig]] = MagmaConfig
+    worlds_field: ClassVar[str] = "traces"
+    thing: ClassVar[str] = "trace"
+    players: ClassVar[tuple[str, ...]] = tuple(REPLIES)
+    default_players: ClassVar[tuple[str, ...]] = ("expert", "random")
 
-    def worlds(self, config: ExperimentConfig) -> Iterator[World]:
+    commands: ClassVar[str | None] = "graphwalk.suites.magma.commands"
+
+    def worlds(self, config: MagmaConfig, seed: int) -> Iterator[World]:
         """One per trace. ConfigError where a split has fewer distinct traces than asked for."""
-        for spec in _magma(config).specs():
-            for trace in make_traces(spec, config.seed):
+        for spec in config.specs():
+            for trace in make_traces(spec, seed):
                 yield World(trace.digest, None, trace, _facts(trace))
 
-    async def tasks(self, world: World, store: GraphStore | None, config: ExperimentConfig) -> list[MagmaTask]:
+    async def tasks(self, world: World, store: GraphStore | None, config: MagmaConfig, seed: int) -> list[MagmaTask]:
         """One per step of the trace; in free-running mode one for all steps."""
-        if _magma(config).free_running:
+        if config.free_running:
             return [make_task(world.source, None)]
         return [make_task(world.source, step) for step in range(1, len(world.source.steps) + 1)]
 
@@ -45,18 +53,14 @@ class MagmaSuite:
         """Input–output strategies ask for the final state only."""
         return setting in prompts.STEPWISE or task.step in (None, task.total_steps)
 
-    def can_play(self, policy: str, setting: str) -> bool:
-        """Every player answers in every strategy."""
-        return True
-
-    async def episode(
+    async def opening(
         self, task: MagmaTask, setting: str, world: World, store: GraphStore | None, agent: AgentConfig
-    ) -> Episode:
+    ) -> Opening:
         """The conversation up to the question for the task's state; a free-running one starts at the first state."""
         prompt = prompts.conversation(world.source, setting, task.step or 1)
         if task.whole and setting in prompts.STEPWISE:
-            return Episode(prompt, next_user=partial(_next_user, world.source, setting))
-        return Episode(prompt)
+            return Opening(prompt, next_user=partial(_next_user, world.source, setting))
+        return Opening(prompt)
 
     def extract(self, task: MagmaTask, reply: str) -> Extraction:
         return read_answer(task.algorithm, reply)
@@ -67,17 +71,16 @@ class MagmaSuite:
     def score(self, task: MagmaTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MagmaScore:
         return score_episode(task, setting, trajectory, extraction)
 
-    def policy(self, name: str, task: MagmaTask, setting: str, schema: Schema | None, seed: int) -> Policy:
-        """ConfigError for a name that is not one of `policies`."""
+    def report(self) -> SuiteReport:
+        from graphwalk.suites.magma.report.report import REPORT
+
+        return REPORT
+
+    def player(self, name: str, task: MagmaTask, setting: str, schema: Schema | None, seed: int) -> Policy:
+        """ConfigError for a name that is not one of `players`."""
         if name not in REPLIES:
             raise ConfigError(f"magma has no scripted model {name!r}", hint=f"there are: {', '.join(REPLIES)}")
         return play(name, task, setting, seed)
-
-
-def _magma(config: ExperimentConfig) -> MagmaConfig:
-    if not isinstance(config.suite, MagmaConfig):
-        raise ConfigError(f"experiment {config.name}: suite {config.suite.name} is not magma")
-    return config.suite
 
 
 def _next_user(trace: MagmaTrace, setting: str, turns: Sequence[Turn]) -> str | None:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from graphwalk.config.specs import Algorithm
-from graphwalk.generators.magma_traces import MagmaTrace
 from graphwalk.suites.magma import prompts
+from graphwalk.suites.magma.config import Algorithm
+from graphwalk.suites.magma.generator.traces import MagmaTrace
 from graphwalk.suites.magma.judgement import StepScore
 from graphwalk.types.episode import Score, Task
 from graphwalk.types.values import Value

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.generators.maze import Maze
+from graphwalk.suites.mazes.generator.maze import Maze
 from graphwalk.suites.mazes.scoring import path_cells
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.walk import MazeWalk, walk_of

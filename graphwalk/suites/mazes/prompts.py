@@ -1,8 +1,8 @@
 """What a model is told about a maze: with tools how to explore, without them the whole maze as a drawing (spec 7)."""
 
-from graphwalk.config.experiment import AgentConfig
+from graphwalk.config.agent import AgentConfig
 from graphwalk.resources import render_template
-from graphwalk.suites.mazes.drawing import draw_with_keys
+from graphwalk.suites.mazes.pictures.drawing import draw_with_keys
 from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.types.chat import Message
 from graphwalk.types.schema import Schema

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from graphwalk.generators.maze import Maze
 from graphwalk.scoring.extraction import Shape, extract_json, strip_thinking
 from graphwalk.scoring.waste import waste_of
+from graphwalk.suites.mazes.generator.maze import Maze
 from graphwalk.suites.mazes.task import MazeScore, MazeTask, PathError
 from graphwalk.suites.mazes.walk import MazeWalk, walk_of
 from graphwalk.suites.suite import Extraction

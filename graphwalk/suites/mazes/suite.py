@@ -3,43 +3,48 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
-from graphwalk.config.experiment import AgentConfig, ExperimentConfig, MazesConfig
-from graphwalk.errors import ConfigError, OracleError
-from graphwalk.generators.maze import Maze, generate_maze
-from graphwalk.generators.maze_graph import maze_graph
-from graphwalk.models.policy import Policy
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.strict import SuiteConfig
+from graphwalk.errors import OracleError
+from graphwalk.models.model import Model
+from graphwalk.models.players.policy import Policy
+from graphwalk.report.declared import SuiteReport
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.store import GraphStore
-from graphwalk.suites.mazes.policies import WALKERS, walker_named
+from graphwalk.suites.mazes.config import MazesConfig
+from graphwalk.suites.mazes.generator.graph import maze_graph
+from graphwalk.suites.mazes.generator.maze import Maze, generate_maze
+from graphwalk.suites.mazes.players import WALKERS, walker_named
 from graphwalk.suites.mazes.prompts import answer_format, no_tools_prompt, question, tools_prompt
 from graphwalk.suites.mazes.scoring import extract_path, path_error, score_path
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
-from graphwalk.suites.mazes.toolbox import MazeToolbox
+from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.questions.par import Played, play
-from graphwalk.suites.suite import Episode, Extraction, World
+from graphwalk.suites.suite import Extraction, Opening, Pictures, ReadLine, Suite, World
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.schema import Schema
 
 
-class MazesSuite:
+class MazesSuite(Suite[MazesConfig, MazeTask]):
     """Section 7 of the specification."""
 
     name: ClassVar[str] = "mazes"
     settings: ClassVar[tuple[str, ...]] = ("tools", "no_tools")
     task_type: ClassVar[type[Task]] = MazeTask
     score_type: ClassVar[type[Score]] = MazeScore
-    policies: ClassVar[tuple[str, ...]] = tuple(WALKERS)
-    default_models: ClassVar[tuple[str, ...]] = (
-        "scripted/expert",
-        "scripted/depth_first",
-        "scripted/random",
-        "scripted/flawed",
-    )
+    config_type: ClassVar[type[SuiteConfig]] = MazesConfig
+    worlds_field: ClassVar[str] = "mazes"
+    thing: ClassVar[str] = "maze"
+    tools: ClassVar[tuple[str, ...]] = MAZE_TOOLS
+    players: ClassVar[tuple[str, ...]] = tuple(WALKERS)
+    default_players: ClassVar[tuple[str, ...]] = ("expert", "depth_first", "random", "flawed")
 
-    def worlds(self, config: ExperimentConfig) -> Iterator[World]:
-        for entry, spec in enumerate(_config(config).mazes):
+    commands: ClassVar[str | None] = "graphwalk.suites.mazes.commands"
+
+    def worlds(self, config: MazesConfig, seed: int) -> Iterator[World]:
+        for entry, spec in enumerate(config.mazes):
             for index in range(spec.offset, spec.offset + spec.count):
-                maze = generate_maze(spec, config.seed, index)
+                maze = generate_maze(spec, seed, index)
                 graph = maze_graph(maze)
                 facts = {
                     "entry": entry,
@@ -55,28 +60,25 @@ class MazesSuite:
                 }
                 yield World(graph.digest, graph, maze, facts)
 
-    async def tasks(self, world: World, store: GraphStore | None, config: ExperimentConfig) -> list[MazeTask]:
+    async def tasks(self, world: World, store: GraphStore | None, config: MazesConfig, seed: int) -> list[MazeTask]:
         """One per maze. OracleError where the expert does not find a way that the generator knows of."""
         assert store is not None
-        task = make_task(world.source, world.digest, entry=world.facts["entry"], strict=_config(config).strict)
+        task = make_task(world.source, world.digest, entry=world.facts["entry"], strict=config.strict)
         played = await expert_walk(task, store)
         return [task.model_copy(update={"par_turns": played.turns, "par_calls": played.calls})]
 
-    def applies(self, task: MazeTask, setting: str) -> bool:
-        return True
-
-    def can_play(self, policy: str, setting: str) -> bool:
+    def can_play(self, player: str, setting: str, task: MazeTask | None = None) -> bool:
         """Walkers see a maze through its tools."""
-        return setting == "tools" or policy == "empty"
+        return setting == "tools" or player == "empty"
 
-    async def episode(
+    async def opening(
         self, task: MazeTask, setting: str, world: World, store: GraphStore | None, agent: AgentConfig
-    ) -> Episode:
+    ) -> Opening:
         if setting == "no_tools":
-            return Episode(no_tools_prompt(task, agent))
+            return Opening(no_tools_prompt(task, agent))
         assert store is not None
         toolbox = MazeToolbox(store, task.size, str(task.start), strict=task.strict, agent=agent)
-        return Episode(tools_prompt(task, await store.schema(), agent), toolbox)
+        return Opening(tools_prompt(task, await store.schema(), agent), toolbox)
 
     def extract(self, task: MazeTask, reply: str) -> Extraction:
         return extract_path(reply)
@@ -87,7 +89,22 @@ class MazesSuite:
     def score(self, task: MazeTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
         return score_path(task, setting, trajectory, extraction)
 
-    def policy(self, name: str, task: MazeTask, setting: str, schema: Schema | None, seed: int) -> Policy:
+    def report(self) -> SuiteReport:
+        from graphwalk.suites.mazes.report import REPORT
+
+        return REPORT
+
+    def person(self, task: MazeTask, read: ReadLine) -> Model:
+        from graphwalk.suites.mazes.person import MazePlayer
+
+        return MazePlayer(task, read)
+
+    def pictures(self) -> Pictures:
+        from graphwalk.suites.mazes.pictures.pictures import MazePictures
+
+        return MazePictures()
+
+    def player(self, name: str, task: MazeTask, setting: str, schema: Schema | None, seed: int) -> Policy:
         draw = stdlib_random(seed, "policy", task.task_id)
         return walker_named(name, str(task.start), str(task.goal), draw)
 
@@ -127,9 +144,3 @@ async def expert_walk(task: MazeTask, store: GraphStore) -> Played:
             f"the expert finds no way through {task.task_id}, which has one: {task.gold}\n  expert: {played.answer}"
         )
     return played
-
-
-def _config(config: ExperimentConfig) -> MazesConfig:
-    if not isinstance(config.suite, MazesConfig):
-        raise ConfigError(f"{config.name} is not an experiment of the mazes suite")
-    return config.suite

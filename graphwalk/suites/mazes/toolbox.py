@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
-from graphwalk.config.experiment import AgentConfig
+from graphwalk.config.agent import AgentConfig
 from graphwalk.resources import render_text
 from graphwalk.stores.store import GraphStore
 from graphwalk.toolbox.arguments import check_shape, close_names, parse_arguments
@@ -20,6 +20,7 @@ from graphwalk.types.schema import Schema
 
 NEXT_CELLS = "get_next_possible_cells"
 CONNECTED_PATH = "get_connected_path"
+MAZE_TOOLS = (NEXT_CELLS, CONNECTED_PATH)
 ALIASES: Mapping[str, str] = {"get_possible_next_cells": NEXT_CELLS}
 """The paper uses both names."""
 _KEY = re.compile(r"0|[1-9][0-9]{0,11}")
@@ -43,7 +44,7 @@ class MazeToolbox:
         self._start = start
         self._strict = strict
         self._agent = agent or AgentConfig()
-        self._tools = {tool.name: tool for tool in load_tools((NEXT_CELLS, CONNECTED_PATH))}
+        self._tools = {tool.name: tool for tool in load_tools(MAZE_TOOLS)}
         self.specs: Sequence[ToolSpec] = maze_tool_specs(store, self._agent)
         self._neighbours: dict[str, tuple[str, ...]] = {}
 
@@ -143,4 +144,4 @@ def _meant(node_id: Any, last: int) -> str:
 def maze_tool_specs(store: GraphStore, agent: AgentConfig) -> Sequence[ToolSpec]:
     """What a model is told about the two tools. A cell has at most four neighbours, so that there are no pages."""
     plain = AgentConfig(encoding=agent.encoding)
-    return GraphToolbox(store, Schema((), ()), load_tools((NEXT_CELLS, CONNECTED_PATH)), plain).specs
+    return GraphToolbox(store, Schema((), ()), load_tools(MAZE_TOOLS), plain).specs

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from graphwalk.generators.maze import Maze
+from graphwalk.suites.mazes.generator.maze import Maze
 from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, NEXT_CELLS
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult

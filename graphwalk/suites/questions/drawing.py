@@ -4,9 +4,9 @@ from collections.abc import Collection
 from random import Random
 
 from graphwalk.errors import ConfigError
-from graphwalk.oracle.evaluators import evaluate
-from graphwalk.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.drawing_rules import has_answer, is_worth_asking
+from graphwalk.suites.questions.oracle.evaluators import evaluate
+from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.parameter_space import ParameterSpace
 from graphwalk.suites.questions.template import QuestionTemplate
 from graphwalk.types.values import Value

@@ -7,8 +7,8 @@ something, the exclusion must change the answer.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from graphwalk.oracle.evaluators import equal
-from graphwalk.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.oracle.evaluators import equal
+from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.types.values import Row, Value
 
 Rule = Callable[..., bool]

@@ -4,13 +4,13 @@ import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import cast
 
-from graphwalk.oracle.agreement import Load, Question, agreed_rows
-from graphwalk.oracle.graph_index import GraphIndex
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.questions.drawing import Drawn, draw_parameters
+from graphwalk.suites.questions.oracle.agreement import Load, Question, agreed_rows
+from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.parameter_space import ParameterSpace
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import QuestionTemplate, choose_templates

@@ -5,9 +5,9 @@ import json
 from dataclasses import dataclass
 
 from graphwalk.errors import OracleError
-from graphwalk.models.policy import Ask, Policy
+from graphwalk.models.players.policy import Ask, Policy
 from graphwalk.scoring.rows import compare_rows
-from graphwalk.suites.questions.policies.expert import expert
+from graphwalk.suites.questions.players.expert import expert
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall

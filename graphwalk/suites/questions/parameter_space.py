@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from random import Random
 
-from graphwalk.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.template import QuestionTemplate
 from graphwalk.types.graph import Node, Relationship, value_order
 from graphwalk.types.values import Value

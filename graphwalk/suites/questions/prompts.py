@@ -1,7 +1,7 @@
 """What a model is told before a question: the schema (with tools) or the whole graph (without). Spec section 4."""
 
-from graphwalk.config.experiment import AgentConfig
-from graphwalk.generators.graph_text import graph_text
+from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.text import graph_text
 from graphwalk.resources import render_template
 from graphwalk.types.chat import Message
 from graphwalk.types.graph import PropertyGraph

@@ -3,72 +3,76 @@
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from graphwalk.config.experiment import AgentConfig, ExperimentConfig, QuestionsConfig
-from graphwalk.errors import ConfigError
-from graphwalk.generators.property_graph import generate_graph
-from graphwalk.models.policy import Policy
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.strict import SuiteConfig
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.models.players.policy import Policy
+from graphwalk.report.declared import SuiteReport
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import Database, GraphStore
+from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.making import make_tasks
 from graphwalk.suites.questions.par import par
-from graphwalk.suites.questions.policies import POLICIES, policy_named
+from graphwalk.suites.questions.players import POLICIES, policy_named
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_prompt
 from graphwalk.suites.questions.scoring import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.suite import Episode, Extraction, World
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.suites.suite import Extraction, Opening, Suite, World
+from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 
 
-class QuestionsSuite:
+class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     """Section 5 of the specification on graphs of section 1."""
 
     name: ClassVar[str] = "questions"
     settings: ClassVar[tuple[str, ...]] = ("tools", "no_tools")
     task_type: ClassVar[type[Task]] = QuestionTask
     score_type: ClassVar[type[Score]] = QuestionScore
-    policies: ClassVar[tuple[str, ...]] = POLICIES
-    default_models: ClassVar[tuple[str, ...]] = ("scripted/expert", "scripted/flawed", "scripted/random")
+    config_type: ClassVar[type[SuiteConfig]] = QuestionsConfig
+    worlds_field: ClassVar[str] = "graphs"
+    thing: ClassVar[str] = "graph"
+    tools: ClassVar[tuple[str, ...]] = GRAPH_TOOLS
+    players: ClassVar[tuple[str, ...]] = POLICIES
+    default_players: ClassVar[tuple[str, ...]] = ("expert", "flawed", "random")
 
     def __init__(self) -> None:
         self._toolboxes: dict[tuple[str, AgentConfig], GraphToolbox] = {}
         """By graph: tools hold nothing of an episode, so that all episodes on a graph share them."""
 
-    def worlds(self, config: ExperimentConfig) -> Iterator[World]:
-        for entry, spec in enumerate(_config(config).graphs):
+    def worlds(self, config: QuestionsConfig, seed: int) -> Iterator[World]:
+        for entry, spec in enumerate(config.graphs):
             for index in range(spec.count):
-                graph = generate_graph(spec, config.seed, index)
+                graph = generate_graph(spec, seed, index)
                 size = {"nodes": graph.node_count, "relationships": graph.relationship_count}
                 facts = {"entry": entry, "index": index, "preset": spec.preset, **size}
                 yield World(graph.digest, graph, facts=facts)
 
-    async def tasks(self, world: World, store: GraphStore | None, config: ExperimentConfig) -> list[QuestionTask]:
-        suite = _config(config)
+    async def tasks(
+        self, world: World, store: GraphStore | None, config: QuestionsConfig, seed: int
+    ) -> list[QuestionTask]:
         assert store is not None
         return await tasks_in(
-            _graph(world), store, seed=config.seed, questions=suite.questions, per_question=suite.per_question
+            _graph(world), store, seed=seed, questions=config.questions, per_question=config.per_question
         )
 
-    def applies(self, task: QuestionTask, setting: str) -> bool:
-        return True
-
-    def can_play(self, policy: str, setting: str) -> bool:
+    def can_play(self, player: str, setting: str, task: QuestionTask | None = None) -> bool:
         return setting == "tools"
 
-    async def episode(
+    async def opening(
         self, task: QuestionTask, setting: str, world: World, store: GraphStore | None, agent: AgentConfig
-    ) -> Episode:
+    ) -> Opening:
         if setting == "no_tools":
-            return Episode(no_tools_prompt(task.question, _graph(world), agent))
+            return Opening(no_tools_prompt(task.question, _graph(world), agent))
         assert store is not None
         schema = await store.schema(agent.schema_samples)
         toolbox = self._toolboxes.get((world.digest, agent))
         if toolbox is None:
             toolbox = self._toolboxes[world.digest, agent] = GraphToolbox(store, schema, agent=agent)
-        return Episode(tools_prompt(task.question, schema, agent), toolbox)
+        return Opening(tools_prompt(task.question, schema, agent), toolbox)
 
     def extract(self, task: QuestionTask, reply: str) -> Extraction:
         return extract_rows(task, reply)
@@ -80,7 +84,12 @@ class QuestionsSuite:
     def score(self, task: QuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
         return score_question(task, setting, trajectory, extraction)
 
-    def policy(self, name: str, task: QuestionTask, setting: str, schema: Schema | None, seed: int) -> Policy:
+    def report(self) -> SuiteReport:
+        from graphwalk.suites.questions.report import REPORT
+
+        return REPORT
+
+    def player(self, name: str, task: QuestionTask, setting: str, schema: Schema | None, seed: int) -> Policy:
         assert schema is not None
         return policy_named(name, task.template, task.parameters, schema, stdlib_random(seed, "policy", task.task_id))
 
@@ -107,12 +116,6 @@ async def tasks_on(
     """The questions about a graph, made on the embedded engine."""
     store = await EmbeddedDatabase().load(graph)
     return await tasks_in(graph, store, seed=seed, questions=questions, per_question=per_question)
-
-
-def _config(config: ExperimentConfig) -> QuestionsConfig:
-    if not isinstance(config.suite, QuestionsConfig):
-        raise ConfigError(f"{config.name} is not an experiment of the questions suite")
-    return config.suite
 
 
 def _graph(world: World) -> PropertyGraph:

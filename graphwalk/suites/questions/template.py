@@ -5,11 +5,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import yaml
 from pydantic import Field, PositiveInt, ValidationInfo, field_validator
 
-from graphwalk.config.experiment import Strict
-from graphwalk.config.loading import read_yaml, validate
+from graphwalk.config.strict import Strict
+from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError
 from graphwalk.resources import data_path
 from graphwalk.suites.questions.wording import CYPHER_FILTERS, WORDING_FILTERS, check_text
@@ -96,8 +95,8 @@ class QuestionTemplate(Strict):
 
 def load_template(path: Path) -> QuestionTemplate:
     """One template. ConfigError names file, line and field of every mistake."""
-    tree = read_yaml(path)
-    template = validate(QuestionTemplate, yaml.safe_load(path.read_text(encoding="utf-8")), str(path), tree)
+    file = YamlFile.read(path)
+    template = validate(QuestionTemplate, file.data, str(path), file.tree)
     if template.name != path.stem:
         raise ConfigError(f"{path}: name: {template.name!r} is not the name of the file")
     return template

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphwalk.generators.magma_traces import ALGORITHMS
 from graphwalk.suites.magma.answers import PREFIXES, read_answer, write_answer
+from graphwalk.suites.magma.generator.traces import ALGORITHMS
 from graphwalk.suites.magma.judgement import StepScore, judge
 from graphwalk.suites.suite import Extraction
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from graphwalk.config.specs import MagmaSpec
 from graphwalk.errors import ConfigError
-from graphwalk.generators.magma_traces import ALGORITHMS, make_traces
 from graphwalk.suites.magma.answers import read_answer
+from graphwalk.suites.magma.config import MagmaSpec
 from graphwalk.suites.magma.export import chat, export_magma
+from graphwalk.suites.magma.generator.traces import ALGORITHMS, make_traces
 from graphwalk.suites.magma.judgement import judge
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.verify_export import Verification, verify_export

@@ -3,9 +3,9 @@
 import pytest
 from inline_snapshot import snapshot
 
-from graphwalk.generators.magma_graphs import Instance
-from graphwalk.generators.magma_traces import ALGORITHMS, MagmaTrace, run_algorithm
 from graphwalk.suites.magma import prompts
+from graphwalk.suites.magma.generator.instances import Instance
+from graphwalk.suites.magma.generator.traces import ALGORITHMS, MagmaTrace, run_algorithm
 
 
 def trace(algorithm: str) -> MagmaTrace:

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from graphwalk.agent.loop import Walk, run_episode
-from graphwalk.config.experiment import AgentConfig, ExperimentConfig, MagmaConfig
-from graphwalk.config.loading import load_experiment
+from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
-from graphwalk.models.scripted import ScriptedModel
+from graphwalk.experiments.config import ExperimentConfig
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.models.players.scripted import ScriptedModel
+from graphwalk.suites.magma.config import MagmaConfig
 from graphwalk.suites.magma.judgement import ERRORS
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.agent.loop import Walk, run_episode
-from graphwalk.config.experiment import AgentConfig
-from graphwalk.config.specs import MazeSpec
-from graphwalk.generators.maze import Maze, generate_maze
-from graphwalk.generators.maze_graph import maze_graph
-from graphwalk.models.scripted import ScriptedModel
+from graphwalk.config.agent import AgentConfig
+from graphwalk.models.players.scripted import ScriptedModel
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import Database, GraphStore
+from graphwalk.suites.mazes.config import MazeSpec
+from graphwalk.suites.mazes.generator.graph import maze_graph
+from graphwalk.suites.mazes.generator.maze import Maze, generate_maze
 from graphwalk.suites.mazes.suite import MazesSuite, make_task
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import NEXT_CELLS, MazeToolbox

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from graphwalk.config.experiment import AgentConfig, ExperimentConfig
-from graphwalk.config.loading import load_experiment, shipped_experiments
+from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
-from graphwalk.generators.maze_graph import maze_graph
+from graphwalk.experiments.config import ExperimentConfig
+from graphwalk.experiments.loading import load_experiment, shipped_experiments
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.mazes.generator.graph import maze_graph
 from graphwalk.suites.mazes.suite import MazesSuite
 from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.suites.registry import suite_named

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from graphwalk.config.experiment import AgentConfig
-from graphwalk.config.specs import MazeSpec
-from graphwalk.generators.maze import generate_maze
+from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.store import Database
+from graphwalk.suites.mazes.config import MazeSpec
+from graphwalk.suites.mazes.generator.maze import generate_maze
 from graphwalk.suites.mazes.toolbox import MazeToolbox
 from graphwalk.toolbox.operations import connected_path
 from graphwalk.types.chat import ToolCall

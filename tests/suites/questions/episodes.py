@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from graphwalk.agent.loop import Walk, run_episode
-from graphwalk.config.experiment import AgentConfig
-from graphwalk.config.specs import GraphSpec
-from graphwalk.generators.property_graph import generate_graph
-from graphwalk.models.scripted import ScriptedModel
+from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.models.players.scripted import ScriptedModel
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.questions.making import make_tasks

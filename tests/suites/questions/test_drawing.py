@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import pytest
 from inline_snapshot import snapshot
 
-from graphwalk.config.specs import GraphSpec
 from graphwalk.errors import ConfigError
-from graphwalk.generators.property_graph import generate_graph
-from graphwalk.oracle.evaluators import evaluate
-from graphwalk.oracle.graph_index import GraphIndex
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.questions.drawing import draw_parameters
+from graphwalk.suites.questions.oracle.evaluators import evaluate
+from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.parameter_space import ParameterSpace
 from graphwalk.suites.questions.template import shipped_templates
 from graphwalk.types.graph import Node, PropertyGraph, Relationship

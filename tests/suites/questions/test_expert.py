@@ -9,24 +9,24 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graphwalk.config.experiment import AgentConfig
-from graphwalk.config.specs import GRAPH_PRESETS, GraphSpec
-from graphwalk.generators.property_graph import generate_graph
-from graphwalk.oracle.evaluators import evaluate
-from graphwalk.oracle.graph_index import GraphIndex
+from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.spec import GRAPH_PRESETS, GraphSpec
 from graphwalk.scoring.rows import compare_rows
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.making import make_tasks
+from graphwalk.suites.questions.oracle.evaluators import evaluate
+from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.par import Played, play
-from graphwalk.suites.questions.policies.expert import PLANS, expert
+from graphwalk.suites.questions.players.expert import PLANS, expert
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import shipped_templates
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
-from tests.oracle.odd_graphs import odd_graph, odd_question
 from tests.suites.questions.episodes import stage
+from tests.suites.questions.oracle.odd_graphs import odd_graph, odd_question
 
 TURN_LIMIT = AgentConfig().turn_limit
 ODD: dict[str, Any] = {"missing_rate": 0.4, "self_loops": True, "parallel_relationships": True}

@@ -2,10 +2,10 @@
 
 import pytest
 
-from graphwalk.config.specs import GraphSpec
 from graphwalk.errors import OracleError
-from graphwalk.generators.property_graph import generate_graph
-from graphwalk.models.policy import Ask, Policy
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.models.players.policy import Ask, Policy
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.making import make_tasks
 from graphwalk.suites.questions.par import Played, par, play

@@ -6,7 +6,7 @@ import sys
 import pytest
 from inline_snapshot import snapshot
 
-from graphwalk.config.experiment import AgentConfig
+from graphwalk.config.agent import AgentConfig
 from graphwalk.resources import render_template
 from graphwalk.suites.questions.prompts import FORMATS, no_tools_prompt, tools_prompt
 from graphwalk.types.graph import Node, PropertyGraph, Relationship

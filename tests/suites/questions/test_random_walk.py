@@ -2,8 +2,8 @@
 
 import pytest_asyncio
 
-from graphwalk.config.experiment import AgentConfig
-from graphwalk.suites.questions.policies.random_walk import MOST_TURNS
+from graphwalk.config.agent import AgentConfig
+from graphwalk.suites.questions.players.random_walk import MOST_TURNS
 from graphwalk.types.episode import ExitStatus
 from tests.suites.questions.episodes import Stage, stage
 

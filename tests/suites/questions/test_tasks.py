@@ -7,17 +7,17 @@ import sys
 import pytest
 from inline_snapshot import snapshot
 
-from graphwalk.config.specs import GRAPH_PRESETS, GraphSpec
 from graphwalk.errors import OracleError
-from graphwalk.generators.property_graph import generate_graph
-from graphwalk.oracle.rows import same_rows
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.spec import GRAPH_PRESETS, GraphSpec
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.suites.questions.making import make_tasks
+from graphwalk.suites.questions.oracle.rows import same_rows
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import shipped_templates
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Row
-from tests.oracle.test_evaluators import GRAPH
+from tests.suites.questions.oracle.test_evaluators import GRAPH
 
 
 async def tasks_on(preset: str, *, seed: int = 3, index: int = 0, per_question: int = 1) -> list[QuestionTask]:

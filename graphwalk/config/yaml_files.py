@@ -1,0 +1,149 @@
+"""Reading YAML into models, with errors that name file, line and field."""
+
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from graphwalk.errors import ConfigError
+from graphwalk.resources import quote
+
+M = TypeVar("M", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class YamlFile:
+    """A file, what it says, and its node tree, which knows the lines."""
+
+    path: Path
+    text: str
+    data: Any
+    tree: yaml.Node | None
+
+    @classmethod
+    def read(cls, path: Path) -> "YamlFile":
+        """ConfigError, with the line where there is one, where the file cannot be read or parsed."""
+        try:
+            text = path.read_text(encoding="utf-8")
+            return cls(path, text, yaml.safe_load(text), yaml.compose(text, Loader=yaml.SafeLoader))
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            where = f"{path}:{mark.line + 1}" if mark else str(path)
+            raise ConfigError(f"{where}: not valid YAML: {_problem(error)}") from error
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{path}: cannot be read: {error}") from error
+
+
+def parse_value(text: str, source: str) -> Any:
+    """A YAML value given on a command line. ConfigError names `source`."""
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{source}: the value is not YAML: {_problem(error)}") from error
+
+
+def validate(
+    model: type[M],
+    data: Any,
+    source: str,
+    tree: yaml.Node | None = None,
+    origins: Mapping[str, str] | None = None,
+    *,
+    folder: Path | None = None,
+) -> M:
+    """`data` as `model`; ConfigError names source, line (where `tree` knows it) and field of every mistake.
+
+    `origins` are the words by which somebody set a field (dotted key) over what the source says. Paths in `data` are
+    relative to `folder`.
+    """
+    try:
+        return model.model_validate(data, context={"folder": folder})
+    except ValidationError as error:
+        known = set(_field_names(model.model_json_schema()))
+        lines = [_describe(source, tree, origins or {}, e["loc"], _message(e, known)) for e in error.errors()]
+        raise ConfigError("\n".join(dict.fromkeys(lines))) from error
+
+
+def set_dotted(data: Any, key: str, value: Any, source: str) -> None:
+    """Set a value deep inside nested mappings and lists; mappings on the way are made where they are missing."""
+    head, _, rest = key.partition(".")
+    if isinstance(data, list):
+        if head != "*" and not (head.isdecimal() and int(head) < len(data)):
+            raise ConfigError(f"{source}: {head!r} is no element of a list of {len(data)} (numbered from 0; * for all)")
+        places: list[Any] = list(range(len(data))) if head == "*" else [int(head)]
+    elif isinstance(data, dict):
+        places = [head]
+    else:
+        raise ConfigError(f"{source}: {head!r} cannot be set inside a plain value")
+    for place in places:
+        if not rest:
+            data[place] = value
+            continue
+        if isinstance(data, dict) and data.get(place) is None:
+            data[place] = {}
+        set_dotted(data[place], rest, value, source)
+
+
+def _describe(
+    source: str, tree: yaml.Node | None, origins: Mapping[str, str], location: Sequence[int | str], message: str
+) -> str:
+    line, fields = _locate(tree, location)
+    where, named = f"{source}:{line}" if line else source, fields
+    for key, words in origins.items():
+        parts = key.split(".")
+        if len(parts) <= len(fields) and all(part in ("*", field) for part, field in zip(parts, fields, strict=False)):
+            where, named = words, fields if len(parts) < len(fields) else []
+    return ": ".join([where, *([".".join(named)] if named else []), message])
+
+
+def _message(error: Any, known: set[str]) -> str:
+    """What pydantic found wrong, in words for somebody who does not know pydantic."""
+    if error["type"] == "extra_forbidden":
+        close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
+        return "there is no such field" + (f"; did you mean {close[0]}?" if close else "")
+    message: str = error["msg"].removeprefix("Value error, ")
+    given = error["input"]
+    plain = isinstance(given, str | int | float | None) and not error["msg"].startswith("Value error")
+    return f"{message}, not {quote(given)}" if plain and error["type"] != "missing" else message
+
+
+def _field_names(schema: Any) -> Iterator[str]:
+    """The names of all fields in a JSON schema, at whatever depth."""
+    if isinstance(schema, dict):
+        properties = schema.get("properties")
+        yield from properties if isinstance(properties, dict) else ()
+        for value in schema.values():
+            yield from _field_names(value)
+    elif isinstance(schema, list):
+        for value in schema:
+            yield from _field_names(value)
+
+
+def _locate(tree: yaml.Node | None, location: Sequence[int | str]) -> tuple[int | None, list[str]]:
+    """Line and fields of a pydantic location."""
+    node, fields = tree, []
+    line = None if tree is None else tree.start_mark.line + 1
+    for part in location:
+        child = _child(node, part)
+        fields.append(str(part))
+        node = child
+        if node is not None:
+            line = node.start_mark.line + 1
+    return line, fields
+
+
+def _child(node: yaml.Node | None, part: int | str) -> yaml.Node | None:
+    if isinstance(node, yaml.MappingNode):
+        return next((value for key, value in node.value if key.value == part), None)
+    if isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+        found: yaml.Node = node.value[part]
+        return found
+    return None
+
+
+def _problem(error: yaml.YAMLError) -> str:
+    return str(getattr(error, "problem", None) or error)

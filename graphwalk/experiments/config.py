@@ -1,0 +1,52 @@
+"""The configuration of an experiment: a YAML file, overrides from the command line, defaults from here."""
+
+from typing import Any, Generic, TypeVar
+
+from pydantic import Field, PositiveInt
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.calls import Limits, ModelOptions, Price
+from graphwalk.config.strict import Strict, SuiteConfig
+from graphwalk.errors import ConfigError
+from graphwalk.suites.registry import SUITES, suite_class
+
+C = TypeVar("C", bound=SuiteConfig)
+
+
+class ExperimentConfig(Strict, Generic[C]):
+    """One experiment: suite × models × settings × repeats. C is the configuration class of the suite."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
+    description: str = ""
+    suite: C
+    models: tuple[str, ...] = ()
+    """`provider/model`; none: the scripted ones."""
+    settings: tuple[str, ...] = ("tools",)
+    repeats: PositiveInt = 1
+    limit: PositiveInt | None = None
+    """Only the first tasks."""
+    seed: int = 0
+    store: str = "embedded"
+    """Where graphs are kept: "embedded", "neo4j", or a store of another package."""
+    keep: bool = False
+    """Leave the graphs in Neo4j when the run is done."""
+    agent: AgentConfig = AgentConfig()
+    options: ModelOptions = ModelOptions()
+    limits: Limits = Limits()
+    prices: dict[str, Price] = Field(default_factory=dict)
+    extractor: str | None = None
+    reference: str | None = None
+    """The paper's table to set beside ours: "table_1_mazes", "table_2_questions", …"""
+
+
+AnyExperiment = ExperimentConfig[Any]
+
+
+def experiment_type(data: Any) -> type[AnyExperiment]:
+    """The class of an experiment with the suite that `data` names. ConfigError where it names none that there is."""
+    suite = data.get("suite") if isinstance(data, dict) else None
+    name = suite.get("name") if isinstance(suite, dict) else None
+    if not isinstance(name, str):
+        raise ConfigError("suite: name: a suite must be named", hint=f"suites: {', '.join(SUITES.names())}")
+    config_type: Any = suite_class(name).config_type
+    return ExperimentConfig[config_type]

@@ -1,0 +1,91 @@
+"""Finding and reading experiments: a YAML file by name or path, overrides on top."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from graphwalk.config.yaml_files import YamlFile, parse_value, set_dotted, validate
+from graphwalk.errors import ConfigError
+from graphwalk.experiments.config import AnyExperiment, experiment_type
+from graphwalk.resources import data_path
+from graphwalk.suites.registry import suite_class
+
+
+def shipped_experiments() -> dict[str, Path]:
+    """Name → file of the experiments that come with GraphWalk."""
+    return {path.stem: path for path in sorted(data_path("templates").glob("experiments/*.yaml"))}
+
+
+def find_experiment(name: str) -> Path:
+    """The file of an experiment given by name or path. ConfigError lists what there is."""
+    shipped = shipped_experiments()
+    if name in shipped:
+        return shipped[name]
+    path = Path(name)
+    if path.suffix in (".yaml", ".yml") and path.is_file():
+        return path
+    missing = f"there is no file {name}" if path.suffix in (".yaml", ".yml") else f"there is no experiment {name!r}"
+    raise ConfigError(missing, hint=f"known experiments: {', '.join(shipped)}; or give the path of a YAML file")
+
+
+def load_experiment(
+    name: str,
+    overrides: Sequence[str] = (),
+    flags: Mapping[str, Any] | None = None,
+    *,
+    worlds: int | None = None,
+) -> AnyExperiment:
+    """An experiment with `key=value` overrides (dotted keys, YAML values) and then `flags` (dotted keys) applied.
+
+    In a dotted key `*` stands for every element of a list: `suite.graphs.*.count=3`. `worlds` sets the number of
+    graphs, mazes or traces of each kind, whatever the suite calls them. Paths in the file are relative to it.
+    ConfigError names the file and line of a mistake, or the override that brought it in.
+    """
+    path = find_experiment(name)
+    file = YamlFile.read(path)
+    data = file.data
+    if not isinstance(data, dict):
+        raise ConfigError(f"{path}: an experiment is a mapping of fields, this is a {type(data).__name__}")
+    origins: dict[str, str] = {}
+    for override in overrides:
+        key, value = parse_override(override)
+        origins[key] = f"-o {override}"
+        set_dotted(data, key, value, f"-o {override}")
+    given = dict(flags or {})
+    if worlds is not None:
+        given[f"{_worlds_key(data, path)}.*.count"] = worlds
+    for key, value in given.items():
+        origins[key] = f"{key}={value}"
+        set_dotted(data, key, value, key)
+    return validate(_type(data, path), data, str(path), file.tree, origins, folder=path.parent)
+
+
+def experiment_from(data: Mapping[str, Any], source: str) -> AnyExperiment:
+    """An experiment from data that was read elsewhere: a run folder, a notebook. ConfigError names `source`."""
+    return validate(_type(data, source), data, source, folder=Path.cwd())
+
+
+def parse_override(override: str) -> tuple[str, Any]:
+    """Key and value of `key=value`. ConfigError where it has another form."""
+    key, sign, text = override.partition("=")
+    if not sign or not key.strip():
+        raise ConfigError(f"-o {override}: expected key=value, for example -o seed=7")
+    return key.strip(), parse_value(text, f"-o {override}")
+
+
+def _type(data: Any, source: Path | str) -> type[AnyExperiment]:
+    try:
+        return experiment_type(data)
+    except ConfigError as error:
+        raise ConfigError(f"{source}: {error}", hint=error.hint) from error
+
+
+def _worlds_key(data: dict[str, Any], path: Path) -> str:
+    """Where the configuration lists what is generated; the suite's default is written out if the file has none."""
+    config_type = _type(data, path).model_fields["suite"].annotation
+    suite = suite_class(data["suite"]["name"])
+    assert config_type is not None
+    if suite.worlds_field not in data["suite"]:
+        default = config_type.model_fields[suite.worlds_field].get_default(call_default_factory=True)
+        data["suite"][suite.worlds_field] = [entry.model_dump(exclude_unset=True) for entry in default]
+    return f"suite.{suite.worlds_field}"

@@ -1,0 +1,87 @@
+"""A whole graph as text for a prompt: every node and relationship with all properties, and nothing about its making.
+
+json        {"nodes":[{"key":…,"label":…,"properties":{…}}…],"relationships":[{"type":…,"source":…,"target":…,…}…]}
+triples     (k7q2, label, Zorep)   (k7q2, ajowu, 1.25)   (k7q2, VEPAZ {oti: 'zuvek'}, c1x9)
+incidence   k7q2:Zorep {ajowu: 1.25}   and below it, indented, what leaves it:   -[:VEPAZ {oti: 'zuvek'}]-> c1x9:Mubo
+cypher      CREATE (k7q2:Zorep {key: 'k7q2', ajowu: 1.25}),   (k7q2)-[:VEPAZ {oti: 'zuvek'}]->(c1x9)
+graphml     the document of `graphml`
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from typing import Literal
+
+from graphwalk.graphs.files.cypher_script import literal, quoted
+from graphwalk.graphs.files.graphml_writer import graphml_lines
+from graphwalk.graphs.files.json_form import json_lines
+from graphwalk.graphs.files.shared import by_name
+from graphwalk.types.graph import PropertyGraph, Relationship
+from graphwalk.types.values import Value
+
+GraphEncoding = Literal["json", "triples", "incidence", "cypher", "graphml"]
+
+_PLAIN_KEY = re.compile(r"[\w.-]+")
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def graph_text(graph: PropertyGraph, encoding: GraphEncoding) -> str:
+    """The graph in one of the encodings; relationships point from source to target in all of them."""
+    return "\n".join(_ENCODERS[encoding](graph))
+
+
+def _triples(graph: PropertyGraph) -> Iterator[str]:
+    for node in graph.nodes():
+        yield f"({_key(node.key)}, label, {_name(node.label)})"
+        for name, value in by_name(node.properties).items():
+            yield f"({_key(node.key)}, {_name(name)}, {literal(value)})"
+    for r in graph.relationships():
+        yield f"({_key(r.source)}, {_name(r.type)}{_map(by_name(r.properties))}, {_key(r.target)})"
+
+
+def _incidence(graph: PropertyGraph) -> Iterator[str]:
+    leaving: defaultdict[str, list[Relationship]] = defaultdict(list)
+    for relationship in graph.relationships():
+        leaving[relationship.source].append(relationship)
+    label_of = {node.key: node.label for node in graph.nodes()}
+    for node in graph.nodes():
+        yield f"{_key(node.key)}:{_name(node.label)}{_map(by_name(node.properties))}"
+        for r in leaving[node.key]:
+            yield f"  -[:{_name(r.type)}{_map(by_name(r.properties))}]-> {_key(r.target)}:{_name(label_of[r.target])}"
+
+
+def _cypher(graph: PropertyGraph) -> Iterator[str]:
+    patterns = [
+        f"({_name(n.key)}:{_name(n.label)}{_map({'key': n.key, **by_name(n.properties)})})" for n in graph.nodes()
+    ]
+    patterns += [
+        f"({_name(r.source)})-[:{_name(r.type)}{_map(by_name(r.properties))}]->({_name(r.target)})"
+        for r in graph.relationships()
+    ]
+    yield "CREATE"
+    yield ",\n".join(patterns)
+
+
+def _map(properties: Mapping[str, Value]) -> str:
+    """ " {name: value, …}", or nothing where there are no properties."""
+    entries = ", ".join(f"{_name(name)}: {literal(value)}" for name, value in properties.items())
+    return f" {{{entries}}}" if entries else ""
+
+
+def _key(key: str) -> str:
+    """A node where it stands for itself: numbers need no back-ticks there."""
+    return key if _PLAIN_KEY.fullmatch(key) else quoted(key)
+
+
+def _name(name: str) -> str:
+    """Back-ticks only where Cypher needs them: they would cost tokens on every line."""
+    return name if _PLAIN_NAME.fullmatch(name) else quoted(name)
+
+
+_ENCODERS: Mapping[str, Callable[[PropertyGraph], Iterator[str]]] = {
+    "json": lambda graph: json_lines(graph, {}),
+    "triples": _triples,
+    "incidence": _incidence,
+    "cypher": _cypher,
+    "graphml": lambda graph: graphml_lines(graph, {}),
+}

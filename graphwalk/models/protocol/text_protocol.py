@@ -1,0 +1,107 @@
+"""Tool calls for models that have none of their own: described in the prompt, written and read as text."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Literal
+
+from graphwalk.models.model import Model
+from graphwalk.models.protocol.text_calls import find_calls
+from graphwalk.resources import render_template
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+
+_PREFIX = "text_call_"
+"""Ids of calls that were found in a text, so that a conversation can be sent again the way it was held."""
+
+
+class TextProtocolModel:
+    """`text`: tools go into the system prompt, results come as user messages, calls are read from the reply.
+    `auto`: tools are sent natively, and a well-formed call to one of them is accepted from the text as well.
+
+    The reply keeps its text as it came, calls included.
+    """
+
+    def __init__(self, model: Model, protocol: Literal["text", "auto"]) -> None:
+        self.name = model.name
+        self._model = model
+        self._text = protocol == "text"
+        self._described: tuple[tuple[ToolSpec, ...], bool, str] = ((), False, "")
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        if self._text:
+            sent = self._as_text(messages, tools, options.parallel_tool_calls is not False)
+            reply = await self._model.complete(sent, (), replace(options, parallel_tool_calls=None))
+        else:
+            reply = await self._model.complete([_as_native(message) for message in messages], tools, options)
+        return self._with_calls(reply, tools, len(messages)) if tools else reply
+
+    async def close(self) -> None:
+        await self._model.close()
+
+    def _with_calls(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
+        content = reply.message.content
+        if reply.message.tool_calls or not content or "{" not in content:
+            return reply
+        found = find_calls(content, {tool.name for tool in tools}, lenient=self._text)
+        calls = tuple(ToolCall(f"{_PREFIX}{sent}_{i}", *call) for i, call in enumerate(found.calls))
+        return replace(reply, message=replace(reply.message, tool_calls=calls)) if calls else reply
+
+    def _as_text(self, messages: Sequence[Message], tools: Sequence[ToolSpec], parallel: bool) -> list[Message]:
+        """The conversation without tool calls and tool messages; neighbouring user messages become one."""
+        plain = list(_plain(messages))
+        if tools:
+            system = [m.content or "" for m in plain if m.role == "system"]
+            plain = [m for m in plain if m.role != "system"]
+            plain.insert(0, Message("system", "\n\n".join([*system, self._description(tools, parallel)])))
+            plain.append(_reminder(messages))
+        merged: list[Message] = []
+        for role, group in groupby(plain, key=lambda message: message.role):
+            same = list(group)
+            merged += [Message(role, "\n\n".join(m.content or "" for m in same))] if role == "user" else same
+        return merged
+
+    def _description(self, tools: Sequence[ToolSpec], parallel: bool) -> str:
+        known, known_parallel, text = self._described
+        if (known, known_parallel) == (tuple(tools), parallel):
+            return text
+        told = [
+            {"name": tool.name, "description": tool.description, "parameters": json.dumps(tool.parameters)}
+            for tool in tools
+        ]
+        text = render_template("prompts/text_protocol.j2", tools=told, parallel=parallel).rstrip()
+        self._described = (tuple(tools), parallel, text)
+        return text
+
+
+def _reminder(messages: Sequence[Message]) -> Message:
+    """Small models forget what a system prompt says; it becomes the end of the last user message."""
+    answered = any(message.role == "tool" for message in messages)
+    return Message("user", render_template("prompts/text_protocol_reminder.j2", answered=answered).strip())
+
+
+def _as_native(message: Message) -> Message:
+    """A call that was found in the text is sent back as a native one, and not a second time as text."""
+    if not message.tool_calls or not message.tool_calls[0].id.startswith(_PREFIX):
+        return message
+    rest = find_calls(message.content or "", {call.name for call in message.tool_calls}, lenient=False).rest
+    return replace(message, content=rest or None)
+
+
+def _plain(messages: Sequence[Message]) -> Iterator[Message]:
+    names: dict[str | None, str] = {}
+    for is_result, group in groupby(messages, key=lambda message: message.role == "tool"):
+        if is_result:
+            results = [{"name": names.get(m.tool_call_id, "the tool"), "content": m.content or ""} for m in group]
+            yield Message("user", render_template("prompts/text_protocol_results.j2", results=results).rstrip())
+            continue
+        for message in group:
+            names.update((call.id, call.name) for call in message.tool_calls)
+            yield _assistant(message) if message.tool_calls else message
+
+
+def _assistant(message: Message) -> Message:
+    """Calls that were made natively (by another model, or in an example) are written out as the model should."""
+    written = [call for call in message.tool_calls if not call.id.startswith(_PREFIX)]
+    blocks = [f'```json\n{{"name": {json.dumps(c.name)}, "arguments": {c.arguments or "{}"}}}\n```' for c in written]
+    return Message("assistant", "\n\n".join([*([message.content] if message.content else []), *blocks]))

@@ -1,0 +1,50 @@
+"""What is chosen by name: built in, or brought along by another package through an entry point."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
+from typing import Any
+
+from graphwalk.errors import ConfigError, GraphwalkError
+
+
+@dataclass(frozen=True)
+class Registry:
+    """Objects of one kind by name. `built_in` maps names to "module:object", which is imported when it is asked for."""
+
+    kind: str
+    """What one of them is called in messages: "suite", "store", …"""
+    group: str
+    """Entry points of this group add to the built-in ones: `name = "package.module:object"`."""
+    built_in: Mapping[str, str]
+
+    def names(self) -> tuple[str, ...]:
+        """Built-in names first."""
+        others = {point.name for point in entry_points(group=self.group)} - self.built_in.keys()
+        return (*self.built_in, *sorted(others))
+
+    def origin(self, name: str) -> str:
+        """ "module:object" behind a name. ConfigError, with the names there are, for an unknown one."""
+        if name in self.built_in:
+            return self.built_in[name]
+        for point in entry_points(group=self.group, name=name):
+            return point.value
+        raise ConfigError(f"there is no {self.kind} {name!r}", hint=f"known: {', '.join(self.names())}")
+
+    def load(self, name: str) -> Any:
+        """The object behind a name. ConfigError for an unknown name, and where importing it fails."""
+        origin = self.origin(name)
+        module, _, path = origin.partition(":")
+        try:
+            found: Any = import_module(module)
+            for part in path.split("."):
+                found = getattr(found, part)
+        except GraphwalkError:
+            raise
+        except Exception as error:
+            if name in self.built_in:
+                raise
+            cause = f"{type(error).__name__}: {error}"
+            raise ConfigError(f"the {self.kind} {name!r} ({origin}) cannot be imported: {cause}") from error
+        return found

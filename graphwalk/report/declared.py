@@ -1,0 +1,146 @@
+"""What a suite's report is made of; each suite declares one `SuiteReport`."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from graphwalk.report.layout import TextTable
+from graphwalk.types.episode import SCHEMA_VERSION
+
+ResultRecord = Mapping[str, Any]
+"""One object of `results.jsonl`."""
+
+Kind = Literal["count", "total", "mean", "percent"]
+"""Sum as an integer; sum; mean, with a bootstrap interval; mean of 0 and 1 in percent, with a Wilson interval."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One number of a report row. `value` reads it from one result; None: unknown there, and left out."""
+
+    name: str
+    kind: Kind
+    value: Callable[[ResultRecord], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """A break-down: one row per model, setting and group. `value` is a result's group, None: it is in none.
+
+    `order` lists known groups in the order to show; others follow, sorted.
+    """
+
+    name: str
+    title: str
+    value: Callable[[ResultRecord], str | int | None]
+    order: Sequence[str] = ()
+    shown: bool = True
+    """False: in the JSON and CSV forms only."""
+
+    def sort_key(self, group: Any) -> tuple[int, bool, Any]:
+        position = self.order.index(group) if group in self.order else len(self.order)
+        return position, isinstance(group, str), group
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the written tables; `optional` ones are dropped first where space is short, highest number first.
+
+    `interval` writes an end of the interval; None: the interval is not shown.
+    """
+
+    title: str
+    field: str
+    format: Callable[[Any], str]
+    optional: int = 0
+    interval: Callable[[Any], str] | None = None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Published figures to set beside ours: rows with the field names of the report, overall and by grouping."""
+
+    source: str
+    notes: tuple[str, ...] = ()
+    rows: tuple[dict[str, Any], ...] = ()
+    groups: Mapping[str, tuple[dict[str, Any], ...]] = field(default_factory=dict)
+
+
+def _no_reference(name: str) -> Reference | None:
+    return None
+
+
+def _no_baselines(result: ResultRecord) -> Iterator[ResultRecord]:
+    return iter(())
+
+
+def _as_logged(results: Iterable[ResultRecord]) -> Iterable[ResultRecord]:
+    return results
+
+
+def _no_more_tables(report: "Report") -> "Iterator[TextTable]":
+    return iter(())
+
+
+@dataclass(frozen=True)
+class SuiteReport:
+    """The report of one suite.
+
+    `compared`: names of the measures in which models are compared pairwise; the first is a percent measure, and gets
+    McNemar's test. `baselines` makes, from any result of a task, the results of players that need not be run.
+    `reference` gives the figures of a published table by name. `records` turns the log into what is measured, where
+    that is not the single episode; `tables` adds tables in a layout of their own.
+    """
+
+    suite: str
+    measures: tuple[Measure, ...]
+    groupings: tuple[Grouping, ...]
+    columns: tuple[Column, ...]
+    group_columns: tuple[Column, ...]
+    compared: tuple[str, ...]
+    reference: Callable[[str], Reference | None] = _no_reference
+    baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = _no_baselines
+    notes: tuple[str, ...] = ()
+    records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = _as_logged
+    tables: "Callable[[Report], Iterator[TextTable]]" = _no_more_tables
+
+
+ReportRow = dict[str, Any]
+"""`model`, `setting`, the group if there is one, every measure by name (None: unknown), and `intervals`:
+name → [low, high] (95 %)."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The tables of one run. `rows` has one row per model and setting, in this order; `groups` the same per group.
+
+    `comparisons` are differences first − second on the tasks that both have a score for: in percentage points or in
+    the unit of the measure, with intervals, and for the first measure McNemar's p-value.
+    """
+
+    suite: SuiteReport
+    rows: list[ReportRow]
+    baselines: list[ReportRow]
+    groups: dict[str, list[ReportRow]]
+    comparisons: list[dict[str, Any]]
+    reference: Reference | None
+    notes: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, Any]:
+        reference = self.reference
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "suite": self.suite.suite,
+            "rows": self.rows,
+            "baselines": self.baselines,
+            "groups": self.groups,
+            "comparisons": self.comparisons,
+            "reference": reference
+            and {
+                "source": reference.source,
+                "notes": list(reference.notes),
+                "rows": list(reference.rows),
+                "groups": {name: list(rows) for name, rows in reference.groups.items()},
+            },
+            "notes": list(self.notes),
+        }

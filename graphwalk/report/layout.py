@@ -1,0 +1,27 @@
+"""A table of text, before anybody decides how it is written."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    text: str
+    interval: str = ""
+    dim: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """`name`: the column holds names and not numbers. `optional`: as in `Column`."""
+
+    title: str
+    name: bool = False
+    optional: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    title: str
+    headers: tuple[Header, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""

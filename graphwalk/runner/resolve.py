@@ -1,0 +1,102 @@
+"""An experiment with everything that it names looked up: the one thing that planning, playing and reporting are handed.
+
+What can be known to be wrong before the first call is found here.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.errors import ConfigError
+from graphwalk.experiments.config import AnyExperiment
+from graphwalk.models.calls.stack import call_options
+from graphwalk.models.registry import check_name, open_model
+from graphwalk.report.declared import Reference, SuiteReport
+from graphwalk.runner.recorded import recorded_episodes
+from graphwalk.settings import Settings
+from graphwalk.stores.registry import STORES
+from graphwalk.suites.registry import suite_named
+from graphwalk.suites.suite import Suite
+from graphwalk.types.chat import CallOptions
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is run: configuration, suite, players, report. `models` are those of the user, or the suite's players."""
+
+    config: AnyExperiment
+    suite: Suite[Any, Any]
+    models: tuple[str, ...]
+    options: CallOptions
+    report: SuiteReport
+    reference: Reference | None
+    settings: Settings
+
+    @property
+    def agent(self) -> AgentConfig:
+        return self.config.agent
+
+
+def resolve(config: AnyExperiment, settings: Settings, *, keys: bool = True) -> Experiment:
+    """Look up what an experiment names. ConfigError for everything that is not there; with `keys`, for missing keys."""
+    suite = suite_named(config.suite.name)
+    report = suite.report()
+    experiment = Experiment(
+        config=config,
+        suite=suite,
+        models=config.models or tuple(f"scripted/{name}" for name in suite.default_players),
+        options=call_options(config.options, config.agent),
+        report=report,
+        reference=report.reference(config.reference) if config.reference else None,
+        settings=settings,
+    )
+    STORES.origin(config.store)
+    _check_models(experiment, keys)
+    _check_settings(experiment)
+    return experiment
+
+
+def per_episode(spec: str) -> bool:
+    """True for models that play one episode and cost nothing: nothing of theirs is shared or kept."""
+    return spec.partition("/")[0] in ("scripted", "replay", "human")
+
+
+def can_play(suite: Suite[Any, Any], model: str, setting: str, task: Any = None) -> bool:
+    """Scripted models are made for some settings and tasks; a language model can try anything."""
+    provider, _, player = model.partition("/")
+    return provider != "scripted" or suite.can_play(player.partition(":")[0], setting, task)
+
+
+def no_episode(config: AnyExperiment, models: tuple[str, ...]) -> ConfigError:
+    return ConfigError(f"{config.name} has no episode: none of {', '.join(models)} plays {', '.join(config.settings)}")
+
+
+def _check_models(experiment: Experiment, keys: bool) -> None:
+    config, suite = experiment.config, experiment.suite
+    if not experiment.models:
+        raise ConfigError(f"no model is named, and the suite {suite.name} has no players of its own", hint="--model …")
+    for spec in (*experiment.models, *([config.extractor] if config.extractor else [])):
+        check_name(spec)
+        provider, _, name = spec.partition("/")
+        if provider == "scripted" and name not in suite.players:
+            known = ", ".join(suite.players) or "the suite has none"
+            raise ConfigError(f"there is no {spec}", hint=f"scripted players: {known}")
+        if provider == "replay":
+            recorded_episodes(spec)
+        elif not per_episode(spec) and keys:
+            open_model(spec, experiment.settings)
+        if config.limits.budget_usd is not None and not per_episode(spec) and spec not in config.prices:
+            raise ConfigError(
+                f"--budget-usd needs the price of {spec}, which its provider may not report",
+                hint=f"-o 'prices={{{spec}: {{input: 0.4, output: 1.6}}}}'   (US dollars per million tokens)",
+            )
+
+
+def _check_settings(experiment: Experiment) -> None:
+    config, suite = experiment.config, experiment.suite
+    for setting in config.settings:
+        if setting not in suite.settings:
+            known = ", ".join(suite.settings)
+            raise ConfigError(f"suite {suite.name} has no setting {setting!r}", hint=f"settings: {known}")
+    if not any(can_play(suite, model, setting) for model in experiment.models for setting in config.settings):
+        raise no_episode(config, experiment.models)

@@ -1,0 +1,129 @@
+"""A connection to Neo4j that waits out restarts, bounds every query in time, and says what went wrong."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from graphwalk.errors import StoreError
+from graphwalk.settings import Settings
+from graphwalk.stores.neo4j.errors import SLOW, may_pass, store_error
+from graphwalk.stores.neo4j.local_server import read_state
+
+GRACE_SECONDS = 1.5
+"""What a server may take beyond its own time limit before we hang up."""
+FIRST_ANSWER_SECONDS = 30.0
+"""For the first query: a server on a busy machine that has just started needs several seconds."""
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
+POOL_SIZE = 64
+SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+
+Found = list[tuple[list[str], list[Any]]]
+"""Rows as (names, values)."""
+
+
+class Connection:
+    """Queries against one database of one server; many tasks may send them at the same time."""
+
+    def __init__(
+        self, driver: Any, place: str, database: str | None, wait_seconds: float, notices: list[str] | None
+    ) -> None:
+        self.place = place
+        self._driver = driver
+        self._database = database
+        self._wait_seconds = wait_seconds
+        self._notices = notices
+
+    async def read(self, cypher: str, parameters: Mapping[str, Any], seconds: float, *, once: bool = False) -> Found:
+        """Rows of a query in READ mode, in which the server refuses to write; `once`: without waiting for a restart."""
+        return await self._patiently("READ", cypher, parameters, seconds, 0.0 if once else self._wait_seconds)
+
+    async def write(self, cypher: str, seconds: float = 120.0, **parameters: Any) -> list[dict[str, Any]]:
+        """Rows of a statement that may arrive twice: it must change nothing the second time."""
+        found = await self._patiently("WRITE", cypher, parameters, seconds, self._wait_seconds)
+        return [dict(zip(names, values, strict=True)) for names, values in found]
+
+    async def close(self) -> None:
+        await self._driver.close()
+
+    async def _patiently(
+        self, mode: Literal["READ", "WRITE"], cypher: str, parameters: Mapping[str, Any], seconds: float, wait: float
+    ) -> Found:
+        from neo4j import Query
+        from neo4j.exceptions import DriverError, Neo4jError
+
+        query = Query(cypher, timeout=seconds)
+        clock = asyncio.get_running_loop().time
+        deadline = clock() + wait
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                async with asyncio.timeout(seconds + GRACE_SECONDS):
+                    return await self._send(mode, query, parameters)
+            except TimeoutError as error:
+                raise StoreError(f"Neo4j at {self.place} is silent for {seconds:g} s\n{cypher}", hint=SLOW) from error
+            except (DriverError, Neo4jError, OSError, TypeError, ValueError) as error:
+                if not may_pass(error) or clock() + pause > deadline:
+                    raise store_error(error, self.place, cypher, self._database) from error
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def _send(self, mode: str, query: Any, parameters: Mapping[str, Any]) -> Found:
+        # A statement that commits by itself takes half the round trips of an explicit transaction.
+        async with self._driver.session(database=self._database, default_access_mode=mode) as session:
+            result = await session.run(query, parameters)
+            names = list(result.keys())
+            rows = [(names, record.values()) async for record in result]
+            if self._notices is not None:
+                told = (await result.consume()).gql_status_objects
+                self._notices += [f"{n.raw_classification}: {n.status_description}" for n in told if n.is_notification]
+            return rows
+
+
+async def connect(settings: Settings, *, wait_seconds: float, notices: list[str] | None = None) -> Connection:
+    """A connection that has answered once: to NEO4J_URI, else to what `graphwalk db up` started.
+
+    `notices` collects what the server warns about (deprecations, …); without it the server is told not to. StoreError
+    where nothing answers, the password is wrong, the database does not exist, or the server is no Neo4j.
+    """
+    from neo4j import AsyncGraphDatabase
+    from neo4j.exceptions import DriverError
+
+    uri, user, password = _address(settings)
+    if urlsplit(uri).scheme not in SCHEMES:
+        raise StoreError(f"{_place(uri)} is no address of a Neo4j", hint="NEO4J_URI=bolt://127.0.0.1:7687")
+    try:
+        driver = AsyncGraphDatabase.driver(
+            uri,
+            auth=(user, password) if password else None,
+            max_connection_pool_size=POOL_SIZE,
+            connection_acquisition_timeout=wait_seconds,
+            connection_timeout=10.0,
+            keep_alive=True,
+            notifications_min_severity="OFF" if notices is None else "INFORMATION",
+            warn_notification_severity="OFF",
+        )
+    except (DriverError, ValueError) as error:
+        raise StoreError(f"{_place(uri)} is no address of a Neo4j: {error}", hint="correct NEO4J_URI") from error
+    connection = Connection(driver, _place(uri), settings.neo4j_database, wait_seconds, notices)
+    try:
+        await connection.read("RETURN 1 AS ready", {}, FIRST_ANSWER_SECONDS, once=True)
+    except BaseException:
+        await connection.close()
+        raise
+    return connection
+
+
+def _address(settings: Settings) -> tuple[str, str, str | None]:
+    if settings.neo4j_uri:
+        return settings.neo4j_uri, settings.neo4j_username, settings.neo4j_password
+    server = read_state(settings)
+    if server is None:
+        raise StoreError("no Neo4j is known", hint="graphwalk db up   (or set NEO4J_URI and NEO4J_PASSWORD)")
+    return server.uri, "neo4j", server.password
+
+
+def _place(uri: str) -> str:
+    """The address without user information."""
+    parts = urlsplit(uri)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"

@@ -1,0 +1,184 @@
+"""The ledger of the graphs that GraphWalk put into a Neo4j: one `GraphWalkLoad` node each.
+
+    loading ──→ complete ──→ dropping ──→ (gone)
+       └── its process died: emptied and begun anew
+
+A graph is used only while it is complete, so that nobody sees half of one. Its owner keeps a lease alive; what has an
+expired lease, or a dead owner, was left behind by a killed run. The server's clock is the only clock.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from graphwalk.errors import StoreError
+from graphwalk.stores.neo4j.connection import Connection
+from graphwalk.stores.neo4j.process import is_dead
+
+LEASE_SECONDS = 600.0
+"""Of a graph in use; renewed every fifth of it."""
+LOADING_SECONDS = 60.0
+"""Of a graph that is being loaded or dropped; renewed by every batch."""
+
+State = Literal["loading", "complete", "dropping"]
+
+
+@dataclass(frozen=True)
+class Load:
+    """One graph in the database, as the ledger has it. `kept`: its run ended in good order and left it there."""
+
+    scope: str
+    run_id: str
+    digest: str
+    nodes: int
+    relationships: int
+    state: State
+    owner: str
+    kept: bool
+    created: datetime
+    expired: bool
+
+    @property
+    def dead(self) -> bool:
+        """Left behind by a run that was killed, or half loaded by one."""
+        return not self.kept and (self.expired or is_dead(self.owner))
+
+    @property
+    def in_use(self) -> bool:
+        return not self.kept and not self.dead
+
+
+class Ledger:
+    """Reads and writes `GraphWalkLoad` nodes on behalf of one owner. Every statement may safely arrive twice."""
+
+    def __init__(self, connection: Connection, owner: str) -> None:
+        self.owner = owner
+        self._connection = connection
+
+    async def prepare(self) -> None:
+        """Two processes must not enter the same graph twice."""
+        await self._connection.write(
+            "CREATE CONSTRAINT graphwalk_load_scope IF NOT EXISTS FOR (l:GraphWalkLoad) REQUIRE l.scope IS UNIQUE"
+        )
+
+    async def enter(self, scope: str, run_id: str, digest: str, nodes: int, relationships: int) -> Load:
+        """The entry of a graph, made if there was none; ours to load if we are its owner."""
+        rows = await self._connection.write(
+            "MERGE (l:GraphWalkLoad {scope: $scope}) "
+            "ON CREATE SET l += $facts, l.created = timestamp(), l.expires = timestamp() + $lease "
+            "RETURN properties(l) AS load, timestamp() AS now",
+            scope=scope,
+            lease=_milliseconds(LOADING_SECONDS),
+            facts={
+                "run_id": run_id,
+                "digest": digest,
+                "nodes": nodes,
+                "relationships": relationships,
+                "state": "loading",
+                "owner": self.owner,
+                "kept": False,
+                "step": 0,
+            },
+        )
+        return _load(rows[0])
+
+    async def take_over(self, load: Load, state: State) -> bool:
+        """Become the owner of an entry whose owner is `load.owner`; False if somebody else was faster."""
+        rows = await self._connection.write(
+            "MATCH (l:GraphWalkLoad {scope: $scope}) SET l.touched = timestamp() "
+            "WITH l WHERE l.owner IN [$owner, $former] "
+            "SET l.owner = $owner, l.state = $state, l.step = 0, l.kept = false, l.expires = timestamp() + $lease "
+            "RETURN l.owner AS owner",
+            scope=load.scope,
+            owner=self.owner,
+            former=load.owner,
+            state=state,
+            lease=_milliseconds(LOADING_SECONDS),
+        )
+        return bool(rows)
+
+    async def step(self, scope: str, number: int, body: str, **parameters: Any) -> None:
+        """Run `body`, the part of a load with that number, exactly once, even if the answer to it got lost.
+
+        The entry is locked by the first SET, so that the comparison cannot be overtaken. StoreError if the entry
+        went to somebody else, who took us for dead.
+        """
+        await self._connection.write(
+            "MATCH (l:GraphWalkLoad {scope: $scope}) SET l.touched = timestamp() "
+            "WITH l WHERE l.owner = $owner AND l.step = $step "
+            "SET l.step = $step + 1, l.expires = timestamp() + $lease "
+            f"WITH l {body}",
+            scope=scope,
+            owner=self.owner,
+            step=number,
+            lease=_milliseconds(LOADING_SECONDS),
+            **parameters,
+        )
+
+    async def check(self, scope: str, steps: int) -> None:
+        """StoreError unless the entry is still ours, after that many steps."""
+        rows = await self._connection.write(
+            "MATCH (l:GraphWalkLoad {scope: $scope}) RETURN l.owner AS owner, l.step AS step", scope=scope
+        )
+        if rows != [{"owner": self.owner, "step": steps}]:
+            raise StoreError(
+                f"another process took over the graph {scope} while it was being loaded", hint="run the command again"
+            )
+
+    async def complete(self, scope: str) -> None:
+        await self._connection.write(
+            "MATCH (l:GraphWalkLoad {scope: $scope, owner: $owner}) "
+            "SET l.state = 'complete', l.expires = timestamp() + $lease",
+            scope=scope,
+            owner=self.owner,
+            lease=_milliseconds(LEASE_SECONDS),
+        )
+
+    async def renew(self, scopes: list[str]) -> None:
+        await self._connection.write(
+            "MATCH (l:GraphWalkLoad {owner: $owner, state: 'complete'}) WHERE l.scope IN $scopes "
+            "SET l.expires = timestamp() + $lease",
+            scopes=scopes,
+            owner=self.owner,
+            lease=_milliseconds(LEASE_SECONDS),
+        )
+
+    async def keep(self, scopes: list[str]) -> None:
+        """Leave graphs behind on purpose."""
+        await self._connection.write(
+            "MATCH (l:GraphWalkLoad {owner: $owner}) WHERE l.scope IN $scopes SET l.kept = true",
+            scopes=scopes,
+            owner=self.owner,
+        )
+
+    async def remove(self, scope: str) -> None:
+        await self._connection.write(
+            "MATCH (l:GraphWalkLoad {scope: $scope, owner: $owner}) DELETE l", scope=scope, owner=self.owner
+        )
+
+    async def loads(self) -> list[Load]:
+        """All entries, oldest first."""
+        rows = await self._connection.write(
+            "MATCH (l:GraphWalkLoad) RETURN properties(l) AS load, timestamp() AS now ORDER BY l.created, l.scope"
+        )
+        return [_load(row) for row in rows]
+
+
+def _load(row: dict[str, Any]) -> Load:
+    load = row["load"]
+    return Load(
+        load["scope"],
+        load["run_id"],
+        load["digest"],
+        load["nodes"],
+        load["relationships"],
+        load["state"],
+        load["owner"],
+        load["kept"],
+        datetime.fromtimestamp(load["created"] / 1000, UTC),
+        load["expires"] < row["now"],
+    )
+
+
+def _milliseconds(seconds: float) -> int:
+    return int(seconds * 1000)

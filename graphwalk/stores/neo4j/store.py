@@ -1,0 +1,210 @@
+"""Graphs in Neo4j: many of them in one database, each told apart by one extra label on all of its nodes."""
+
+import asyncio
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any
+
+from graphwalk.errors import StoreError
+from graphwalk.settings import Settings
+from graphwalk.stores.batches import node_batches, relationship_batches
+from graphwalk.stores.cypher import Identifiers, quote, render_cypher
+from graphwalk.stores.neo4j.connection import Connection, connect
+from graphwalk.stores.neo4j.loads import LEASE_SECONDS, Ledger, Load
+from graphwalk.stores.neo4j.process import this_process
+from graphwalk.stores.neo4j.values import SCALARS, plain
+from graphwalk.stores.schema_queries import read_schema
+from graphwalk.types.graph import PropertyGraph
+from graphwalk.types.schema import Schema
+from graphwalk.types.values import Row
+
+BATCH = 10_000
+WATCH_SECONDS = 0.5
+"""Between two looks at a graph that another process is loading."""
+
+
+def scope_of(run_id: str, digest: str) -> str:
+    """The label that tells a run's graph from all others: `gw_` and 12 hex digits."""
+    return "gw_" + hashlib.sha256(f"{run_id}\0{digest}".encode()).hexdigest()[:12]
+
+
+class Neo4jDatabase:
+    """The graphs of one run in a Neo4j; open it with `Neo4jDatabase.open`."""
+
+    kind = "neo4j"
+
+    def __init__(self, connection: Connection, *, run_id: str, timeout_seconds: float) -> None:
+        self._connection = connection
+        self._run_id = run_id
+        self._timeout_seconds = timeout_seconds
+        self._ledger = Ledger(connection, this_process())
+        self._stores: dict[str, Neo4jStore] = {}
+        self._loading = asyncio.Lock()
+        self._renewal: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(
+        cls,
+        settings: Settings,
+        *,
+        run_id: str,
+        timeout_seconds: float = 30.0,
+        wait_seconds: float = 90.0,
+        notices: list[str] | None = None,
+    ) -> "Neo4jDatabase":
+        """Reach the server of `settings`; see `open_database`. `notices` collects the server's warnings."""
+        connection = await connect(settings, wait_seconds=wait_seconds, notices=notices)
+        return cls(connection, run_id=run_id, timeout_seconds=timeout_seconds)
+
+    async def load(self, graph: PropertyGraph) -> "Neo4jStore":
+        scope = scope_of(self._run_id, graph.digest)
+        async with self._loading:
+            if scope not in self._stores:
+                await self._ledger.prepare()
+                await self._load(graph, scope)
+                self._stores[scope] = Neo4jStore(self, self._connection, scope, self._timeout_seconds)
+                if self._renewal is None:
+                    self._renewal = asyncio.create_task(self._renew_leases())
+            return self._stores[scope]
+
+    async def _load(self, graph: PropertyGraph, scope: str) -> None:
+        """Find the graph complete, or make it so; waits while another process is at it."""
+        while True:
+            load = await self._ledger.enter(
+                scope, self._run_id, graph.digest, graph.node_count, graph.relationship_count
+            )
+            ours = load.owner == self._ledger.owner
+            if load.state == "complete" and await self._holds(load):
+                if ours or await self._ledger.take_over(load, "complete"):
+                    return
+            elif ours and load.state == "loading":
+                await self._fill(graph, scope)
+                return
+            elif load.state == "complete" or load.dead:
+                await self._remove(load)
+            else:
+                await asyncio.sleep(WATCH_SECONDS)
+
+    async def _holds(self, load: Load) -> bool:
+        """True if the graph has as many nodes and relationships as it should; the server keeps these counts."""
+        label = quote(load.scope)
+        nodes = await self._connection.write(f"MATCH (n:{label}) RETURN count(n) AS count")
+        relationships = await self._connection.write(f"MATCH (:{label})-[r]->() RETURN count(r) AS count")
+        return (nodes[0]["count"], relationships[0]["count"]) == (load.nodes, load.relationships)
+
+    async def _fill(self, graph: PropertyGraph, scope: str) -> None:
+        label, ledger = quote(scope), self._ledger
+        await self._connection.write(
+            f"CREATE CONSTRAINT {quote(scope)} IF NOT EXISTS FOR (n:{label}) REQUIRE n.key IS UNIQUE"
+        )
+        steps = 0
+        for body, rows in _steps(graph, label):
+            await ledger.step(scope, steps, body, rows=rows)
+            steps += 1
+        await ledger.check(scope, steps)
+        await ledger.complete(scope)
+
+    async def _remove(self, load: Load) -> None:
+        """Empty and forget one graph, batch by batch; nothing if somebody else took it over first."""
+        if not await self._ledger.take_over(load, "dropping"):
+            return
+        label = quote(load.scope)
+        left, steps = 1, 0
+        while left:
+            body = f"MATCH (n:{label}) WITH n LIMIT {BATCH} DETACH DELETE n"
+            await self._ledger.step(load.scope, steps, body)
+            left = (await self._connection.write(f"MATCH (n:{label}) RETURN count(n) AS left"))[0]["left"]
+            steps += 1
+            await self._ledger.check(load.scope, steps)
+        await self._connection.write(f"DROP CONSTRAINT {label} IF EXISTS")
+        await self._ledger.remove(load.scope)
+
+    async def drop(self, scope: str) -> None:
+        """Remove the graph with that label, if it was GraphWalk that put it there."""
+        self._stores.pop(scope, None)
+        for load in await self.loads():
+            if load.scope == scope:
+                await self._remove(load)
+
+    async def loads(self) -> list[Load]:
+        """All graphs that GraphWalk, in whichever run, has in this database."""
+        return await self._ledger.loads()
+
+    async def clean(self, *, kept: bool = False) -> list[Load]:
+        """Remove what killed runs left, with `kept` also what finished runs left; never what a living run uses."""
+        unused = [load for load in await self.loads() if load.dead or (kept and load.kept)]
+        for load in unused:
+            await self._remove(load)
+        return unused
+
+    async def _renew_leases(self) -> None:
+        while True:
+            await asyncio.sleep(LEASE_SECONDS / 5)
+            # A server that is away is the business of the queries that need it; the next renewal may find it back.
+            with suppress(StoreError):
+                await self._ledger.renew(list(self._stores))
+
+    async def close(self) -> None:
+        if self._renewal is not None:
+            self._renewal.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._renewal
+        try:
+            if self._stores:
+                await self._ledger.keep(list(self._stores))
+        finally:
+            await self._connection.close()
+
+
+async def open_neo4j(settings: Settings, *, run_id: str, timeout_seconds: float, wait_seconds: float) -> Neo4jDatabase:
+    """See `graphwalk.stores.registry.open_database`."""
+    return await Neo4jDatabase.open(settings, run_id=run_id, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
+
+
+def _steps(graph: PropertyGraph, label: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The parts of a load: Cypher, and the rows it unwinds. Nodes first, relationships find them by key."""
+    for nodes in node_batches(graph, BATCH):
+        yield f"UNWIND $rows AS row CREATE (n:{quote(nodes.label)}:{label}) SET n = row", nodes.rows
+    for relationships in relationship_batches(graph, BATCH):
+        body = (
+            f"UNWIND $rows AS row MATCH (a:{label} {{key: row.s}}) MATCH (b:{label} {{key: row.t}}) "
+            f"CREATE (a)-[r:{quote(relationships.type)}]->(b) SET r = row.p"
+        )
+        yield body, relationships.rows
+
+
+class Neo4jStore:
+    """One graph among the many of a Neo4j."""
+
+    kind = "neo4j"
+
+    def __init__(self, database: Neo4jDatabase, connection: Connection, scope: str, timeout_seconds: float) -> None:
+        self.scope = scope
+        self._database = database
+        self._connection = connection
+        self._timeout_seconds = timeout_seconds
+        self._schemas: dict[int, Schema] = {}
+
+    def render(self, template: str, identifiers: Identifiers) -> str:
+        return render_cypher(template, identifiers, self.scope)
+
+    async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
+        found = await self._connection.read(cypher, parameters or {}, self._timeout_seconds)
+        scope = self.scope
+        return [
+            {n: v if v.__class__ in SCALARS else plain(v, scope) for n, v in zip(names, values, strict=True)}
+            for names, values in found
+        ]
+
+    async def schema(self, samples: int = 0) -> Schema:
+        if samples not in self._schemas:
+
+            async def query(template: str, identifiers: Identifiers, parameters: Mapping[str, Any]) -> list[Row]:
+                return await self.run(self.render(template, identifiers), parameters)
+
+            self._schemas[samples] = await read_schema(query, samples, scope=self.scope)
+        return self._schemas[samples]
+
+    async def drop(self) -> None:
+        await self._database.drop(self.scope)

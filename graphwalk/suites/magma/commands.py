@@ -1,0 +1,94 @@
+"""`graphwalk generate magma` and `graphwalk export magma`."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from graphwalk.suites.magma.config import MagmaSpec
+
+Seed = Annotated[int, typer.Option(help="Same seed, same bytes.")]
+_SPLITS = ("train", "validation", "test")
+_DEFAULT_NODES = (5,)
+
+
+def magma_specs(
+    algorithms: Sequence[str] | None, nodes: Sequence[int] | None, count: int | None, p: float, splits: Sequence[str]
+) -> "list[MagmaSpec]":
+    """Every combination, split by split. ConfigError for a value that does not exist."""
+    from graphwalk.config.yaml_files import validate
+    from graphwalk.suites.magma.config import MagmaConfig
+    from graphwalk.suites.magma.generator.traces import ALGORITHMS
+
+    grids = [
+        {"algorithm": list(algorithms or ALGORITHMS), "nodes": list(nodes or _DEFAULT_NODES), "p": p, "split": split}
+        | ({} if count is None else {"count": count})
+        for split in splits
+    ]
+    return list(validate(MagmaConfig, {"traces": grids}, "magma").specs())
+
+
+def generate_magma_command(
+    algorithm: Annotated[
+        list[str] | None,
+        typer.Option(help="bfs, dfs, dijkstra, floyd_warshall or mst_prim; repeatable. Default: all five."),
+    ] = None,
+    nodes: Annotated[list[int] | None, typer.Option(help="Size of the graphs; repeatable. Default: 5.")] = None,
+    count: Annotated[int | None, typer.Option(min=1, help="Traces of each kind. Default: the paper's number.")] = None,
+    seed: Seed = 0,
+    p: Annotated[float, typer.Option(min=0.0, max=1.0, help="Probability of an edge.")] = 0.5,
+    split: Annotated[str, typer.Option(help="train, validation or test; they never share a graph.")] = "train",
+    out: Annotated[Path | None, typer.Option(help="FILE.jsonl, one trace a line. None: only measure.")] = None,
+) -> None:
+    """Generate traces of graph algorithms, step by step.
+
+    Each final answer is checked against networkx.
+    """
+    from graphwalk.console import data
+    from graphwalk.suites.magma.generator.traces import make_traces, write_traces
+
+    specs = magma_specs(algorithm, nodes, count, p, [split])
+    begun = time.perf_counter()
+    traces = (trace for spec in specs for trace in make_traces(spec, seed))
+    made = sum(1 for _ in traces) if out is None else write_traces(traces, out)
+    data(f"traces   {made}")
+    data(f"seconds  {time.perf_counter() - begun:.3f}")
+
+
+def export_magma_command(
+    folder: Annotated[Path, typer.Argument(help="A new folder; with --verify an exported one.")],
+    algorithm: Annotated[list[str] | None, typer.Option(help="Repeatable. Default: all five.")] = None,
+    nodes: Annotated[list[int] | None, typer.Option(help="Repeatable. Default: 5.")] = None,
+    strategy: Annotated[list[str] | None, typer.Option(help="io, io_reasoning, is or ish; repeatable.")] = None,
+    split: Annotated[list[str] | None, typer.Option(help="train, validation or test; repeatable.")] = None,
+    count: Annotated[int | None, typer.Option(min=1, help="Traces of each kind. Default: the paper's number.")] = None,
+    seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
+    p: Annotated[float, typer.Option(min=0.0, max=1.0, help="Probability of an edge.")] = 0.5,
+    mixed: Annotated[bool, typer.Option("--mixed", help="One shuffled file per split.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Prove that the splits of an export are disjoint.")] = False,
+) -> None:
+    """Write MAGMA as fine-tuning chats, or verify such a folder.
+
+    `datasets`, TRL and what takes the OpenAI chat format read them.
+    """
+    from graphwalk.console import data
+    from graphwalk.suites.magma.export import export_magma
+    from graphwalk.suites.magma.suite import MagmaSuite
+    from graphwalk.suites.magma.verify_export import verify_export
+
+    if not verify:
+        specs = magma_specs(algorithm, nodes, count, p, split or _SPLITS)
+        manifest = export_magma(specs, folder, seed=seed, strategies=strategy or MagmaSuite.settings, mixed=mixed)
+        data(f"{len(manifest['files'])} files written to {folder}")
+    proven = verify_export(folder)
+    for name in proven.chats:
+        counts = f"{proven.chats[name]} chats, {proven.data_points[name]} data points, {proven.graphs[name]} graphs"
+        data(f"{name:<10} {counts}")
+    data("proven: no graph stands in two splits, no chat twice, and every file is as the manifest says")
+
+
+GENERATE: Mapping[str, Callable[..., None]] = {"magma": generate_magma_command}
+EXPORT: Mapping[str, Callable[..., None]] = {"magma": export_magma_command}

@@ -1,0 +1,67 @@
+"""Which algorithm traces an experiment has."""
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, NonNegativeInt, PositiveInt
+
+from graphwalk.config.strict import Spec, Strict, SuiteConfig
+
+Algorithm = Literal["bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim"]
+Split = Literal["train", "validation", "test"]
+
+
+class MagmaSpec(Spec):
+    """Algorithm traces on Erdős–Rényi graphs of `nodes` nodes with edge probability `p`."""
+
+    algorithm: Algorithm = "bfs"
+    nodes: int = Field(default=5, ge=2)
+    p: float = Field(default=0.5, ge=0, le=1)
+    offset: NonNegativeInt = 0
+    """Index of the first trace in its split."""
+    split: Split = "test"
+
+
+def _listed(value: object) -> object:
+    return value if isinstance(value, list | tuple) else (value,)
+
+
+class MagmaGrid(Strict):
+    """Algorithms × sizes, `count` traces of each; a single algorithm or size may be written without a list."""
+
+    algorithm: Annotated[tuple[Algorithm, ...], BeforeValidator(_listed)] = ("bfs",)
+    nodes: Annotated[tuple[Annotated[int, Field(ge=2)], ...], BeforeValidator(_listed)] = (5,)
+    count: PositiveInt | None = None
+    """None: as many as the paper has (test 125, at five nodes 112; train 1000 and 800)."""
+    p: float = Field(default=0.5, ge=0, le=1)
+    offset: NonNegativeInt = 0
+    split: Split = "test"
+
+    def specs(self) -> Iterator[MagmaSpec]:
+        """Algorithm by algorithm, size by size."""
+        for algorithm in self.algorithm:
+            for nodes in self.nodes:
+                count = self.count or paper_count(self.split, nodes)
+                yield MagmaSpec(
+                    count=count, algorithm=algorithm, nodes=nodes, p=self.p, offset=self.offset, split=self.split
+                )
+
+
+def paper_count(split: Split, nodes: int) -> int:
+    """Traces of a split in the MAGMA paper, which has 1024 of five nodes and 1250 of any other size."""
+    if split == "train":
+        return 800 if nodes <= 5 else 1000
+    return 112 if nodes <= 5 else 125
+
+
+class MagmaConfig(SuiteConfig):
+    """The suite `magma`: graph algorithms step by step, on the traces of every entry of `traces`."""
+
+    name: Literal["magma"] = "magma"
+    traces: tuple[MagmaGrid, ...] = (MagmaGrid(),)
+    free_running: bool = False
+    """Keep the model's own answers in the context, instead of one example per step with the correct ones."""
+
+    def specs(self) -> tuple[MagmaSpec, ...]:
+        """What is to be made, in order."""
+        return tuple(spec for grid in self.traces for spec in grid.specs())

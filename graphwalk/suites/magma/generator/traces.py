@@ -1,0 +1,143 @@
+"""Algorithm traces: an instance, and every state that an algorithm passes through on it."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from graphwalk.errors import ConfigError
+from graphwalk.suites.magma.config import Algorithm, MagmaSpec
+from graphwalk.suites.magma.generator.algorithms import Adjacency, Step, bfs, dfs, dijkstra, floyd_warshall, mst_prim
+from graphwalk.suites.magma.generator.check import check_final
+from graphwalk.suites.magma.generator.instances import ROOTED, WEIGHTED, Instance, instances
+
+ALGORITHMS: tuple[Algorithm, ...] = ("bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim")
+
+_RUN: dict[str, Callable[..., Iterator[Step]]] = {
+    "bfs": bfs,
+    "dfs": dfs,
+    "dijkstra": dijkstra,
+    "floyd_warshall": floyd_warshall,
+    "mst_prim": mst_prim,
+}
+
+
+@dataclass(frozen=True)
+class MagmaTrace:
+    """One trace; `index` counts the traces of its split, from 0."""
+
+    algorithm: Algorithm
+    instance: Instance
+    steps: tuple[Step, ...]
+    p: float
+    seed: int
+    split: str
+    index: int
+
+    @property
+    def trace_id(self) -> str:
+        return f"{self.algorithm}-n{self.instance.n}-p{self.p:g}-{self.split}-s{self.seed}-{self.index}"
+
+    @property
+    def final(self) -> list[Any]:
+        """The answer after the last step."""
+        return self.steps[-1].answer
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of algorithm, edges, weights and source; seed and index have no part in it."""
+        return hashlib.sha256(json.dumps([self.algorithm, *self.instance]).encode()).hexdigest()
+
+    def as_json(self) -> dict[str, Any]:
+        """The record of a data set, in the order of the file."""
+        n, edges, weights, source = self.instance
+        return {
+            "algorithm": self.algorithm,
+            "n": n,
+            "p": self.p,
+            "seed": self.seed,
+            "split": self.split,
+            "index": self.index,
+            "trace_id": self.trace_id,
+            "edges": [list(edge) for edge in edges],
+            **({} if weights is None else {"weights": list(weights)}),
+            **({} if source is None else {"source": source}),
+            "steps": [{"hint": step.hint, "answer": step.answer} for step in self.steps],
+            "final": self.final,
+        }
+
+
+def make_traces(spec: MagmaSpec, seed: int, *, check: bool = True) -> Iterator[MagmaTrace]:
+    """The traces of a spec, one by one. `check` compares every final answer with networkx (OracleError).
+
+    ConfigError where the split has fewer distinct traces than asked for.
+    """
+    for index, instance in enumerate(instances(spec, seed), start=spec.offset):
+        steps = run_algorithm(spec.algorithm, instance)
+        if check:
+            check_final(spec.algorithm, instance, steps[-1].answer)
+        yield MagmaTrace(spec.algorithm, instance, steps, spec.p, seed, spec.split, index)
+
+
+def run_algorithm(algorithm: str, instance: Instance) -> tuple[Step, ...]:
+    """All steps of an algorithm on an instance."""
+    arguments = (adjacency_of(instance),) if instance.source is None else (adjacency_of(instance), instance.source)
+    return tuple(_RUN[algorithm](*arguments))
+
+
+def adjacency_of(instance: Instance) -> Adjacency:
+    """Neighbours in ascending order, since edges come in lexicographic order; weight 1.0 where there are none."""
+    adjacency: list[dict[int, float]] = [{} for _ in range(instance.n)]
+    weights = instance.weights or (1.0,) * len(instance.edges)
+    for (i, j), weight in zip(instance.edges, weights, strict=True):
+        adjacency[i][j] = adjacency[j][i] = weight
+    return adjacency
+
+
+def write_traces(traces: Iterable[MagmaTrace], path: Path) -> int:
+    """Write a data set, one JSON object a line, as the traces come; how many there were."""
+    written = 0
+    with path.open("w", encoding="utf-8") as file:
+        for trace in traces:
+            file.write(json.dumps(trace.as_json()) + "\n")
+            written += 1
+    return written
+
+
+def read_traces(path: Path) -> Iterator[MagmaTrace]:
+    """The traces of a data set file. ConfigError names the line that is no trace; steps are computed, not trusted."""
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            try:
+                yield _trace(json.loads(line))
+            except (ValueError, KeyError, TypeError) as error:
+                raise ConfigError(f"{path}:{number}: not a trace of an algorithm: {error}") from error
+
+
+def _trace(record: Mapping[str, Any]) -> MagmaTrace:
+    algorithm = record["algorithm"]
+    if algorithm not in ALGORITHMS:
+        raise ValueError(f"unknown algorithm {algorithm!r}")
+    instance = _instance(record, algorithm)
+    steps = run_algorithm(algorithm, instance)
+    if [step._asdict() for step in steps] != record["steps"]:
+        raise ValueError("its steps are not those of the algorithm")
+    place = (record["p"], record["seed"], record["split"], record["index"])
+    return MagmaTrace(algorithm, instance, steps, *place)
+
+
+def _instance(record: Mapping[str, Any], algorithm: str) -> Instance:
+    n, edges = record["n"], tuple((i, j) for i, j in record["edges"])
+    if not all(0 <= i < j < n for i, j in edges) or any(a >= b for a, b in pairwise(edges)):
+        raise ValueError("edges are pairs i < j of nodes, in lexicographic order")
+    weights = tuple(map(float, record["weights"])) if algorithm in WEIGHTED else None
+    source = record["source"] if algorithm in ROOTED else None
+    if weights is not None and len(weights) != len(edges):
+        raise ValueError("there must be one weight per edge")
+    if source is not None and not 0 <= source < n:
+        raise ValueError(f"source {source} is no node")
+    return Instance(n, edges, weights, source)

@@ -1,0 +1,51 @@
+"""`graphwalk generate maze`."""
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def generate_maze_command(
+    size: Annotated[int, typer.Option(help="Cells on a side.")] = 10,
+    walls: Annotated[float, typer.Option(help="Share of the cells that are walls.")] = 0.5,
+    min_path: Annotated[int, typer.Option(help="Steps from start to goal, at least.")] = 15,
+    generator: Annotated[str, typer.Option(help="random, depth_first, kruskal, prim, wilson or rooms.")] = "random",
+    count: Annotated[int, typer.Option(min=1, help="How many.")] = 1,
+    seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
+    index: Annotated[int, typer.Option(min=0, help="Number of the first maze in the series of a seed.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="FILE.jsonl, FILE.txt (drawings) or FILE.svg (one picture). None: draw them here."),
+    ] = None,
+) -> None:
+    """Generate mazes, all of which can be solved.
+
+    Each has exactly so many walls, and a start and a goal far enough apart.
+    """
+    from graphwalk.config.yaml_files import validate
+    from graphwalk.console import data, say, stdout
+    from graphwalk.suites.mazes.config import MazeSpec
+    from graphwalk.suites.mazes.generator.maze import generate_mazes
+    from graphwalk.suites.mazes.pictures.drawing import draw
+    from graphwalk.suites.mazes.pictures.files import caption, maze_format, save_mazes
+
+    given = {"size": size, "walls": walls, "min_path": min_path, "generator": generator, "count": count}
+    spec = validate(MazeSpec, {**given, "offset": index}, "generate maze")
+    if out is not None:
+        maze_format(out, spec.count)
+    begun = time.perf_counter()
+    made = list(generate_mazes(spec, seed))
+    seconds = time.perf_counter() - begun
+    if out is None:
+        for one in made:
+            data(caption(one))
+            stdout().print(draw(one))
+        return
+    save_mazes(made, out)
+    say(f"{len(made)} mazes in {seconds:.2f} s, written to {out}")
+
+
+GENERATE: Mapping[str, Callable[..., None]] = {"maze": generate_maze_command}

@@ -1,0 +1,95 @@
+"""A person as a model: what the model would read is shown, what is typed becomes its tool calls and its answer."""
+
+import json
+import re
+from collections.abc import Awaitable, Callable, Sequence
+
+from graphwalk.console import data, printable, stdout
+from graphwalk.suites.mazes.generator.layouts import neighbours
+from graphwalk.suites.mazes.pictures.drawing import draw
+from graphwalk.suites.mazes.task import MazeTask
+from graphwalk.suites.mazes.toolbox import CONNECTED_PATH, NEXT_CELLS
+from graphwalk.suites.mazes.walk import walk_of
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+from graphwalk.types.episode import ToolResult
+
+HELP = """\
+  31             visit cell 31 and see the cells next to it
+  path           join the visited cells to a path
+  answer 21 31   answer these cells; just "answer": the path that "path" gave last
+  map            draw what you know
+  quit           give up"""
+
+
+class MazePlayer:
+    """Plays one episode. `read` gives the next line that was typed, None when there are no more."""
+
+    name = "human/maze"
+
+    def __init__(self, task: MazeTask, read: Callable[[], Awaitable[str | None]]) -> None:
+        self._task = task
+        self._read = read
+        self._made: dict[str, ToolCall] = {}
+        self._shown = 0
+        """Messages that were shown."""
+        self._path: list[str] = []
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        """Ask for a line until it is a move. Without tools, at the turn limit, only an answer is one."""
+        self._show(messages)
+        while True:
+            data("cell, path, answer, map or quit?" if tools else "The calls are used up: answer … or quit?")
+            line = await self._read()
+            if line is None or line.strip() == "quit":
+                return self._say({"path": []})
+            reply = self._move(line.split(), bool(tools), messages)
+            if reply is not None:
+                return reply
+
+    async def close(self) -> None:
+        return None
+
+    def _move(self, words: list[str], tools: bool, messages: Sequence[Message]) -> Reply | None:
+        if words == ["map"]:
+            stdout().print(self._map(messages))
+        elif words[:1] == ["answer"]:
+            return self._say({"path": re.findall(r"[^\s,\[\]\"']+", " ".join(words[1:])) or self._path})
+        elif tools and words == ["path"]:
+            return self._call(CONNECTED_PATH, {})
+        elif tools and len(words) == 1:
+            return self._call(NEXT_CELLS, {"node_id": words[0]})
+        else:
+            data(HELP)
+        return None
+
+    def _show(self, messages: Sequence[Message]) -> None:
+        """What is new in the conversation since the last move, and the map of what is known."""
+        for message in messages[self._shown :]:
+            if message.role != "assistant":
+                data(printable(f"{message.content or ''}\n"))
+            call = self._made.get(message.tool_call_id or "")
+            if call is not None and call.name == CONNECTED_PATH and (message.content or "").startswith("["):
+                self._path = json.loads(message.content or "[]")
+        self._shown = len(messages)
+        if self._made:
+            stdout().print(self._map(messages))
+
+    def _map(self, messages: Sequence[Message]) -> object:
+        """The maze as far as results have shown it."""
+        given = {m.tool_call_id: m.content or "" for m in messages if m.tool_call_id is not None}
+        results = [
+            ToolResult(call, given[key], error=None if given[key].startswith(("[", "Note")) else "refused")
+            for key, call in self._made.items()
+            if key in given
+        ]
+        maze, walk = self._task.maze, walk_of(self._task.maze, results)
+        known = walk.seen | {beside for cell in walk.visited for beside in neighbours(cell, maze.size)}
+        return draw(maze, walk.visited, [int(key) for key in self._path], known=known)
+
+    def _call(self, tool: str, arguments: dict[str, str]) -> Reply:
+        call = ToolCall(f"call_{len(self._made) + 1}", tool, json.dumps(arguments))
+        self._made[call.id] = call
+        return Reply(Message("assistant", tool_calls=(call,)), finish_reason="tool_calls", model=self.name)
+
+    def _say(self, answer: dict[str, list[str]]) -> Reply:
+        return Reply(Message("assistant", json.dumps(answer)), finish_reason="stop", model=self.name)

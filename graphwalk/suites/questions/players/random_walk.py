@@ -1,0 +1,97 @@
+"""The random walk: a few valid calls without a plan, then an answer of the right form, guessed from what was seen."""
+
+import json
+import random
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from graphwalk.models.players.policy import Ask, Policy
+from graphwalk.models.players.scripted import AnswerNow
+from graphwalk.suites.questions.players.reading import neighborhood, nodes, read_rows, unique_values
+from graphwalk.suites.questions.players.walker import KEY, Centre
+from graphwalk.suites.questions.template import shipped_templates
+from graphwalk.types.schema import Schema
+from graphwalk.types.values import Row, Value
+
+MOST_TURNS = 6
+MOST_CALLS = 3
+"""Calls of one turn."""
+MOST_ROWS = 4
+HIGHEST_COUNT = 12
+
+
+def random_walk(template: str, parameters: Mapping[str, Value], schema: Schema, draw: random.Random) -> Policy:
+    """Calls of random tools on what the question names and what came up so far; then rows of the right form.
+
+    Right by luck now and then: with one count or one value to guess more often than with a set of nodes.
+    """
+    memory = _Memory(parameters)
+    try:
+        for _ in range(draw.randint(1, MOST_TURNS)):
+            asks = [_any_call(draw, memory, schema) for _ in range(draw.randint(1, MOST_CALLS))]
+            for ask, text in zip(asks, (yield asks), strict=True):
+                memory.learn(ask, read_rows(text) or [])
+    except AnswerNow:
+        pass
+    return json.dumps(memory.guess(draw, _fields(template, parameters, schema)), ensure_ascii=False)
+
+
+class _Memory:
+    """What a walk has seen: values by property name, and what could be looked up next. Lists keep the order seen."""
+
+    def __init__(self, parameters: Mapping[str, Value]) -> None:
+        self._asked_property = str(parameters.get("property", ""))
+        self._values: defaultdict[str, list[Value]] = defaultdict(list)
+        self.centres: list[Centre] = []
+        if "label" in parameters:
+            self._meet(str(parameters["label"]), {self._asked_property: parameters["value"]})
+        if "key" in parameters:
+            self._meet(str(parameters["source_label"]), {KEY: parameters["key"]})
+
+    def learn(self, ask: Ask, rows: Sequence[Row]) -> None:
+        arguments = ask.arguments if isinstance(ask.arguments, Mapping) else {}
+        for row in rows:
+            if "values" in row and arguments["entity_type"] == "node":
+                self._meet(arguments["entity_name"], {arguments["property_name"]: row["values"]})
+            elif "values" in row:
+                self._values[arguments["property_name"]].append(row["values"])
+            elif "neighbor_label" in row:
+                self._meet(row["neighbor_label"], row["neighbor_properties"])
+            elif "label" in row:
+                self._meet(row["label"], row["properties"])
+
+    def guess(self, draw: random.Random, fields: Sequence[str]) -> list[Row]:
+        single = not any(field.endswith("key") for field in fields) or "rel_count" in fields
+        rows = [self._row(draw, fields) for _ in range(1 if single else draw.randint(1, MOST_ROWS))]
+        return [row for row in rows if any(value is not None for value in row.values())]
+
+    def _row(self, draw: random.Random, fields: Sequence[str]) -> Row:
+        return {field: self._value(draw, field) for field in fields}
+
+    def _value(self, draw: random.Random, field: str) -> Value | None:
+        if field.endswith("count"):
+            return draw.randint(1, HIGHEST_COUNT)
+        name = KEY if field.endswith("key") else self._asked_property if field == "value" else field
+        return draw.choice(self._values[name]) if self._values[name] else None
+
+    def _meet(self, label: str, properties: Mapping[str, Value]) -> None:
+        for name, value in properties.items():
+            self._values[name].append(value)
+            self.centres.append(Centre(label, name, value))
+
+
+def _fields(template: str, parameters: Mapping[str, Value], schema: Schema) -> list[str]:
+    """The fields that a question asks for."""
+    question = shipped_templates()[template]
+    owner = question.answer_properties_of
+    type_ = schema.relationship(str(parameters[owner])) if owner else None
+    return list(dict.fromkeys((*question.answer_fields, *(p.name for p in (type_.properties if type_ else ())))))
+
+
+def _any_call(draw: random.Random, memory: _Memory, schema: Schema) -> Ask:
+    if memory.centres and draw.random() < 0.7:
+        return draw.choice([nodes, neighborhood, neighborhood])(*draw.choice(memory.centres))
+    owners = [(node.label, p.name) for node in schema.nodes for p in node.properties]
+    types = [(type_.type, p.name) for type_ in schema.relationships for p in type_.properties]
+    owner, name = draw.choice(owners + types)
+    return unique_values(name, owner, "node" if (owner, name) in owners else "relationship")

@@ -1,0 +1,72 @@
+"""Reading tool results as a program that plays a model: rows in any encoding, pages, and refused calls."""
+
+from collections.abc import Generator, Sequence
+from typing import Any, Literal, TypeVar
+
+from graphwalk.models.players.policy import Ask
+from graphwalk.toolbox.encodings import Encoding, decode_rows, next_page
+from graphwalk.types.values import Row
+
+CALLS_PER_TURN = 256
+"""What an agent takes by default (AgentConfig.max_calls_per_turn); more calls are spread over turns."""
+
+T = TypeVar("T")
+Steps = Generator[list[Ask], list[str], T]
+"""A part of a policy: yields the calls of a turn, is sent their result texts, and returns what it found."""
+
+_ENCODINGS: tuple[Encoding, ...] = ("json", "compact", "csv")
+
+
+def read_rows(text: str) -> list[Row] | None:
+    """The rows of a tool result in whatever encoding it is; None for a message that is no result."""
+    for encoding in _ENCODINGS:
+        try:
+            return decode_rows(text, encoding)
+        except ValueError:
+            continue
+    return None
+
+
+def read(asks: Sequence[Ask]) -> Steps[list[list[Row]]]:
+    """The rows of every call, in order of the calls, over as many turns as it takes.
+
+    Later pages are asked for, and so is what an agent refused because a turn had too many calls. Calls that give no
+    rows while all others of their turn give none either are mistakes and count as empty.
+    """
+    rows: list[list[Row]] = [[] for _ in asks]
+    waiting = list(enumerate(asks))
+    while waiting:
+        turn, waiting = waiting[:CALLS_PER_TURN], waiting[CALLS_PER_TURN:]
+        texts = yield [ask for _, ask in turn]
+        refused = []
+        for (number, ask), text in zip(turn, texts, strict=True):
+            found = read_rows(text)
+            if found is None:
+                refused.append((number, ask))
+                continue
+            rows[number] += found
+            if (page := next_page(text)) is not None:
+                waiting.append((number, _paged(ask, page)))
+        if len(refused) < len(turn):
+            waiting = refused + waiting
+    return rows
+
+
+def neighborhood(label: str, name: str, value: Any) -> Ask:
+    """The call for all relationships of the nodes that have this value."""
+    return Ask("get_all_nearest_neighbors", {"label": label, "property_name": name, "property_value": value})
+
+
+def nodes(label: str, name: str, value: Any) -> Ask:
+    """The call for the nodes that have this value."""
+    return Ask("get_node_by_property", {"label": label, "property_name": name, "property_value": value})
+
+
+def unique_values(name: str, entity: str, entity_type: Literal["node", "relationship"] = "node") -> Ask:
+    """The call for the values of a property of a label or relationship type."""
+    return Ask("get_unique_property_values", {"property_name": name, "entity_name": entity, "entity_type": entity_type})
+
+
+def _paged(ask: Ask, page: int) -> Ask:
+    assert not isinstance(ask.arguments, str)  # only calls made here are read
+    return Ask(ask.tool, {**ask.arguments, "page": page})

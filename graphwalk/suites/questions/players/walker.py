@@ -1,0 +1,137 @@
+"""What every expert plan is made of: the relationships of whole labels or of single nodes, in few tool calls."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from graphwalk.suites.questions.players.reading import Steps, neighborhood, read, unique_values
+from graphwalk.types.graph import value_order
+from graphwalk.types.schema import PropertyType, Schema
+from graphwalk.types.values import Row, Value
+
+KEY = "key"
+WORTH_ASKING = 8
+"""More properties are looked at only if that could save this many times the calls it costs."""
+
+
+class Centre(NamedTuple):
+    """The nodes of one label that share a property value: what one call is about."""
+
+    label: str
+    property: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Link:
+    """One relationship. Parallel ones may look alike, so each is equal to itself only."""
+
+    source: str
+    source_label: str
+    type: str
+    target: str
+    target_label: str
+    properties: Mapping[str, Value]
+    """Empty where the tools do not show the properties of relationships."""
+    neighbor: Mapping[str, Value]
+    """Properties of the end that is not the centre."""
+    outgoing: bool
+    """Seen from its source."""
+
+    @property
+    def centre(self) -> Centre:
+        """The node it was seen from."""
+        return (
+            Centre(self.source_label, KEY, self.source)
+            if self.outgoing
+            else Centre(self.target_label, KEY, self.target)
+        )
+
+
+class Walker:
+    """Asks for neighbourhoods and reads them; knows the schema and nothing else about the graph."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+
+    def links(self, centres: Iterable[Centre]) -> Steps[list[Link]]:
+        """The relationships of all matching nodes, one per row: twice where both ends match."""
+        asked = list(centres)
+        results = yield from read([neighborhood(*centre) for centre in asked])
+        return [self._link(centre.label, row) for centre, rows in zip(asked, results, strict=True) for row in rows]
+
+    def outgoing(self, centres: Iterable[Centre]) -> Steps[list[Link]]:
+        """The relationships that begin at the matching nodes, once each as long as no node matches twice."""
+        links = yield from self.links(centres)
+        return [link for link in links if link.outgoing]
+
+    def relationships(self, labels: Collection[str]) -> Steps[list[Link]]:
+        """Every relationship that begins or ends at a node of these labels, once each.
+
+        The nodes of a label are asked for by the values of one property, and those that were not seen, because they
+        lack that property or stand alone, by key.
+        """
+        values = yield from self._values(sorted(labels))
+        splits = [_split(label, values) for label in sorted(labels)]
+        links = yield from self.links(centre for split in splits for centre in split)
+        seen = {link.centre for link in links}
+        grouped = [split[0].label for split in splits if split and split[0].property != KEY]
+        keys = [Centre(label, KEY, key) for label in grouped for key in values[label, KEY]]
+        links += yield from self.links(centre for centre in keys if centre not in seen)
+        # A relationship between two of these labels has a row at either end, and counts at its source.
+        return [link for link in links if link.outgoing or link.source_label not in labels]
+
+    def _values(self, labels: list[str]) -> Steps[dict[tuple[str, str], list[Value]]]:
+        """Values by label and property: of all keys, and of the properties that promise to have few."""
+        likely = {label: self._likely(label) for label in labels}
+        values = yield from _unique((label, name) for label in labels for name in (KEY, *likely[label][:1]))
+        more = []
+        for label, names in likely.items():
+            fewest = min(len(values[label, name]) for name in (KEY, *names[:1]))
+            if WORTH_ASKING * len(names[1:]) < fewest:
+                more += [(label, name) for name in names[1:]]
+        return values | (yield from _unique(more))
+
+    def _likely(self, label: str) -> list[str]:
+        """Properties of the label besides its key; those known to have few values first."""
+        node = self._schema.node(label)
+        properties = [p for p in node.properties if p.name != KEY] if node else []
+        return [p.name for p in sorted(properties, key=_known_values)]
+
+    def _link(self, label: str, row: Row) -> Link:
+        centre, other = row["center_key"], row["neighbor_properties"][KEY]
+        outgoing = self._outgoing(label, row)
+        ends = (centre, label), (other, row["neighbor_label"])
+        (source, source_label), (target, target_label) = ends if outgoing else ends[::-1]
+        properties = row.get("relationship_properties", {})
+        neighbor = row["neighbor_properties"]
+        return Link(source, source_label, row["type"], target, target_label, properties, neighbor, outgoing)
+
+    def _outgoing(self, label: str, row: Row) -> bool:
+        """As the row says; where directions are not shown, what the schema allows, outgoing if it allows both."""
+        if "direction" in row:
+            return bool(row["direction"] == "outgoing")
+        type_ = self._schema.relationship(row["type"])
+        return type_ is not None and (label, row["neighbor_label"]) in type_.pairs
+
+
+def _unique(names: Iterable[tuple[str, str]]) -> Steps[dict[tuple[str, str], list[Value]]]:
+    asked = list(names)
+    results = yield from read([unique_values(name, label) for label, name in asked])
+    return {name: _once(row["values"] for row in rows) for name, rows in zip(asked, results, strict=True)}
+
+
+def _once(values: Iterable[Value]) -> list[Value]:
+    """Each value once as Cypher compares them: asking for 1 finds 1.0 too, and not true."""
+    return list({value_order(value): value for value in values}.values())
+
+
+def _split(label: str, values: Mapping[tuple[str, str], list[Value]]) -> list[Centre]:
+    """All nodes of a label that have the property with the fewest values; the key where it is no worse."""
+    names = [name for owner, name in values if owner == label and values[owner, name]]
+    best = min(names, key=lambda name: (len(values[label, name]), name != KEY), default=KEY)
+    return [Centre(label, best, value) for value in values[label, best]]
+
+
+def _known_values(property_: PropertyType) -> float:
+    return len(property_.samples) if property_.complete else float("inf")

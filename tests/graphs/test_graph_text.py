@@ -1,0 +1,109 @@
+import json
+from typing import get_args
+
+import pytest
+from inline_snapshot import snapshot
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.text import GraphEncoding, graph_text
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+
+SMALL = PropertyGraph.from_rows(
+    [Node("k7q2", "Zorep", {"ufe": "it's", "ajowu": 1.25}), Node("c1x9", "Mubo", {}), Node("b 2", "Mubo", {"i": True})],
+    [Relationship("VEPAZ", "k7q2", "c1x9", {"oti": "zuvek"}), Relationship("NOKA", "c1x9", "c1x9", {})],
+    seed=7,
+    spec={"nodes": 3},
+)
+
+
+def test_json() -> None:
+    assert graph_text(SMALL, "json") == snapshot("""\
+{
+"nodes":[
+{"key":"k7q2","label":"Zorep","properties":{"ajowu":1.25,"ufe":"it's"}},
+{"key":"c1x9","label":"Mubo","properties":{}},
+{"key":"b 2","label":"Mubo","properties":{"i":true}}
+],"relationships":[
+{"type":"VEPAZ","source":"k7q2","target":"c1x9","properties":{"oti":"zuvek"}},
+{"type":"NOKA","source":"c1x9","target":"c1x9","properties":{}}
+]}\
+""")
+
+
+def test_triples() -> None:
+    assert graph_text(SMALL, "triples") == snapshot("""\
+(k7q2, label, Zorep)
+(k7q2, ajowu, 1.25)
+(k7q2, ufe, 'it\\'s')
+(c1x9, label, Mubo)
+(`b 2`, label, Mubo)
+(`b 2`, i, true)
+(k7q2, VEPAZ {oti: 'zuvek'}, c1x9)
+(c1x9, NOKA, c1x9)\
+""")
+
+
+def test_incidence() -> None:
+    assert graph_text(SMALL, "incidence") == snapshot("""\
+k7q2:Zorep {ajowu: 1.25, ufe: 'it\\'s'}
+  -[:VEPAZ {oti: 'zuvek'}]-> c1x9:Mubo
+c1x9:Mubo
+  -[:NOKA]-> c1x9:Mubo
+`b 2`:Mubo {i: true}\
+""")
+
+
+def test_cypher() -> None:
+    assert graph_text(SMALL, "cypher") == snapshot("""\
+CREATE
+(k7q2:Zorep {key: 'k7q2', ajowu: 1.25, ufe: 'it\\'s'}),
+(c1x9:Mubo {key: 'c1x9'}),
+(`b 2`:Mubo {key: 'b 2', i: true}),
+(k7q2)-[:VEPAZ {oti: 'zuvek'}]->(c1x9),
+(c1x9)-[:NOKA]->(c1x9)\
+""")
+
+
+def test_graphml() -> None:
+    assert graph_text(SMALL, "graphml") == snapshot("""\
+<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="label" for="node" attr.name="label" attr.type="string"/>
+<key id="type" for="edge" attr.name="type" attr.type="string"/>
+<key id="n0" for="node" attr.name="ajowu" attr.type="double"/>
+<key id="n1" for="node" attr.name="i" attr.type="boolean"/>
+<key id="n2" for="node" attr.name="ufe" attr.type="string"/>
+<key id="r0" for="edge" attr.name="oti" attr.type="string"/>
+<graph edgedefault="directed">
+<node id="k7q2"><data key="label">Zorep</data><data key="n0">1.25</data><data key="n2">it's</data></node>
+<node id="c1x9"><data key="label">Mubo</data></node>
+<node id="b 2"><data key="label">Mubo</data><data key="n1">true</data></node>
+<edge source="k7q2" target="c1x9"><data key="type">VEPAZ</data><data key="r0">zuvek</data></edge>
+<edge source="c1x9" target="c1x9"><data key="type">NOKA</data></edge>
+</graph>
+</graphml>\
+""")
+
+
+def test_the_encodings_are_those_that_can_be_configured() -> None:
+    assert get_args(GraphEncoding) == get_args(AgentConfig.model_fields["graph_encoding"].annotation)
+
+
+@pytest.mark.parametrize("encoding", get_args(GraphEncoding))
+def test_everything_is_there_and_nothing_about_the_making(encoding: GraphEncoding) -> None:
+    graph = generate_graph(GraphSpec(preset="paper-100"), 7)
+    text = graph_text(graph, encoding)
+    values = {str(v) for node in graph.nodes() for v in node.properties.values()}
+    values |= {str(v) for r in graph.relationships() for v in r.properties.values()}
+    assert all(name in text for name in [*graph.keys, *values])
+    types = sum(text.count(table.type) for table in graph.relationship_tables)
+    assert types == graph.relationship_count
+    assert "density" not in text
+    assert "seed" not in text
+
+
+def test_the_json_text_is_json() -> None:
+    graph = generate_graph(GraphSpec(preset="paper-100"), 7)
+    assert sorted(json.loads(graph_text(graph, "json"))) == ["nodes", "relationships"]

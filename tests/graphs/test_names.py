@@ -1,0 +1,52 @@
+import re
+
+import pytest
+
+from graphwalk import seeds
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.names import CYPHER_WORDS, WordMaker, english_words, node_keys
+from graphwalk.graphs.random.spec import GraphSpec
+
+
+def test_the_dictionary_knows_english() -> None:
+    words = english_words()
+    assert {"cat", "node", "relation", "walked", "graphs"} <= words
+    assert all(re.fullmatch("[a-z]{3,8}", word) for word in words)
+    assert len(words) > 50_000
+
+
+def test_words_are_distinct_and_mean_nothing() -> None:
+    maker = WordMaker(seeds.generator(1, "test"))
+    words = [*maker.words(20_000, shortest=4), *(w.lower() for w in maker.labels(50) + maker.relationship_types(50))]
+    assert len(set(words)) == len(words)
+    assert not set(words) & (english_words() | CYPHER_WORDS)
+    assert all(re.fullmatch("[a-z]{4,8}", word) for word in words)
+
+
+def test_words_run_through_the_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:
+    banned = frozenset(WordMaker(seeds.generator(1, "test")).words(100))
+    monkeypatch.setattr("graphwalk.graphs.random.names.english_words", lambda: banned)
+    assert not banned & set(WordMaker(seeds.generator(1, "test")).words(100))
+
+
+def test_all_names_of_a_graph_are_distinct_whatever_their_case() -> None:
+    graph = generate_graph(GraphSpec(preset="paper-500"), 5)
+    tables = [*graph.node_tables, *graph.relationship_tables]
+    names = [table.label for table in graph.node_tables] + [table.type for table in graph.relationship_tables]
+    for table in tables:
+        for name, column in table.columns.items():
+            names += [name, *(value for value in column.pool if isinstance(value, str))]
+    names += graph.keys
+    assert len({name.lower() for name in names}) == len(names)
+    assert all(table.label == table.label.capitalize() for table in graph.node_tables)
+    assert all(table.type.isupper() for table in graph.relationship_tables)
+    assert all(name.islower() for table in tables for name in table.columns)
+
+
+@pytest.mark.parametrize(("count", "length"), [(1, 4), (500, 4), (10_000, 6), (1_000_000, 8)])
+def test_node_keys_are_short_unique_and_no_numbers(count: int, length: int) -> None:
+    keys = node_keys(seeds.generator(1, "test"), count)
+    assert len(set(keys)) == count
+    assert {len(key) for key in keys} == {length}
+    assert all(re.fullmatch("([b-z][0-9])+", key) for key in keys[:1000])
+    assert count == 1 or keys != sorted(keys)

@@ -1,0 +1,119 @@
+"""The five algorithms: every step on a small graph worked out by hand, and properties on random graphs."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphwalk.suites.magma.generator.check import check_final
+from graphwalk.suites.magma.generator.instances import Instance
+from graphwalk.suites.magma.generator.traces import ALGORITHMS, run_algorithm
+
+#      4.0       1.0
+#  0 ───── 1 ───── 2       4 ── 5
+#  └────── 3 ──────┘         2.0
+#     1.0     2.0
+EDGES = ((0, 1), (0, 3), (1, 2), (2, 3), (4, 5))
+WEIGHTS = (4.0, 1.0, 1.0, 2.0, 2.0)
+
+
+def states(algorithm: str, source: int | None, weights: tuple[float, ...] | None = None) -> list[Any]:
+    return [step.answer for step in run_algorithm(algorithm, Instance(6, EDGES, weights, source))]
+
+
+def hints(algorithm: str, source: int | None, weights: tuple[float, ...] | None = None) -> list[Any]:
+    return [step.hint for step in run_algorithm(algorithm, Instance(6, EDGES, weights, source))]
+
+
+def test_bfs() -> None:
+    assert states("bfs", 3) == [[0, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3]]
+    assert hints("bfs", 3) == [
+        {"queue": [3], "dequeued": 3, "unvisited_neighbourhood": [0, 2]},
+        {"queue": [0, 2], "dequeued": 0, "unvisited_neighbourhood": [1]},
+        {"queue": [2, 1], "dequeued": 2, "unvisited_neighbourhood": []},
+        {"queue": [1], "dequeued": 1, "unvisited_neighbourhood": []},
+    ]
+
+
+def test_dfs() -> None:
+    first = [[[0]], [[0, 1]], [[0, 1, 2]], [[0, 1, 2, 3]]]
+    assert states("dfs", None) == [*first, [[0, 1, 2, 3], [4]], [[0, 1, 2, 3], [4, 5]]]
+    assert hints("dfs", None)[2] == {"stack": [0, 1, 2], "visited": 2, "neighbourhood": [1, 3]}
+    assert hints("dfs", None)[4] == {"stack": [4], "visited": 4, "neighbourhood": [5]}
+
+
+def test_dijkstra() -> None:
+    end = [[0, 1, 4.0], [0, 2, 3.0], [0, 3, 1.0]]
+    assert states("dijkstra", 0, WEIGHTS) == [[[0, 1, 4.0], [0, 3, 1.0]], end, end, end]
+    assert hints("dijkstra", 0, WEIGHTS)[1] == {
+        "priority_queue": [[3, 1.0], [1, 4.0]],
+        "unvisited": [1, 2, 3, 4, 5],
+        "visited": [0],
+    }
+
+
+def test_floyd_warshall() -> None:
+    steps = states("floyd_warshall", None, WEIGHTS)
+    assert steps[0] == [[0, 1, 4.0], [0, 3, 1.0], [1, 2, 1.0], [1, 3, 5.0], [2, 3, 2.0], [4, 5, 2.0]]
+    assert steps[5] == [[0, 1, 4.0], [0, 2, 3.0], [0, 3, 1.0], [1, 2, 1.0], [1, 3, 3.0], [2, 3, 2.0], [4, 5, 2.0]]
+    assert len(steps) == 6
+    assert hints("floyd_warshall", None, WEIGHTS)[4] == {"pivot": 4, "pivots_left": [5]}
+
+
+def test_floyd_warshall_applies_the_last_pivot() -> None:
+    through_the_last = Instance(3, ((0, 2), (1, 2)), (1.0, 1.0), None)
+    before, after = [step.answer for step in run_algorithm("floyd_warshall", through_the_last)][1:]
+    assert [0, 1, 2.0] not in before
+    assert [0, 1, 2.0] in after
+
+
+def test_mst_prim() -> None:
+    assert states("mst_prim", 0, WEIGHTS) == [
+        [],
+        [[0, 3, 1.0]],
+        [[0, 3, 1.0], [2, 3, 2.0]],
+        [[0, 3, 1.0], [1, 2, 1.0], [2, 3, 2.0]],
+    ]
+    assert hints("mst_prim", 0, WEIGHTS)[1]["priority_queue"] == [[3, 1.0], [1, 4.0]]
+
+
+@pytest.mark.parametrize("algorithm", ["dijkstra", "mst_prim"])
+def test_ties_go_to_the_lowest_number(algorithm: str) -> None:
+    star = Instance(4, ((0, 3), (1, 3), (2, 3)), (5.0, 5.0, 5.0), 3)
+    assert [min(step.hint["priority_queue"])[0] for step in run_algorithm(algorithm, star)] == [3, 0, 1, 2]
+    assert [step.hint["visited"] for step in run_algorithm(algorithm, star)] == [[], [3], [0, 3], [0, 1, 3]]
+
+
+def test_an_equal_key_does_not_replace_the_first() -> None:
+    """Node 0 hangs on 2 and on 1 by equal weights; 2 is the source and offers it first."""
+    triangle = Instance(3, ((0, 1), (0, 2), (1, 2)), (2.0, 2.0, 1.0), 2)
+    assert [step.answer for step in run_algorithm("mst_prim", triangle)][-1] == [[0, 2, 2.0], [1, 2, 1.0]]
+
+
+@pytest.mark.parametrize(("algorithm", "final"), [("bfs", [2]), ("dijkstra", []), ("mst_prim", [])])
+def test_lonely_source(algorithm: str, final: list[Any]) -> None:
+    assert [step.answer for step in run_algorithm(algorithm, Instance(3, (), (), 2))] == [final]
+
+
+@st.composite
+def problems(draw: st.DrawFn) -> Instance:
+    n = draw(st.integers(2, 9))
+    pairs = [(i, j) for i in range(n) for j in range(i + 1, n)]
+    edges = tuple(sorted(draw(st.sets(st.sampled_from(pairs)))))
+    weights = tuple(float(draw(st.integers(1, 10))) for _ in edges)
+    return Instance(n, edges, weights, draw(st.integers(0, n - 1)))
+
+
+@settings(max_examples=150, deadline=None)
+@given(problems(), st.sampled_from(ALGORITHMS))
+def test_states_grow_to_what_networkx_finds(problem: Instance, algorithm: str) -> None:
+    if algorithm in ("dfs", "floyd_warshall"):
+        problem = problem._replace(source=None)
+    steps = run_algorithm(algorithm, problem)
+    check_final(algorithm, problem, steps[-1].answer)
+    sizes = [sum(map(len, s.answer)) if algorithm == "dfs" else len(s.answer) for s in steps]
+    assert sizes == sorted(sizes)
+    whole_graph = algorithm in ("dfs", "floyd_warshall")
+    component = {"bfs": 0, "dijkstra": 1, "mst_prim": 1}
+    assert len(steps) == (problem.n if whole_graph else len(steps[-1].answer) + component[algorithm])

@@ -1,0 +1,215 @@
+"""Data sets: distinct, split for ever, the same for the same seed, fast; networkx confirms them."""
+
+import json
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+from inline_snapshot import snapshot
+
+from graphwalk.errors import ConfigError, OracleError
+from graphwalk.suites.magma.config import MagmaSpec
+from graphwalk.suites.magma.generator.check import check_final
+from graphwalk.suites.magma.generator.instances import Instance, instances
+from graphwalk.suites.magma.generator.traces import ALGORITHMS, MagmaTrace, make_traces, read_traces, write_traces
+
+SPLITS = ("train", "validation", "test")
+
+
+def made(seed: int = 3, **fields: Any) -> list[MagmaTrace]:
+    return list(make_traces(MagmaSpec(**fields), seed))
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_the_papers_splits_have_no_data_point_twice(algorithm: str) -> None:
+    for n, counts in ((5, (800, 112, 112)), (6, (1000, 125, 125))):
+        found = [
+            list(instances(MagmaSpec(algorithm=algorithm, nodes=n, count=count, split=split), 1))
+            for split, count in zip(SPLITS, counts, strict=True)
+        ]
+        assert tuple(map(len, found)) == counts
+        assert len({instance for split in found for instance in split}) == sum(counts)
+
+
+def test_no_graph_of_a_split_is_in_another_whatever_seed_source_and_weights() -> None:
+    edges = {
+        split: {
+            (i.n, i.edges)
+            for seed in (1, 2)
+            for n in (4, 5, 6)
+            for i in instances(MagmaSpec(algorithm="bfs", nodes=n, count=25, split=split), seed)
+        }
+        for split in SPLITS
+    }
+    assert all(not edges[a] & edges[b] for a, b in combinations(SPLITS, 2))
+
+
+@pytest.mark.parametrize("nodes", [5, 6, 15])
+def test_an_item_depends_on_seed_and_index_only(nodes: int) -> None:
+    long = made(algorithm="dijkstra", nodes=nodes, count=40)
+    assert made(algorithm="dijkstra", nodes=nodes, count=5, offset=20) == long[20:25]
+    assert [trace.index for trace in long] == list(range(40))
+    assert made(algorithm="dijkstra", nodes=nodes, count=40, seed=4) != long
+
+
+def test_the_same_bytes_in_every_process() -> None:
+    program = (
+        "import json\n"
+        "from graphwalk.suites.magma.config import MagmaSpec\n"
+        "from graphwalk.suites.magma.generator.traces import make_traces\n"
+        "for n in (5, 7):\n"
+        "    for t in make_traces(MagmaSpec(algorithm='mst_prim', nodes=n, count=3), 7):\n"
+        "        print(json.dumps(t.as_json()))\n"
+    )
+    here = [json.dumps(t.as_json()) for n in (5, 7) for t in made(algorithm="mst_prim", nodes=n, count=3, seed=7)]
+    for hash_seed in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", program],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={"PYTHONHASHSEED": hash_seed},
+        )
+        assert done.stdout.splitlines() == here
+
+
+def test_one_line_of_a_data_set() -> None:
+    trace = made(algorithm="dijkstra", nodes=4, count=1)[0]
+    assert trace.as_json() == snapshot(
+        {
+            "algorithm": "dijkstra",
+            "n": 4,
+            "p": 0.5,
+            "seed": 3,
+            "split": "test",
+            "index": 0,
+            "trace_id": "dijkstra-n4-p0.5-test-s3-0",
+            "edges": [[0, 1], [0, 2], [0, 3], [1, 3], [2, 3]],
+            "weights": [9.0, 10.0, 5.0, 9.0, 6.0],
+            "source": 0,
+            "steps": [
+                {
+                    "hint": {"priority_queue": [[0, 0.0]], "unvisited": [0, 1, 2, 3], "visited": []},
+                    "answer": [[0, 1, 9.0], [0, 2, 10.0], [0, 3, 5.0]],
+                },
+                {
+                    "hint": {"priority_queue": [[3, 5.0], [1, 9.0], [2, 10.0]], "unvisited": [1, 2, 3], "visited": [0]},
+                    "answer": [[0, 1, 9.0], [0, 2, 10.0], [0, 3, 5.0]],
+                },
+                {
+                    "hint": {"priority_queue": [[1, 9.0], [2, 10.0]], "unvisited": [1, 2], "visited": [0, 3]},
+                    "answer": [[0, 1, 9.0], [0, 2, 10.0], [0, 3, 5.0]],
+                },
+                {
+                    "hint": {"priority_queue": [[2, 10.0]], "unvisited": [2], "visited": [0, 1, 3]},
+                    "answer": [[0, 1, 9.0], [0, 2, 10.0], [0, 3, 5.0]],
+                },
+            ],
+            "final": [[0, 1, 9.0], [0, 2, 10.0], [0, 3, 5.0]],
+        }
+    )
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_records_have_what_other_programs_read(algorithm: str) -> None:
+    record = made(algorithm=algorithm, nodes=8, count=1)[0].as_json()
+    assert ("weights" in record) == (algorithm in ("dijkstra", "floyd_warshall", "mst_prim"))
+    assert ("source" in record) == (algorithm in ("bfs", "dijkstra", "mst_prim"))
+    assert record["edges"] == sorted(record["edges"])
+    assert record["final"] == record["steps"][-1]["answer"]
+    assert all(weight == int(weight) and 1 <= weight <= 10 for weight in record.get("weights", ()))
+
+
+def test_edge_probability() -> None:
+    for p in (0.25, 0.5):
+        edges = sum(len(i.edges) for i in instances(MagmaSpec(nodes=12, count=400, p=p, split="train"), 5))
+        assert edges / (400 * 66) == pytest.approx(p, abs=0.02)
+
+
+def test_sources_and_weights_are_uniform() -> None:
+    found = list(instances(MagmaSpec(algorithm="dijkstra", nodes=6, count=1200, split="train"), 5))
+    sources = [instance.source for instance in found]
+    weights = [weight for instance in found for weight in instance.weights or ()]
+    assert all(150 < sources.count(source) < 250 for source in range(6))
+    assert all(0.09 < weights.count(float(w)) / len(weights) < 0.11 for w in range(1, 11))
+
+
+@pytest.mark.parametrize(("fields", "found"), [({"count": 113}, 112), ({"count": 801, "split": "train"}, 800)])
+def test_a_split_that_is_too_small(fields: dict[str, Any], found: int) -> None:
+    with pytest.raises(ConfigError, match=f"has {found} distinct dfs traces of 5 nodes") as error:
+        made(algorithm="dfs", nodes=5, **fields)
+    assert error.value.hint
+
+
+def test_large_graphs() -> None:
+    first, second = made(algorithm="mst_prim", nodes=600, p=0.004, count=2)
+    assert first.instance != second.instance
+    assert len(first.final) == len(first.steps) - 1
+
+
+def test_an_impossible_probability() -> None:
+    with pytest.raises(ConfigError, match="0 distinct bfs traces of 7 nodes at p = 0"):
+        made(nodes=7, p=0.0, split="train", count=1)
+
+
+def test_networkx_refuses_a_wrong_answer() -> None:
+    square = Instance(4, ((0, 1), (0, 2), (1, 3), (2, 3)), (1.0, 2.0, 1.0, 5.0), 0)
+    tree = [[0, 1, 1.0], [0, 2, 2.0], [1, 3, 1.0]]
+    wrong: dict[str, list[Any]] = {
+        "bfs": [0, 1, 2],
+        "dfs": [[0, 1, 2], [3]],
+        "dijkstra": [[0, 1, 1.0], [0, 2, 2.0], [0, 3, 3.0]],
+        "floyd_warshall": [[0, 1, 1.0]],
+    }
+    for algorithm, final in wrong.items():
+        with pytest.raises(OracleError, match=algorithm):
+            check_final(algorithm, square, final)
+    check_final("mst_prim", square, tree)
+    for broken in (tree[:-1], [*tree, [2, 3, 5.0]], [*tree[:-1], [2, 3, 5.0]], [*tree[:-1], [2, 3, 1.0]]):
+        with pytest.raises(OracleError, match="mst_prim"):
+            check_final("mst_prim", square, broken)
+
+
+def test_data_sets_are_read_back_and_checked(tmp_path: Path) -> None:
+    traces = [trace for algorithm in ALGORITHMS for trace in made(algorithm=algorithm, nodes=6, count=2)]
+    records = [trace.as_json() for trace in traces]
+    file = tmp_path / "traces.jsonl"
+    assert write_traces(traces, file) == 10
+    assert [json.loads(line) for line in file.read_text().splitlines()] == records
+    assert list(read_traces(file)) == traces
+    records[1]["steps"][0]["answer"] = [5]
+    for bad in (json.dumps(records[1]), "{", "[]", '{"algorithm": "a_star"}', "{}"):
+        file.write_text(f"{json.dumps(records[0])}\n{bad}\n")
+        with pytest.raises(ConfigError, match=r"traces\.jsonl:2: not a trace"):
+            list(read_traces(file))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_ten_thousand_final_answers_are_those_of_networkx(algorithm: str) -> None:
+    """Sizes 5 to 50 and two edge probabilities, the sparse one for graphs in several pieces."""
+    checked, disconnected = 0, 0
+    for n in range(5, 51):
+        for p in (0.5, 1.5 / n):
+            spec = MagmaSpec(algorithm=algorithm, nodes=n, count=109, p=p, split="train")
+            for trace in make_traces(spec, 11):
+                checked += 1
+                disconnected += len(_components(trace.instance)) > 1
+    assert checked >= 10_000
+    assert disconnected >= 3_000
+
+
+def _components(instance: Instance) -> set[int]:
+    root = list(range(instance.n))
+
+    def find(node: int) -> int:
+        while root[node] != node:
+            node = root[node]
+        return node
+
+    for i, j in instance.edges:
+        root[find(i)] = find(j)
+    return {find(node) for node in range(instance.n)}

@@ -1,0 +1,151 @@
+"""A person plays a maze, and looks at walks."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from graphwalk.suites.mazes.config import MazeSpec
+from graphwalk.suites.mazes.generator.lines import read_mazes
+from graphwalk.suites.mazes.generator.maze import generate_maze
+
+GRAPHWALK = (sys.executable, "-m", "graphwalk")
+SPEC = MazeSpec(size=6, walls=0.4, min_path=7)
+SIZE = ("--size", "6", "--walls", "0.4", "--min-path", "7")
+
+
+def graphwalk(*words: object, typed: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*GRAPHWALK, *map(str, words)],
+        input=typed,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "NO_COLOR": "1", "COLUMNS": "100"},
+        timeout=60,
+        check=False,
+    )
+
+
+def test_a_person_finds_the_way(tmp_path: Path) -> None:
+    way = generate_maze(SPEC, 3).shortest_path()
+    typed = "\n".join([*map(str, way), "path", "answer"])
+    played = graphwalk("play", "maze", *SIZE, "--seed", 3, "--out", tmp_path / "walk.html", typed=typed)
+    assert played.returncode == 0, played.stderr
+    assert f"valid, {len(way) - 1} steps (shortest {len(way) - 1}), {len(way) + 1} calls" in played.stdout
+    assert f'from cell "{way[0]}" to cell "{way[-1]}"' in played.stdout  # the prompt of the model
+    assert "Content-Security-Policy" in (tmp_path / "walk.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("typed", "verdict"),
+    [
+        ("", "no answer, 0 calls"),
+        ("quit\n", "no answer, 0 calls"),
+        ("what now\n\nmap\nquit\n", "no answer, 0 calls"),
+        ("x\n99\npath\nanswer 1, 2\n", "3 calls"),
+    ],
+)
+def test_any_line_can_be_typed(typed: str, verdict: str) -> None:
+    played = graphwalk("play", "maze", *SIZE, typed=typed)
+    assert played.returncode == 0, played.stderr
+    assert verdict in played.stdout
+
+
+def test_at_the_turn_limit_only_an_answer_counts() -> None:
+    played = graphwalk("play", "maze", *SIZE, "--turn-limit", 2, typed="0\n1\n2\nanswer 3\n")
+    assert "The calls are used up" in played.stdout
+    assert ", 2 calls" in played.stdout
+
+
+def test_an_interrupt_ends_the_game_at_once() -> None:
+    game = subprocess.Popen([*GRAPHWALK, "play", "maze"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert game.stdout is not None
+    assert any(b"quit?" in line for line in game.stdout)
+    begun = time.monotonic()
+    game.send_signal(signal.SIGINT)
+    assert game.wait(timeout=20) == 130
+    assert time.monotonic() - begun < 5
+    for pipe in (game.stdin, game.stdout):
+        assert pipe is not None
+        pipe.close()
+
+
+def test_mazes_as_text_and_pictures(tmp_path: Path) -> None:
+    drawn = graphwalk("generate", "maze", *SIZE, "--seed", 1, "--index", 4)
+    assert drawn.stdout.count("\n") == 1 + 8
+    for name in ("m.txt", "m.svg", "m.jsonl"):
+        made = graphwalk("generate", "maze", *SIZE, "--seed", 1, "--index", 4, "--out", tmp_path / name)
+        assert made.returncode == 0, made.stderr
+    (maze,) = read_mazes(tmp_path / "m.jsonl")
+    assert maze == generate_maze(SPEC, 1, 4)
+    assert (tmp_path / "m.txt").read_text() == drawn.stdout
+    assert (tmp_path / "m.svg").read_text().count('class="wall"') == 14
+
+
+@pytest.mark.parametrize(
+    ("words", "cause"),
+    [
+        (("--out", "m.png"), "mazes are written as .jsonl, .txt, .svg"),
+        (("--out", "m.svg", "--count", "2"), "a picture holds one maze"),
+        (("--out", "no/such/folder/m.jsonl"), "cannot be written"),
+        (("--generator", "magic"), "generator"),
+        (("--walls", "1.5"), "walls"),
+        (("--size", "3"), "min_path 15 is impossible"),
+    ],
+    ids=str,
+)
+def test_mistakes_are_named(
+    words: tuple[str, ...], cause: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = graphwalk("generate", "maze", *words)
+    assert made.returncode == 2
+    assert cause in made.stderr
+    assert "Traceback" not in made.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("runs") / "run"
+    models = ("-m", "scripted/expert", "-m", "scripted/flawed:through_wall")
+    done = graphwalk("run", "paper-table-1", *models, "--setting", "tools", "--graphs", 2, "--json", "--out", folder)
+    assert done.returncode == 0, done.stderr
+    assert [row["accuracy"] for row in json.loads(done.stdout)["rows"]] == [100.0, 0.0]
+    return folder
+
+
+def test_walks_of_a_run(run_folder: Path, tmp_path: Path) -> None:
+    drawn = graphwalk("view", run_folder, "-m", "scripted/expert")
+    assert drawn.returncode == 0, drawn.stderr
+    assert drawn.stdout.count("scripted/expert · tools · ") == drawn.stdout.count("valid, ") == 2
+    for name in ("w.html", "w.svg", "w.txt"):
+        made = graphwalk("view", run_folder, "--out", tmp_path / name)
+        assert made.returncode == 0, made.stderr
+        assert ("this is the first of 4" in made.stderr) == name.endswith("svg")
+    picture = (tmp_path / "w.svg").read_text()
+    assert 'class="path"' in picture
+    assert "<title>scripted/expert" in picture
+    assert (tmp_path / "w.html").read_text().count("scripted/expert") == 2
+    assert "through wall, " in (tmp_path / "w.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "cause"),
+    [
+        (("--task", "none"), 2, "has no episode with task_id none"),
+        (("--out", "w.png"), 2, "walks are written as"),
+    ],
+)
+def test_what_cannot_be_viewed(run_folder: Path, words: tuple[str, ...], code: int, cause: str) -> None:
+    made = graphwalk("view", run_folder, *words)
+    assert (made.returncode, cause in made.stderr) == (code, True), made.stderr
+
+
+def test_a_run_can_be_scored_again(run_folder: Path) -> None:
+    assert "4 results scored again, 0 scores changed" in graphwalk("rescore", run_folder).stderr

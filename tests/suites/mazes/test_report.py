@@ -1,0 +1,75 @@
+"""The report of mazes."""
+
+from typing import Any
+
+import pytest
+
+from graphwalk.errors import ConfigError
+from graphwalk.report.report import build_report
+from graphwalk.report.tables import text_tables
+from graphwalk.suites.mazes.report import paper_reference
+
+
+def result(maze: int = 0, error: str | None = None, size: int = 10, **changes: Any) -> dict[str, Any]:
+    valid = error is None
+    score = {
+        **{"correct": valid, "valid": valid, "optimal": valid, "strict_correct": valid, "error_class": error},
+        **{"length_ratio": 1.5 if valid else None, "path_length": 15, "repeated_cells": 2, "wall_hits": 1},
+        **{"teleports": 0, "visited": 12, "revisits": 1, "jumps": 1, "wall_calls": 2, "goal_visited": valid},
+        **{"calls": 20, "repeated_calls": 0, "cycles": 0, "tool_errors": 2, "parallel_calls": 0, "grounded": 1.0},
+    }
+    return {
+        **{"task_id": f"maze-{maze}-{size}", "model": "test/one", "setting": "tools", "repeat": 0},
+        **{"exit_status": "answered", "score": score, "turns": 21, "tool_calls": 20, "usage": {}, "seconds": 2.0},
+        "task": {"graph_digest": f"g{maze}-{size}", "par_calls": 16},
+        "world": {"size": size, "wall_ratio": 0.5, "min_path": 15, "generator": "random"},
+        **changes,
+    }
+
+
+def test_validity_and_calls_by_size() -> None:
+    results = [
+        result(n, size=size, error=None if size == 10 or n else "wrong_goal") for n in range(4) for size in (10, 20)
+    ]
+    report = build_report(results, "mazes")
+    (row,) = report.rows
+    assert (row["questions"], row["correct"], row["accuracy"]) == (8, 7, 87.5)
+    assert (row["wrong_goal"], row["through_wall"], row["jumps"], row["wall_hits"]) == (1, 0, 8, 8)
+    assert (row["calls_per_question"], row["calls_over_par"], row["length_ratio"]) == (20.0, 1.25, 1.5)
+    assert [(group["size"], group["accuracy"]) for group in report.groups["size"]] == [(10, 100.0), (20, 75.0)]
+    titles = [table.title for table in text_tables(report)]
+    assert titles == ["Results", "By size"]  # the other groupings have one group
+
+
+def test_what_was_not_asked_is_unknown_and_not_zero() -> None:
+    failed = result(1, score=None, exit_status="model_error")
+    (row,) = build_report([failed], "mazes").rows
+    assert (row["questions"], row["infrastructure_failures"], row["accuracy"], row["length_ratio"]) == (
+        0,
+        1,
+        None,
+        None,
+    )
+
+
+def test_always_empty_is_a_baseline() -> None:
+    (baseline,) = build_report([result()], "mazes").baselines
+    assert (baseline["model"], baseline["accuracy"], baseline["no_answer"]) == ("always empty", 0.0, 1)
+
+
+def test_the_papers_table_stands_beside() -> None:
+    reference = build_report([result()], "mazes", reference="table_1_mazes").reference
+    assert reference is not None
+    rows = {row["model"]: row for row in reference.rows}
+    assert rows.keys() == {"gpt-4o-mini", "gpt-4o", "gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano"}  # with tools
+    assert (rows["gpt-4.1"]["correct"], rows["gpt-4.1"]["accuracy"], rows["gpt-4.1"]["calls_per_question"]) == (
+        10,
+        100.0,
+        21.4,
+    )
+    assert len(paper_reference("table_1_mazes").rows) == 12
+
+
+def test_there_is_no_other_table() -> None:
+    with pytest.raises(ConfigError, match="no table 'table_2_questions' of mazes"):
+        paper_reference("table_2_questions")
