@@ -17,6 +17,7 @@ from typing import Any
 from benchmarks.measure import Row
 from benchmarks.walking_server import walking_server
 from graphwalk.agent.conversation import conversation
+from graphwalk.environment import Environment
 from graphwalk.experiments.config import ExperimentConfig
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.random.generate import generate_graph
@@ -25,7 +26,6 @@ from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.progress import Silent
 from graphwalk.runner.run import start_run
-from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph
@@ -104,9 +104,9 @@ def _calls(graph: PropertyGraph) -> list[tuple[str, dict[str, Any]]]:
 async def run(folder: Path, url: str, rounds: int) -> Usage:
     """Play `rounds` × 64 episodes through the runner."""
     watch = Stopwatch()
-    settings = Settings({"BENCH_BASE_URL": url, "BENCH_API_KEY": "no-secret"})
+    environment = Environment({"BENCH_BASE_URL": url, "BENCH_API_KEY": "no-secret"})
     run_folder = RunFolder.create(folder)
-    summary = await start_run(experiment(rounds), run_folder, settings, watch, run_id="bench", created="now")
+    summary = await start_run(experiment(rounds), run_folder, environment, watch, run_id="bench", created="now")
     assert summary.finished == summary.episodes == IN_FLIGHT * rounds
     return watch.usage
 

@@ -6,25 +6,25 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from graphwalk import database
+from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import StoreError
-from graphwalk.settings import Settings, load_settings
 
 
 @contextmanager
-def neo4j_server() -> Iterator[Settings | str]:
-    """Settings that reach a Neo4j, or the reason why there is none."""
-    given = load_settings()
+def neo4j_server() -> Iterator[Environment | str]:
+    """Environment that reach a Neo4j, or the reason why there is none."""
+    given = read_environment()
     if given.neo4j_uri:
         yield given
         return
     with TemporaryDirectory() as home:
-        settings = Settings({**given.variables, "GRAPHWALK_HOME": str(Path(home))})
+        environment = Environment({**given.variables, "GRAPHWALK_HOME": str(Path(home))})
         try:
-            server = database.up(settings, port=None)
+            server = database.up(environment, port=None)
         except StoreError as error:
             yield str(error).splitlines()[0]
             return
         try:
-            yield Settings({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password, "GRAPHWALK_HOME": home})
+            yield Environment({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password, "GRAPHWALK_HOME": home})
         finally:
-            database.down(settings, delete=True)
+            database.down(environment, delete=True)

@@ -13,9 +13,9 @@ from typing import Any
 from benchmarks.measure import Pair, Row, in_turns
 from benchmarks.servers import neo4j_server
 from graphwalk.config.agent import AgentConfig
+from graphwalk.environment import Environment
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
-from graphwalk.settings import Settings
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.store import GraphStore
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
@@ -51,7 +51,7 @@ def measure(quick: bool) -> Iterator[Row]:
 
 
 def _embedded_rows(runner: asyncio.Runner, graph: PropertyGraph, quick: bool) -> Iterator[Row]:
-    database = runner.run(open_database("embedded", Settings(), run_id="bench"))
+    database = runner.run(open_database("embedded", Environment(), run_id="bench"))
     store = runner.run(database.load(graph))
     engine = store._engine  # type: ignore[attr-defined]
 
@@ -66,7 +66,7 @@ def _embedded_rows(runner: asyncio.Runner, graph: PropertyGraph, quick: bool) ->
     yield _row("tool call, embedded ÷ same Cypher raw", _compare(runner, graph, store, raw, quick))
 
 
-def _neo4j_rows(runner: asyncio.Runner, graph: PropertyGraph, server: Settings, quick: bool) -> Iterator[Row]:
+def _neo4j_rows(runner: asyncio.Runner, graph: PropertyGraph, server: Environment, quick: bool) -> Iterator[Row]:
     from neo4j import AsyncGraphDatabase
 
     database = runner.run(open_database("neo4j", server, run_id="bench"))

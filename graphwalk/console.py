@@ -5,8 +5,8 @@ import warnings
 from functools import cache
 from typing import TYPE_CHECKING, TextIO
 
+from graphwalk.environment import read_environment
 from graphwalk.errors import GraphwalkError
-from graphwalk.settings import load_settings
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,10 +41,10 @@ def data(text: str) -> None:
 
 def show_error(error: GraphwalkError) -> None:
     """Cause, and what to do next; without secrets, whatever a server put into its message."""
-    settings = load_settings()
-    say(f"error: {settings.redact(str(error))}")
+    environment = read_environment()
+    say(f"error: {environment.redact(str(error))}")
     if error.hint:
-        say(f"  try: {settings.redact(error.hint)}")
+        say(f"  try: {environment.redact(error.hint)}")
 
 
 def printable(text: str) -> str:

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from graphwalk.settings import load_settings
+from graphwalk.environment import read_environment
 
 pytest_plugins = ["tests.neo4j_servers"]
 
@@ -18,6 +18,6 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     os.environ.pop("PYTHONUNBUFFERED", None)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    given = urlsplit(load_settings().neo4j_uri or "").hostname
+    given = urlsplit(read_environment().neo4j_uri or "").hostname
     config.option.allow_hosts = ",".join(["127.0.0.1", "::1", "localhost", *([given] if given else [])])
     config.option.allow_unix_socket = True

@@ -18,13 +18,13 @@ import pytest
 from graphwalk import database
 from graphwalk.database.docker import docker_answers
 from graphwalk.database.releases import RELEASES
+from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import StoreError
-from graphwalk.settings import Settings, load_settings
 from graphwalk.stores import open_database
 from graphwalk.stores.store import Database
 
 GIVEN = "given"
-RELEASE_NAMES = (GIVEN,) if load_settings().neo4j_uri else tuple(RELEASES)
+RELEASE_NAMES = (GIVEN,) if read_environment().neo4j_uri else tuple(RELEASES)
 HOME = "GRAPHWALK_TEST_SERVERS"
 """The folder of the servers of one test run; xdist workers inherit it."""
 SMALL = {"server.memory.pagecache.size": "32m"}
@@ -55,12 +55,12 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 @pytest.fixture(scope="session")
 def neo4j_settings() -> Iterator[Any]:
-    """A function: release → Settings that reach a server of it."""
+    """A function: release → Environment that reach a server of it."""
     containers: dict[str, Any] = {}
 
-    def settings(release: str) -> Settings:
+    def settings(release: str) -> Environment:
         if release == GIVEN:
-            return load_settings()
+            return read_environment()
         if "containers" not in _missing and docker_answers():
             try:
                 return _container_settings(release, containers)
@@ -74,19 +74,19 @@ def neo4j_settings() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session", params=release_params())
-def neo4j_server(request: pytest.FixtureRequest, neo4j_settings: Any) -> Settings:
-    """Settings that reach a real Neo4j; every test runs once for each release."""
-    settings: Settings = neo4j_settings(request.param)
-    return settings
+def neo4j_server(request: pytest.FixtureRequest, neo4j_settings: Any) -> Environment:
+    """Environment that reach a real Neo4j; every test runs once for each release."""
+    environment: Environment = neo4j_settings(request.param)
+    return environment
 
 
 @pytest.fixture(params=[pytest.param("embedded", id="embedded"), *release_params()])
 async def any_database(request: pytest.FixtureRequest) -> AsyncIterator[Database]:
     """An open database: embedded, and each release of Neo4j. What a test loads there is removed after it."""
     embedded = request.param == "embedded"
-    settings = Settings() if embedded else request.getfixturevalue("neo4j_settings")(request.param)
+    environment = Environment() if embedded else request.getfixturevalue("neo4j_settings")(request.param)
     run_id = f"test-{uuid.uuid4().hex}"
-    database = await open_database("embedded" if embedded else "neo4j", settings, run_id=run_id)
+    database = await open_database("embedded" if embedded else "neo4j", environment, run_id=run_id)
     yield database
     if not embedded:
         for load in await database.loads():  # type: ignore[attr-defined]
@@ -95,18 +95,18 @@ async def any_database(request: pytest.FixtureRequest) -> AsyncIterator[Database
     await database.close()
 
 
-def server_settings(home: Path, release: str) -> Settings:
+def server_settings(home: Path, release: str) -> Environment:
     """Start, or find, a server of the jars whose state is in `home`. Skips the test where that is impossible."""
-    settings = Settings({**load_settings().variables, "GRAPHWALK_HOME": str(home)})
+    environment = Environment({**read_environment().variables, "GRAPHWALK_HOME": str(home)})
     try:
-        server = database.up(settings, with_="jars", release=release, port=None, heap="512m", conf=SMALL)
+        server = database.up(environment, with_="jars", release=release, port=None, heap="512m", conf=SMALL)
     except StoreError as error:
         _missing[release] = str(error)
         pytest.skip(f"no Neo4j {release}: {error}")
-    return Settings({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password, "GRAPHWALK_HOME": str(home)})
+    return Environment({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password, "GRAPHWALK_HOME": str(home)})
 
 
-def _container_settings(release: str, containers: dict[str, Any]) -> Settings:
+def _container_settings(release: str, containers: dict[str, Any]) -> Environment:
     # Tests reach loopback only, and that is where the engine of this machine publishes ports.
     os.environ.setdefault("TESTCONTAINERS_CONNECTION_MODE", "docker_host")
     os.environ.setdefault("TESTCONTAINERS_HOST_OVERRIDE", "127.0.0.1")
@@ -122,12 +122,12 @@ def _container_settings(release: str, containers: dict[str, Any]) -> Settings:
                 container.stop()
             raise
     container = containers[release]
-    return Settings({"NEO4J_URI": container.get_connection_url(), "NEO4J_PASSWORD": container.password})
+    return Environment({"NEO4J_URI": container.get_connection_url(), "NEO4J_PASSWORD": container.password})
 
 
 def _stop_all(folder: Path) -> None:
     for home in folder.iterdir() if folder.exists() else ():
-        database.down(Settings({"GRAPHWALK_HOME": str(home)}), delete=True)
+        database.down(Environment({"GRAPHWALK_HOME": str(home)}), delete=True)
     shutil.rmtree(folder, ignore_errors=True)
 
 

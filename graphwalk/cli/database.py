@@ -23,15 +23,16 @@ def up(
     """Start Neo4j on this machine. Later commands find it by themselves."""
     from graphwalk import database
     from graphwalk.console import data, say
-    from graphwalk.settings import load_settings
+    from graphwalk.environment import read_environment
 
-    settings = load_settings()
+    environment = read_environment()
     say("starting Neo4j (the first time its files are fetched, which takes a minute or two) …")
-    server = database.up(settings, with_=with_, release=release, port=port, heap=heap)
+    server = database.up(environment, with_=with_, release=release, port=port, heap=heap)
     data(f"Neo4j {server.version} answers at {server.uri} (by {server.how})")
     say(f"user neo4j; the password is in {server.folder / 'password'}")
-    if settings.neo4j_uri:
-        say(f"NEO4J_URI is set to {settings.redact(settings.neo4j_uri)} and comes first; unset it to use this server")
+    if environment.neo4j_uri:
+        elsewhere = environment.redact(environment.neo4j_uri)
+        say(f"NEO4J_URI is set to {elsewhere} and comes first; unset it to use this server")
     say("try it:  graphwalk run quickstart --store neo4j")
 
 
@@ -42,9 +43,9 @@ def down(
     """Stop what `db up` started. Its data stays unless --delete is given."""
     from graphwalk import database
     from graphwalk.console import data
-    from graphwalk.settings import load_settings
+    from graphwalk.environment import read_environment
 
-    server = database.down(load_settings(), delete=delete)
+    server = database.down(read_environment(), delete=delete)
     if server is None:
         data("nothing was running that `graphwalk db up` had started")
     else:
@@ -60,20 +61,20 @@ def status() -> None:
     from graphwalk import database
     from graphwalk.asynchronous import run_async
     from graphwalk.console import data
-    from graphwalk.settings import load_settings
+    from graphwalk.environment import read_environment
 
-    settings = load_settings()
-    found = database.status(settings)
-    if settings.neo4j_uri:
-        data(f"NEO4J_URI      {settings.redact(settings.neo4j_uri)}")
+    environment = read_environment()
+    found = database.status(environment)
+    if environment.neo4j_uri:
+        data(f"NEO4J_URI      {environment.redact(environment.neo4j_uri)}")
     if found.server is None:
         data("started here   nothing (graphwalk db up)")
     else:
         state = "answers" if found.answers else "runs, but does not answer" if found.running else "is gone"
         data(f"started here   Neo4j {found.server.version} at {found.server.uri}, by {found.server.how}: {state}")
-    if not settings.neo4j_uri and not found.answers:
+    if not environment.neo4j_uri and not found.answers:
         raise typer.Exit(3)
-    loads = run_async(database.list_loads(settings))
+    loads = run_async(database.list_loads(environment))
     data(f"graphs         {len(loads)}")
     for load in loads:
         data(f"  {_described(load)}")
@@ -92,12 +93,12 @@ def load(
     from graphwalk import database
     from graphwalk.asynchronous import run_async
     from graphwalk.console import data
+    from graphwalk.environment import read_environment
     from graphwalk.graphs.files.formats import load_graph
-    from graphwalk.settings import load_settings
 
     read = load_graph(graph)
     begun = time.perf_counter()
-    loaded = run_async(database.load(load_settings(), read))
+    loaded = run_async(database.load(read_environment(), read))
     seconds = time.perf_counter() - begun
     data(f"{loaded.nodes} nodes and {loaded.relationships} relationships in {seconds:.1f} s")
     data(f"label          {loaded.scope}")
@@ -112,13 +113,13 @@ def clean(
     from graphwalk import database
     from graphwalk.asynchronous import run_async
     from graphwalk.console import data
-    from graphwalk.settings import load_settings
+    from graphwalk.environment import read_environment
 
-    settings = load_settings()
+    environment = read_environment()
     if dry_run:
-        removed = [load for load in run_async(database.list_loads(settings)) if load.dead or (all_ and load.kept)]
+        removed = [load for load in run_async(database.list_loads(environment)) if load.dead or (all_ and load.kept)]
     else:
-        removed = run_async(database.clean(settings, kept=all_))
+        removed = run_async(database.clean(environment, kept=all_))
     for load in removed:
         data(_described(load))
     graphs = "1 graph" if len(removed) == 1 else f"{len(removed)} graphs"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 if TYPE_CHECKING:
-    from graphwalk.settings import Settings
+    from graphwalk.environment import Environment
 
 
 @dataclass(frozen=True)
@@ -26,26 +26,26 @@ def doctor(
 ) -> None:
     """Say what works here, and how to fix the rest."""
     from graphwalk.console import data, printable
-    from graphwalk.settings import load_settings
+    from graphwalk.environment import read_environment
 
-    settings = load_settings()
+    environment = read_environment()
     broken = False
-    for finding in _findings(settings, model or []):
+    for finding in _findings(environment, model or []):
         broken |= finding.state == "broken"
-        data(printable(f"{finding.state:<7} {finding.name:<16} {settings.redact(finding.detail)}"))
+        data(printable(f"{finding.state:<7} {finding.name:<16} {environment.redact(finding.detail)}"))
         if finding.fix:
             data(printable(f"{'':<24} → {finding.fix}"))
     raise typer.Exit(3 if broken else 0)
 
 
-def _findings(settings: "Settings", models: list[str]) -> Iterator[Finding]:
+def _findings(environment: "Environment", models: list[str]) -> Iterator[Finding]:
     yield Finding("python", "ok", sys.version.split()[0])
     yield _run("embedded store", _embedded)
-    yield _neo4j(settings)
+    yield _neo4j(environment)
     yield _docker()
-    yield from _keys(settings)
+    yield from _keys(environment)
     for model in models:
-        yield from _model(model, settings)
+        yield from _model(model, environment)
 
 
 def _run(name: str, look: Callable[[], Coroutine[Any, Any, str]]) -> Finding:
@@ -71,16 +71,16 @@ async def _embedded() -> str:
     return f"kglite {version('kglite')} holds a graph of {rows[0]['count']} nodes"
 
 
-def _neo4j(settings: "Settings") -> Finding:
+def _neo4j(environment: "Environment") -> Finding:
     from graphwalk.database import list_loads, status
 
-    server = status(settings).server
-    if settings.neo4j_uri is None and server is None:
+    server = status(environment).server
+    if environment.neo4j_uri is None and server is None:
         return Finding("neo4j", "off", "none known (the embedded store does without)", "graphwalk db up")
 
     async def look() -> str:
-        graphs = await list_loads(settings)
-        return f"{settings.neo4j_uri or (server and server.uri)} answers, {len(graphs)} graphs in it"
+        graphs = await list_loads(environment)
+        return f"{environment.neo4j_uri or (server and server.uri)} answers, {len(graphs)} graphs in it"
 
     return _run("neo4j", look)
 
@@ -93,22 +93,22 @@ def _docker() -> Finding:
     return Finding("docker", "off", "no engine answers; `graphwalk db up` starts Neo4j from its jars (JDK and Maven)")
 
 
-def _keys(settings: "Settings") -> Iterator[Finding]:
-    names = [name for name in settings.variables if name.endswith("_API_KEY")]
+def _keys(environment: "Environment") -> Iterator[Finding]:
+    names = [name for name in environment.variables if name.endswith("_API_KEY")]
     for name in sorted(names):
         yield Finding("key", "ok", f"{name} is set")
     if not names:
         yield Finding("key", "off", "no *_API_KEY is set", "export OPENAI_API_KEY=…   (or write it into .env)")
 
 
-def _model(spec: str, settings: "Settings") -> Iterator[Finding]:
+def _model(spec: str, environment: "Environment") -> Iterator[Finding]:
     from graphwalk.asynchronous import run_async
     from graphwalk.errors import GraphwalkError
     from graphwalk.models.conformance import Capability, check_model
     from graphwalk.models.registry import open_model
 
     async def check() -> list[Capability]:
-        opened = open_model(spec, settings)
+        opened = open_model(spec, environment)
         try:
             return await check_model(opened, seconds=60.0)
         finally:

@@ -28,12 +28,12 @@ def check_model(model: Annotated[str, typer.Argument(help="provider/model")]) ->
     """
     from graphwalk.asynchronous import run_async
     from graphwalk.console import data, printable, say
+    from graphwalk.environment import read_environment
     from graphwalk.models.conformance import Capability, check_model
     from graphwalk.models.registry import open_model
-    from graphwalk.settings import load_settings
 
     async def check() -> list[Capability]:
-        opened = open_model(model, load_settings())
+        opened = open_model(model, read_environment())
         try:
             return await check_model(opened)
         finally:

@@ -31,12 +31,12 @@ def play(
     from graphwalk.asynchronous import run_async
     from graphwalk.cli.view import show
     from graphwalk.console import data, printable
+    from graphwalk.environment import read_environment
     from graphwalk.models.players.person import LineReader, Person
     from graphwalk.runner.one_episode import play_first
     from graphwalk.runner.resolve import resolve
-    from graphwalk.settings import load_settings
 
-    experiment = resolve(_experiment(what, setting, seed, turn_limit, context.args), load_settings())
+    experiment = resolve(_experiment(what, setting, seed, turn_limit, context.args), read_environment())
     read = LineReader()
 
     def sit_down(task: "Task") -> "Model":

@@ -63,9 +63,9 @@ def run(
 
     Episodes are models × settings × graphs × questions × repeats. Without a model the scripted ones play.
     """
+    from graphwalk.environment import read_environment
     from graphwalk.experiments.loading import load_experiment
     from graphwalk.runner.resolve import resolve
-    from graphwalk.settings import load_settings
 
     flags: dict[str, Any] = {
         "models": model,
@@ -87,7 +87,7 @@ def run(
     }
     given = {key: value for key, value in flags.items() if value is not None}
     config = load_experiment(experiment, override or (), given, worlds=graphs)
-    resolved = resolve(config, load_settings(), keys=not dry_run)
+    resolved = resolve(config, read_environment(), keys=not dry_run)
     if dry_run:
         _dry_run(resolved, json)
     else:
@@ -109,9 +109,9 @@ def resume(
     What is finished stays, what failed is tried again, and no reply is paid for twice.
     """
     from graphwalk.cli.progress import progress_for_terminal
+    from graphwalk.environment import read_environment
     from graphwalk.runlog.run_folder import RunFolder
     from graphwalk.runner.run import resume_run
-    from graphwalk.settings import load_settings
 
     limits = {
         "max_concurrency": max_concurrency,
@@ -123,7 +123,7 @@ def resume(
     changes = {name: value for name, value in limits.items() if value is not None}
     run_folder = RunFolder.open(folder)
     with progress_for_terminal() as progress:
-        _finish(run_folder, resume_run(run_folder, load_settings(), progress, changes), fail_under, json)
+        _finish(run_folder, resume_run(run_folder, read_environment(), progress, changes), fail_under, json)
 
 
 def _start(experiment: "Experiment", out: Path | None, fail_under: float | None, json: bool) -> None:

@@ -1,6 +1,9 @@
 """What every part of a configuration is: fixed, and without fields that nobody knows."""
 
-from pydantic import BaseModel, ConfigDict, PositiveInt
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, PositiveInt, ValidationInfo
 
 
 class Strict(BaseModel):
@@ -20,3 +23,23 @@ class SuiteConfig(Strict):
     """The `suite` of an experiment; every suite has a class of its own with this one as its base."""
 
     name: str
+
+
+def _absolute(text: str, info: ValidationInfo) -> str:
+    """A path made absolute; relative ones begin in the folder of the file that names them (see `validate`)."""
+    if not is_path(text):
+        return text
+    folder = (info.context or {}).get("folder")
+    path = (Path(folder or ".") / Path(text).expanduser()).resolve()
+    if not path.exists():
+        raise ValueError(f"there is no file or folder {path}")
+    return str(path)
+
+
+def is_path(text: str) -> bool:
+    """True for what a user writes for a file of their own, and not for the name of something that ships."""
+    return "/" in text or text.endswith((".yaml", ".yml"))
+
+
+NameOrPath = Annotated[str, AfterValidator(_absolute)]
+"""Something that ships, by its name, or a file of the user's, by its path: `node_count`, `./my_question.yaml`."""

@@ -10,8 +10,8 @@ from pathlib import Path
 from graphwalk.database.java import fetch_jars, find_java
 from graphwalk.database.ports import answers_bolt
 from graphwalk.database.releases import Release
+from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.local_server import write_private
 
 STOP_SECONDS = 30.0
@@ -32,7 +32,7 @@ _FOLDERS = ("data", "logs", "run", "import", "plugins", "licenses", "lib")
 
 def start_jars(
     release: Release,
-    settings: Settings,
+    environment: Environment,
     *,
     folder: Path,
     port: int,
@@ -45,7 +45,13 @@ def start_jars(
 
     `folder` keeps data, log and configuration; `heap` as in "768m"; `conf` are lines of neo4j.conf that win over ours.
     """
-    java = [str(find_java(release, settings)), f"-Xmx{heap}", *_FLAGS, "-cp", f"{fetch_jars(release, settings)}/*"]
+    java = [
+        str(find_java(release, environment)),
+        f"-Xmx{heap}",
+        *_FLAGS,
+        "-cp",
+        f"{fetch_jars(release, environment)}/*",
+    ]
     fresh = not (folder / "data" / "dbms").exists()
     _configure(folder, port, conf)
     if fresh:

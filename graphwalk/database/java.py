@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from graphwalk.database.releases import Release
+from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
-from graphwalk.settings import Settings
 
 _JVM_FOLDERS = (("/usr/lib/jvm", "*"), ("/Library/Java/JavaVirtualMachines", "*/Contents/Home"))
 _VERSION = re.compile(r'version "(\d+)')
@@ -19,9 +19,9 @@ _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0
 """
 
 
-def find_java(release: Release, settings: Settings) -> Path:
+def find_java(release: Release, environment: Environment) -> Path:
     """A `java` that runs the release. StoreError if there is none."""
-    for binary in _javas(settings):
+    for binary in _javas(environment):
         if _java_version(binary) in release.java:
             return binary
     versions = " or ".join(map(str, release.java))
@@ -31,8 +31,8 @@ def find_java(release: Release, settings: Settings) -> Path:
     )
 
 
-def _javas(settings: Settings) -> Iterator[Path]:
-    if home := settings.get("JAVA_HOME"):
+def _javas(environment: Environment) -> Iterator[Path]:
+    if home := environment.get("JAVA_HOME"):
         yield Path(home) / "bin" / "java"
     for folder, pattern in _JVM_FOLDERS:
         for jvm in sorted(Path(folder).glob(pattern)):
@@ -50,9 +50,9 @@ def _java_version(binary: Path) -> int | None:
     return int(found[1]) if found else None
 
 
-def fetch_jars(release: Release, settings: Settings) -> Path:
+def fetch_jars(release: Release, environment: Environment) -> Path:
     """The folder with the jars of a release, fetched with Maven the first time. StoreError where that fails."""
-    cache = Path(settings.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "graphwalk-neo4j"
+    cache = Path(environment.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "graphwalk-neo4j"
     target = cache / release.version
     if target.exists():
         return target

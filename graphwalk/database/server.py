@@ -14,8 +14,8 @@ from graphwalk.database.docker import docker_answers, start_docker, stop_docker
 from graphwalk.database.jars import runs_in, start_jars, stop_jars
 from graphwalk.database.ports import answers_bolt, free_port, is_taken
 from graphwalk.database.releases import DEFAULT_RELEASE, Release, release_named
+from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.local_server import (
     LocalServer,
     read_state,
@@ -39,7 +39,7 @@ class Status:
 
 
 def up(
-    settings: Settings,
+    environment: Environment,
     *,
     with_: Literal["auto", "docker", "jars"] = "auto",
     release: str = DEFAULT_RELEASE,
@@ -55,8 +55,8 @@ def up(
     not start.
     """
     chosen = release_named(release)
-    with _locked(settings):
-        found = status(settings)
+    with _locked(environment):
+        found = status(environment)
         if found.server and found.running:
             # One that is slow to answer may be busy with somebody's run, or starting: it is waited for, never ended.
             _same_release(found.server, chosen)
@@ -66,7 +66,7 @@ def up(
         port = free_port() if port is None else port
         if is_taken(port):
             raise StoreError(f"port {port} is taken by something else", hint=f"graphwalk db up --port {port + 1}")
-        folder = state_folder(settings).absolute() / f"neo4j-{chosen.name}-{how}"
+        folder = state_folder(environment).absolute() / f"neo4j-{chosen.name}-{how}"
         password = _password(folder)
         common: dict[str, Any] = {
             "folder": folder,
@@ -79,28 +79,28 @@ def up(
         if how == "docker":
             start_docker(chosen, **common)
         else:
-            pid = start_jars(chosen, settings, conf=conf or {}, **common)
+            pid = start_jars(chosen, environment, conf=conf or {}, **common)
         server = LocalServer(how, chosen.name, chosen.version, port, password, folder, pid)
-        write_state(settings, server)
+        write_state(environment, server)
         _await_answer(server, wait_seconds)
         return server
 
 
-def down(settings: Settings, *, delete: bool = False) -> LocalServer | None:
+def down(environment: Environment, *, delete: bool = False) -> LocalServer | None:
     """Stop what `up` started, and with `delete` remove its data; what was stopped, None if there was nothing."""
-    with _locked(settings):
-        server = read_state(settings)
+    with _locked(environment):
+        server = read_state(environment)
         if server is not None:
             _stop(server, delete=delete)
-            state_file(settings).unlink(missing_ok=True)
+            state_file(environment).unlink(missing_ok=True)
             if delete:
                 shutil.rmtree(server.folder, ignore_errors=True)
         return server
 
 
-def status(settings: Settings) -> Status:
+def status(environment: Environment) -> Status:
     """What `up` started, and whether it lives and answers."""
-    server = read_state(settings)
+    server = read_state(environment)
     if server is None:
         return Status(None)
     answers = answers_bolt(server.port)
@@ -159,9 +159,9 @@ def _password(folder: Path) -> str:
 
 
 @contextmanager
-def _locked(settings: Settings) -> Iterator[None]:
+def _locked(environment: Environment) -> Iterator[None]:
     """One `up` or `down` at a time."""
-    folder = state_folder(settings)
+    folder = state_folder(environment)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with (folder / "lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

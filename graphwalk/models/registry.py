@@ -5,8 +5,8 @@ Another package adds a provider with one class and one entry point:
     class Parrot:
         \"\"\"Repeats the last message: `parrot/any`.\"\"\"
 
-        def __init__(self, name: str, settings: Settings) -> None:
-            self.tone = settings.get("PARROT_TONE", "plain")
+        def __init__(self, name: str, environment: Environment) -> None:
+            self.tone = environment.get("PARROT_TONE", "plain")
 
         async def complete(self, messages, tools, options) -> Reply:
             return Reply(Message("assistant", messages[-1].content))
@@ -25,13 +25,13 @@ from importlib.metadata import entry_points
 from ipaddress import ip_address
 from typing import Any
 
+from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError
 from graphwalk.models.backends.endpoint import Endpoint
 from graphwalk.models.backends.failure import redacted
 from graphwalk.models.backends.openai_chat import OpenAIChatModel
 from graphwalk.models.backends.openai_responses import OpenAIResponsesModel
 from graphwalk.models.model import Model
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 
 ENTRY_POINTS = "graphwalk.models"
@@ -63,25 +63,25 @@ def check_name(spec: str) -> None:
         raise ConfigError(f"unknown provider {provider!r} in {spec!r}", hint=f"there are: {', '.join(providers)}")
 
 
-def open_model(spec: str, settings: Settings) -> Model:
+def open_model(spec: str, environment: Environment) -> Model:
     """The bare model named `provider/model`. ConfigError as `check_name`; for a missing key; for a broken plug-in."""
     check_name(spec)
     provider, _, name = spec.partition("/")
     if provider in _BUILT_IN:
-        return _BUILT_IN[provider](spec, name, settings)
+        return _BUILT_IN[provider](spec, name, environment)
     if provider in EPISODE_PROVIDERS:
         raise ConfigError(f"{spec} plays single episodes and cannot be opened as a model", hint="use it in a run")
     (point, *_) = entry_points(group=ENTRY_POINTS, name=provider)
-    return _foreign(spec, lambda: point.load()(name, settings), settings)
+    return _foreign(spec, lambda: point.load()(name, environment), environment)
 
 
 class ForeignModel:
     """A class of another package, made whole: with a name, with `close`, and failing only as models may fail."""
 
-    def __init__(self, name: str, inner: Any, settings: Settings) -> None:
+    def __init__(self, name: str, inner: Any, environment: Environment) -> None:
         self.name = name
         self._inner = inner
-        self._redact = settings.redact
+        self._redact = environment.redact
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         try:
@@ -101,47 +101,47 @@ class ForeignModel:
             await close()
 
 
-def _foreign(spec: str, make: Callable[[], Any], settings: Settings) -> Model:
+def _foreign(spec: str, make: Callable[[], Any], environment: Environment) -> Model:
     try:
-        return ForeignModel(spec, make(), settings)
+        return ForeignModel(spec, make(), environment)
     except GraphwalkError:
         raise
     except Exception as error:
-        cause = settings.redact(f"{type(error).__name__}: {error}")
+        cause = environment.redact(f"{type(error).__name__}: {error}")
         raise ConfigError(f"{spec} cannot be loaded: {cause}") from error
 
 
-def _openai(spec: str, model: str, settings: Settings) -> Model:
+def _openai(spec: str, model: str, environment: Environment) -> Model:
     """OpenAI by OPENAI_API_KEY and OPENAI_BASE_URL: Responses for reasoning models, Chat Completions for others"""
     make = _openai_responses if _REASONING_MODEL.match(model) else _openai_chat
-    return make(spec, model, settings)
+    return make(spec, model, environment)
 
 
-def _openai_chat(spec: str, model: str, settings: Settings) -> Model:
+def _openai_chat(spec: str, model: str, environment: Environment) -> Model:
     """the same, always by Chat Completions"""
-    return OpenAIChatModel(spec, _openai_endpoint(settings), model)
+    return OpenAIChatModel(spec, _openai_endpoint(environment), model)
 
 
-def _openai_responses(spec: str, model: str, settings: Settings) -> Model:
+def _openai_responses(spec: str, model: str, environment: Environment) -> Model:
     """the same, always by Responses"""
-    return OpenAIResponsesModel(spec, _openai_endpoint(settings), model)
+    return OpenAIResponsesModel(spec, _openai_endpoint(environment), model)
 
 
-def _openai_endpoint(settings: Settings) -> Endpoint:
-    return _endpoint("OPENAI", settings.get("OPENAI_BASE_URL") or _OPENAI, settings)
+def _openai_endpoint(environment: Environment) -> Endpoint:
+    return _endpoint("OPENAI", environment.get("OPENAI_BASE_URL") or _OPENAI, environment)
 
 
-def _openai_api(spec: str, model: str, settings: Settings) -> Model:
+def _openai_api(spec: str, model: str, environment: Environment) -> Model:
     """openai-api/NAME/MODEL: any compatible server, by NAME_BASE_URL and NAME_API_KEY"""
     name, _, model = model.partition("/")
     if not model:
         raise ConfigError(f"{spec!r} names no model", hint="write it as openai-api/NAME/MODEL")
     variable = re.sub(r"\W", "_", name).upper()
-    base_url = settings.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
-    return OpenAIChatModel(spec, _endpoint(variable, base_url, settings), model)
+    base_url = environment.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
+    return OpenAIChatModel(spec, _endpoint(variable, base_url, environment), model)
 
 
-def _langchain(spec: str, model: str, settings: Settings) -> Model:
+def _langchain(spec: str, model: str, environment: Environment) -> Model:
     """langchain/PACKAGE.CLASS/MODEL: a chat model of LangChain's (pip install 'graphwalk-agents[langchain]')"""
     path, _, model = model.partition("/")
     module, _, class_name = path.rpartition(".")
@@ -154,19 +154,21 @@ def _langchain(spec: str, model: str, settings: Settings) -> Model:
         chat_class = getattr(importlib.import_module(module), class_name)
         return LangchainModel(chat_class(model=model), spec)
 
-    return _foreign(spec, make, settings)
+    return _foreign(spec, make, environment)
 
 
-def _endpoint(variable: str, base_url: str, settings: Settings) -> Endpoint:
+def _endpoint(variable: str, base_url: str, environment: Environment) -> Endpoint:
     """A server and its key, which one on this machine can do without. No message repeats what the variables say."""
     host = _host(base_url)
     if host is None:
         raise ConfigError(f"{variable}_BASE_URL is not the address of a server", hint="write it as https://host/v1")
     name = f"{variable}_API_KEY"
-    key = settings.get(name, "none") if _on_this_machine(host) else settings.require(name, "the server wants a key")
+    key = (
+        environment.get(name, "none") if _on_this_machine(host) else environment.require(name, "the server wants a key")
+    )
     if not (key and key.isascii() and key.isprintable()):
         raise ConfigError(f"{name} contains characters that no key has", hint="check it for line breaks")
-    return Endpoint(base_url, key, settings)
+    return Endpoint(base_url, key, environment)
 
 
 def _host(base_url: str) -> str | None:
@@ -187,7 +189,7 @@ def _on_this_machine(host: str) -> bool:
         return False
 
 
-_BUILT_IN: dict[str, Callable[[str, str, Settings], Model]] = {
+_BUILT_IN: dict[str, Callable[[str, str, Environment], Model]] = {
     "openai": _openai,
     "openai-chat": _openai_chat,
     "openai-responses": _openai_responses,

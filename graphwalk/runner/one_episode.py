@@ -17,7 +17,7 @@ async def play_first(experiment: Experiment, choose: Callable[[Task], Model]) ->
     opened: list[Database] = []
 
     async def open_once() -> Database:
-        opened.append(await open_database(experiment.config.store, experiment.settings, run_id="one-episode"))
+        opened.append(await open_database(experiment.config.store, experiment.environment, run_id="one-episode"))
         return opened[-1]
 
     plan = await make_plan(experiment, open_once, lambda tasks: None)

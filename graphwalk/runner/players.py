@@ -27,7 +27,7 @@ class Players:
         self.experiment = experiment
         config = experiment.config
         self.budget = Budget(config.limits.budget_tokens, config.limits.budget_usd)
-        self._cache = ReplyCache(folder.replies_path, experiment.settings)
+        self._cache = ReplyCache(folder.replies_path, experiment.environment)
         asked = {*experiment.models, *([config.extractor] if config.extractor else [])}
         self._shared: dict[str, Model] = {spec: self._build(spec) for spec in asked if not per_episode(spec)}
         self._recorded = {spec: recorded_episodes(spec) for spec in experiment.models if spec.startswith("replay/")}
@@ -78,7 +78,9 @@ class Players:
     def _build(self, spec: str) -> Model:
         config = self.experiment.config
         price = config.prices.get(spec)
-        return build_model(spec, self.experiment.settings, config.limits, config.agent, price=price, seed=config.seed)
+        return build_model(
+            spec, self.experiment.environment, config.limits, config.agent, price=price, seed=config.seed
+        )
 
     def _remembered(self, spec: str, key: EpisodeKey, role: str) -> Model:
         episode_key = f"{key.text}\x1f{role}"

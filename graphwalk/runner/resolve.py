@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.models.calls.stack import call_options
 from graphwalk.models.registry import check_name, open_model
 from graphwalk.report.declared import Reference, SuiteReport
 from graphwalk.runner.recorded import recorded_episodes
-from graphwalk.settings import Settings
 from graphwalk.stores.registry import STORES
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
@@ -30,14 +30,14 @@ class Experiment:
     options: CallOptions
     report: SuiteReport
     reference: Reference | None
-    settings: Settings
+    environment: Environment
 
     @property
     def agent(self) -> AgentConfig:
         return self.config.agent
 
 
-def resolve(config: AnyExperiment, settings: Settings, *, keys: bool = True) -> Experiment:
+def resolve(config: AnyExperiment, environment: Environment, *, keys: bool = True) -> Experiment:
     """Look up what an experiment names. ConfigError for everything that is not there; with `keys`, for missing keys."""
     suite = suite_named(config.suite.name)
     report = suite.report()
@@ -48,7 +48,7 @@ def resolve(config: AnyExperiment, settings: Settings, *, keys: bool = True) -> 
         options=call_options(config.options, config.agent),
         report=report,
         reference=report.reference(config.reference) if config.reference else None,
-        settings=settings,
+        environment=environment,
     )
     STORES.origin(config.store)
     _check_models(experiment, keys)
@@ -84,7 +84,7 @@ def _check_models(experiment: Experiment, keys: bool) -> None:
         if provider == "replay":
             recorded_episodes(spec)
         elif not per_episode(spec) and keys:
-            open_model(spec, experiment.settings)
+            open_model(spec, experiment.environment)
         if config.limits.budget_usd is not None and not per_episode(spec) and spec not in config.prices:
             raise ConfigError(
                 f"--budget-usd needs the price of {spec}, which its provider may not report",

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphwalk.environment import Environment
 from graphwalk.errors import RunLogError, StoreError
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.jsonlines import LineWriter
@@ -17,7 +18,6 @@ from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runner.players import Players
 from graphwalk.runner.progress import Progress
 from graphwalk.runner.resolve import Experiment, resolve
-from graphwalk.settings import Settings
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.store import Database
 from graphwalk.types.chat import Usage
@@ -54,7 +54,7 @@ async def start_run(
 
 
 async def resume_run(
-    folder: RunFolder, settings: Settings, progress: Progress, changes: dict[str, Any] | None = None
+    folder: RunFolder, environment: Environment, progress: Progress, changes: dict[str, Any] | None = None
 ) -> RunSummary:
     """Go on with a run: finished episodes stay, failed ones are tried again, paid replies are not asked for again.
 
@@ -68,7 +68,7 @@ async def resume_run(
         limits = {**data.get("limits", {}), **(changes or {})}
         config = experiment_from({**data, "limits": limits}, str(folder.manifest_path))
         manifest["config"] = config.model_dump(mode="json")
-        return await _Run(resolve(config, settings), folder, progress, manifest).work()
+        return await _Run(resolve(config, environment), folder, progress, manifest).work()
 
 
 class _Run:
@@ -92,7 +92,9 @@ class _Run:
                 await self._clean_up(plan)
 
     async def _open_database(self) -> Database:
-        self.database = await open_database(self.config.store, self.experiment.settings, run_id=self.manifest["run_id"])
+        self.database = await open_database(
+            self.config.store, self.experiment.environment, run_id=self.manifest["run_id"]
+        )
         return self.database
 
     def _settle_manifest(self, plan: Plan) -> None:
@@ -137,7 +139,7 @@ class _Run:
                 return
             async with players.seat(planned) as (model, extractor):
                 result = await play(planned, model, extractor, self.experiment)
-            writer.append(self.experiment.settings.redact_record(result.as_dict()))
+            writer.append(self.experiment.environment.redact_record(result.as_dict()))
             tally.count(planned.key, result.exit_status, result.usage)
             self.progress.finished(result)
             await asyncio.sleep(0)

@@ -7,8 +7,8 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
-from graphwalk.settings import Settings
 from graphwalk.stores.batches import node_batches, relationship_batches
 from graphwalk.stores.cypher import Identifiers, quote, render_cypher, shown_name, stored_name
 from graphwalk.stores.schema_queries import read_schema
@@ -50,7 +50,7 @@ class EmbeddedDatabase:
 
 
 async def open_embedded(
-    settings: Settings, *, run_id: str, timeout_seconds: float, wait_seconds: float
+    environment: Environment, *, run_id: str, timeout_seconds: float, wait_seconds: float
 ) -> EmbeddedDatabase:
     """See `graphwalk.stores.registry.open_database`; there is nothing to wait for."""
     return EmbeddedDatabase(timeout_seconds=timeout_seconds)

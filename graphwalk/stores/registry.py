@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
+from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.plugins import Registry
-from graphwalk.settings import Settings
 from graphwalk.stores.store import Database
 
 STORES = Registry(
@@ -18,14 +18,14 @@ class OpenDatabase(Protocol):
     """What is behind the name of a store."""
 
     async def __call__(
-        self, settings: Settings, *, run_id: str, timeout_seconds: float, wait_seconds: float
+        self, environment: Environment, *, run_id: str, timeout_seconds: float, wait_seconds: float
     ) -> Database:
         """A database, reached and ready. StoreError where it cannot be reached or refuses the password."""
         ...
 
 
 async def open_database(
-    kind: str, settings: Settings, *, run_id: str, timeout_seconds: float = 30.0, wait_seconds: float = 90.0
+    kind: str, environment: Environment, *, run_id: str, timeout_seconds: float = 30.0, wait_seconds: float = 90.0
 ) -> Database:
     """A database by name: "embedded" (in this process), "neo4j" (NEO4J_URI, or what `db up` started), or a plug-in.
 
@@ -36,4 +36,4 @@ async def open_database(
     opener: OpenDatabase = STORES.load(kind)
     if not callable(opener):
         raise ConfigError(f"the store {kind!r} ({STORES.origin(kind)}) is not a function that opens a database")
-    return await opener(settings, run_id=run_id, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
+    return await opener(environment, run_id=run_id, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)

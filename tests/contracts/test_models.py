@@ -12,11 +12,11 @@ import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
+from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.calls.stack import build_model
 from graphwalk.models.conformance import check_model
 from graphwalk.models.model import Model
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message
 from tests.models.server import Answer, ModelServer, Request, chat, error, responses
 
@@ -74,10 +74,10 @@ def _react(heard: str, cities: list[str]) -> tuple[str | None, list[tuple[str, A
 @pytest.fixture(params=SPECS, ids=SPECS)
 async def backend(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Model, ModelServer]]:
     async with ModelServer(clever) as server:
-        settings = Settings({"OPENAI_BASE_URL": server.url, "LOCAL_BASE_URL": server.url})
+        environment = Environment({"OPENAI_BASE_URL": server.url, "LOCAL_BASE_URL": server.url})
         protocol = "text" if request.param == "text protocol" else "auto"
         agent = AgentConfig(tool_protocol=protocol)
-        model = build_model(SPECS[request.param], settings, Limits(retries=0, call_seconds=2), agent)
+        model = build_model(SPECS[request.param], environment, Limits(retries=0, call_seconds=2), agent)
         yield model, server
         await model.close()
 

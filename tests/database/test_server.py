@@ -12,23 +12,23 @@ from graphwalk.database import java
 from graphwalk.database.jars import runs_in
 from graphwalk.database.ports import answers_bolt, free_port
 from graphwalk.database.releases import RELEASES
+from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.resources import data_path
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.local_server import LocalServer, read_state, state_file, state_folder, write_state
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES, server_settings
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Settings:
-    return Settings({"GRAPHWALK_HOME": str(tmp_path / "home")})
+def home(tmp_path: Path) -> Environment:
+    return Environment({"GRAPHWALK_HOME": str(tmp_path / "home")})
 
 
 def server(folder: Path, pid: int) -> LocalServer:
     return LocalServer("jars", "5.26", "5.26.30", free_port(), "a-password", folder, pid)
 
 
-def test_the_state_is_private_and_comes_back(home: Settings, tmp_path: Path) -> None:
+def test_the_state_is_private_and_comes_back(home: Environment, tmp_path: Path) -> None:
     written = server(tmp_path, 1)
     write_state(home, written)
     assert read_state(home) == written
@@ -36,7 +36,7 @@ def test_the_state_is_private_and_comes_back(home: Settings, tmp_path: Path) -> 
     assert "a-password" not in repr(written)
 
 
-def test_damaged_state_is_said(home: Settings) -> None:
+def test_damaged_state_is_said(home: Environment) -> None:
     state_folder(home).mkdir(parents=True)
     state_file(home).write_text('{"how": ')
     with pytest.raises(StoreError, match="is damaged") as raised:
@@ -44,19 +44,19 @@ def test_damaged_state_is_said(home: Settings) -> None:
     assert "db up" in raised.value.hint
 
 
-def test_nothing_is_started_and_nothing_stopped(home: Settings) -> None:
+def test_nothing_is_started_and_nothing_stopped(home: Environment) -> None:
     assert database.status(home) == database.Status(None)
     assert database.down(home) is None
 
 
-def test_another_process_with_the_same_number_is_left_alone(home: Settings, tmp_path: Path) -> None:
+def test_another_process_with_the_same_number_is_left_alone(home: Environment, tmp_path: Path) -> None:
     write_state(home, server(tmp_path / "neo4j", os.getpid()))
     assert not runs_in(os.getpid(), tmp_path / "neo4j")
     assert not database.status(home).running
     assert database.down(home) is not None
 
 
-def test_a_port_that_is_taken(home: Settings) -> None:
+def test_a_port_that_is_taken(home: Environment) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(StoreError, match=f"port {port} is taken") as raised:
@@ -65,12 +65,12 @@ def test_a_port_that_is_taken(home: Settings) -> None:
         assert not answers_bolt(port, seconds=0.2)
 
 
-def test_a_release_that_is_not_known(home: Settings) -> None:
+def test_a_release_that_is_not_known(home: Environment) -> None:
     with pytest.raises(ConfigError, match=r"no Neo4j release '4\.4'"):
         database.up(home, release="4.4")
 
 
-def test_no_java(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_java(home: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(java, "_JVM_FOLDERS", ())
     monkeypatch.setenv("PATH", "")
     with pytest.raises(StoreError, match="needs Java 17 or 21") as raised:
@@ -78,10 +78,10 @@ def test_no_java(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "NEO4J_URI" in raised.value.hint
 
 
-def test_no_maven(home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_maven(home: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(StoreError, match="there is no mvn"):
-        java.fetch_jars(RELEASES["5.26"], Settings({"XDG_CACHE_HOME": str(tmp_path)}))
+        java.fetch_jars(RELEASES["5.26"], Environment({"XDG_CACHE_HOME": str(tmp_path)}))
 
 
 def test_the_compose_file_is_closed_to_others() -> None:
@@ -95,7 +95,7 @@ def test_the_compose_file_is_closed_to_others() -> None:
 
 
 def test_a_container_that_does_not_come_up_is_taken_down(
-    home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By a stand-in for the `docker` command, since few machines that run tests have an engine."""
     called = tmp_path / "called"
@@ -114,7 +114,7 @@ def test_a_container_that_does_not_come_up_is_taken_down(
     assert database.status(home).server is None
 
 
-def test_a_container_that_is_slow_to_answer_is_waited_for(home: Settings, tmp_path: Path) -> None:
+def test_a_container_that_is_slow_to_answer_is_waited_for(home: Environment, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         write_state(home, LocalServer("docker", "5.26", "5.26.30", port, "a-password", tmp_path, None))
@@ -127,23 +127,23 @@ def test_a_container_that_is_slow_to_answer_is_waited_for(home: Settings, tmp_pa
 @pytest.mark.neo4j
 @pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="a server of its own is started for this")
 def test_a_server_that_is_slow_to_answer_is_waited_for_and_not_ended(tmp_path: Path) -> None:
-    settings = server_settings(tmp_path, "5.26")
-    started = database.status(settings).server
+    environment = server_settings(tmp_path, "5.26")
+    started = database.status(environment).server
     assert started is not None
     assert started.pid is not None
     try:
         os.kill(started.pid, signal.SIGSTOP)
         # All of its threads have stopped some time after the signal.
-        assert any(not database.status(settings).answers for _ in range(100))
+        assert any(not database.status(environment).answers for _ in range(100))
         with pytest.raises(StoreError, match="gives no answer within 1 s") as raised:
-            database.up(settings, with_="jars", port=None, wait_seconds=1.0)
+            database.up(environment, with_="jars", port=None, wait_seconds=1.0)
         assert "graphwalk db down" in raised.value.hint
         threading.Timer(2.0, os.kill, (started.pid, signal.SIGCONT)).start()
-        assert database.up(settings, with_="jars", port=None) == started
+        assert database.up(environment, with_="jars", port=None) == started
         with pytest.raises(StoreError, match="is running already"):
-            database.up(settings, with_="jars", port=None, release="2026")
-        assert database.down(settings) == started
+            database.up(environment, with_="jars", port=None, release="2026")
+        assert database.down(environment) == started
         assert not runs_in(started.pid, started.folder)
         assert (started.folder / "data").exists()
     finally:
-        database.down(settings, delete=True)
+        database.down(environment, delete=True)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from graphwalk.environment import Environment
 from graphwalk.errors import ModelError, RunLogError
 from graphwalk.models.calls.cache import CachedModel, ReplyCache
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from tests.models.players import ASK, LOOK, WALK, Player, said
 
@@ -88,7 +88,7 @@ async def test_a_damaged_line_is_left_out_and_counted(tmp_path: Path) -> None:
 
 async def test_secrets_are_taken_out_before_use(tmp_path: Path) -> None:
     secret = "sk-planted-987654"
-    cache = ReplyCache(tmp_path / "c", Settings({"SOME_API_KEY": secret}))
+    cache = ReplyCache(tmp_path / "c", Environment({"SOME_API_KEY": secret}))
     call = ToolCall("1", "look", json.dumps({"key": secret}))
     reply = replace(FULL, message=Message("assistant", f"my key is {secret}", (call,)))
     used = await CachedModel(Player(reply), cache, "e").complete(ASK, (), CallOptions())

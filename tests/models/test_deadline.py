@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.backends.endpoint import Endpoint
 from graphwalk.models.backends.openai_chat import OpenAIChatModel
 from graphwalk.models.calls.deadline import DeadlineModel
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions
 from tests.models.players import ASK
 from tests.models.server import Answer, ModelServer, chat
@@ -47,7 +47,7 @@ async def test_a_cancelled_call_leaves_no_connection(model: OpenAIChatModel, ser
 
 async def test_an_endless_reply_is_cut_off(server: ModelServer) -> None:
     server.respond = lambda _: Answer(b"{", then="endless")
-    model = OpenAIChatModel("m", Endpoint(server.url, "key", Settings(), longest_body=10**6), "m")
+    model = OpenAIChatModel("m", Endpoint(server.url, "key", Environment(), longest_body=10**6), "m")
     with pytest.raises(ModelError, match="1,000,000 bytes"):
         await model.complete(ASK, (), CallOptions())
     await _until_no_connection(server)

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.backends.endpoint import Endpoint
 from graphwalk.models.backends.openai_chat import OpenAIChatModel
 from graphwalk.models.backends.openai_responses import OpenAIResponsesModel
 from graphwalk.models.model import Model
 from graphwalk.models.protocol.text_protocol import TextProtocolModel
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply
 from tests.models.players import ASK, LOOK
 from tests.models.server import Answer, ModelServer
@@ -96,7 +96,7 @@ _CACHE: dict[tuple[str, Any], Model] = {}
 def _model(server: ModelServer, maker: Any) -> Model:
     key = (server.url, maker)
     if key not in _CACHE:
-        _CACHE[key] = maker("fuzz/m", Endpoint(server.url, "key", Settings()), "m")
+        _CACHE[key] = maker("fuzz/m", Endpoint(server.url, "key", Environment()), "m")
     return _CACHE[key]
 
 

@@ -11,10 +11,10 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
+from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.backends.langchain import LangchainModel
 from graphwalk.models.registry import open_model
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from tests.models.players import ASK, LOOK
 
@@ -84,4 +84,4 @@ async def test_a_model_without_tools_is_told_apart() -> None:
 
 def test_by_name() -> None:
     spec = "langchain/langchain_core.language_models.ParrotFakeChatModel/m"
-    assert open_model(spec, Settings()).name == spec
+    assert open_model(spec, Environment()).name == spec

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.backends.openai_chat import OpenAIChatModel
 from graphwalk.models.registry import open_model
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from tests.models.conftest import KEY
 from tests.models.players import ASK, LOOK
@@ -192,8 +192,8 @@ async def test_no_secret_is_repeated(model: OpenAIChatModel, server: ModelServer
 
 
 async def test_a_key_in_an_address_is_not_repeated() -> None:
-    settings = Settings({"X_BASE_URL": "http://me:pass-word@127.0.0.1:9/v1?key=planted"})
-    model = open_model("openai-api/x/m", settings)
+    environment = Environment({"X_BASE_URL": "http://me:pass-word@127.0.0.1:9/v1?key=planted"})
+    model = open_model("openai-api/x/m", environment)
     with pytest.raises(ModelError) as failure:
         await model.complete(ASK, (), CallOptions())
     assert failure.value.hint == "is a server running at http://127.0.0.1:9?"

@@ -9,24 +9,24 @@ from pathlib import Path
 
 import pytest
 
+from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, ModelError
 from graphwalk.models import registry
 from graphwalk.models.backends.openai_chat import OpenAIChatModel
 from graphwalk.models.backends.openai_responses import OpenAIResponsesModel
 from graphwalk.models.registry import list_providers, open_model
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from tests.models.players import ASK
 from tests.models.server import ModelServer
 
-KEYS = Settings({"OPENAI_API_KEY": "sk-1234567890"})
+KEYS = Environment({"OPENAI_API_KEY": "sk-1234567890"})
 
 
 class Parrot:
     """The whole of a third party's backend."""
 
-    def __init__(self, name: str, settings: Settings) -> None:
-        self.word = settings.get("PARROT_WORD", name)
+    def __init__(self, name: str, environment: Environment) -> None:
+        self.word = environment.get("PARROT_WORD", name)
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         if messages[-1].content == "fall":
@@ -35,7 +35,7 @@ class Parrot:
 
 
 class Broken:
-    def __init__(self, name: str, settings: Settings) -> None:
+    def __init__(self, name: str, environment: Environment) -> None:
         raise ValueError("no feathers")
 
 
@@ -90,7 +90,7 @@ def test_openai_models(spec: str, kind: type) -> None:
 )
 def test_mistakes(spec: str, variables: dict[str, str], cause: str) -> None:
     with pytest.raises(ConfigError, match=cause) as failure:
-        open_model(spec, Settings(variables))
+        open_model(spec, Environment(variables))
     assert failure.value.hint or cause == "cannot be loaded"
 
 
@@ -101,15 +101,15 @@ def test_an_unknown_provider_is_told_what_there_is(parrots: None) -> None:
     assert all(name in failure.value.hint for name in list_providers())
 
 
-async def test_a_server_on_this_machine_needs_no_key(server: ModelServer, settings: Settings) -> None:
-    model = open_model("openai-api/local/org/model-1", settings)
+async def test_a_server_on_this_machine_needs_no_key(server: ModelServer, environment: Environment) -> None:
+    model = open_model("openai-api/local/org/model-1", environment)
     assert (await model.complete(ASK, (), CallOptions())).message.content == "hello"
     assert server.requests[0].body["model"] == "org/model-1"
     await model.close()
 
 
 async def test_a_backend_of_somebody_else(parrots: None) -> None:
-    model = open_model("parrot/polly", Settings({"X_API_KEY": "sk-1234567890"}))
+    model = open_model("parrot/polly", Environment({"X_API_KEY": "sk-1234567890"}))
     assert model.name == "parrot/polly"
     assert (await model.complete(ASK, (), CallOptions())).message.content == "polly: hi"
     with pytest.raises(ModelError, match=r"RuntimeError: off the perch with \*\*\*"):

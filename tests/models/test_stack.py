@@ -8,12 +8,12 @@ import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits, ModelOptions, Price
+from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.calls.budget import Budget
 from graphwalk.models.calls.cache import ReplyCache
 from graphwalk.models.calls.retry import RetryingModel
 from graphwalk.models.calls.stack import build_model, call_options, episode_model
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Usage
 from tests.models.players import ASK, LOOK
 from tests.models.server import Answer, ModelServer, Request, chat, error
@@ -27,7 +27,7 @@ def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5])
-async def test_a_storm_of_everything(server: ModelServer, settings: Settings, share: float) -> None:
+async def test_a_storm_of_everything(server: ModelServer, environment: Environment, share: float) -> None:
     draw = random.Random(7)
     good = Answer(chat("ok"))
     bad = [
@@ -40,19 +40,19 @@ async def test_a_storm_of_everything(server: ModelServer, settings: Settings, sh
     ]
     server.respond = lambda _: draw.choice(bad) if draw.random() < share else good
     limits = Limits(max_concurrency=8, retries=40, call_seconds=0.2)
-    model = build_model(LOCAL, settings, limits)
+    model = build_model(LOCAL, environment, limits)
     replies = await asyncio.gather(*(model.complete(ASK, (), CallOptions()) for _ in range(40)))
     assert {reply.message.content for reply in replies} == {"ok"}
     assert server.served[200] >= 40
     await model.close()
 
 
-async def test_the_order_of_the_stack(server: ModelServer, settings: Settings, tmp_path: Path) -> None:
+async def test_the_order_of_the_stack(server: ModelServer, environment: Environment, tmp_path: Path) -> None:
     text = '{"name": "look", "arguments": {"key": "a"}}'
     answers = [error(503), Answer(chat(text, usage=(1000, 100)))]
     server.respond = lambda _: answers.pop(0)
     shared = build_model(
-        LOCAL, settings, Limits(), AgentConfig(tool_protocol="text"), price=Price(input=1.0, output=10.0)
+        LOCAL, environment, Limits(), AgentConfig(tool_protocol="text"), price=Price(input=1.0, output=10.0)
     )
     usages = []
     for _ in range(2):
@@ -70,12 +70,12 @@ async def test_the_order_of_the_stack(server: ModelServer, settings: Settings, t
     await shared.close()
 
 
-async def test_places_are_free_while_a_call_waits_to_try_again(server: ModelServer, settings: Settings) -> None:
+async def test_places_are_free_while_a_call_waits_to_try_again(server: ModelServer, environment: Environment) -> None:
     def respond(request: Request) -> Answer:
         return error(500) if request.body["messages"][0]["content"] == "bad" else Answer(chat("ok"))
 
     server.respond = respond
-    model = build_model(LOCAL, settings, Limits(max_concurrency=1, retries=8))
+    model = build_model(LOCAL, environment, Limits(max_concurrency=1, retries=8))
     bad = asyncio.create_task(model.complete((Message("user", "bad"),), (), CallOptions()))
     replies = await asyncio.gather(*(model.complete(ASK, (), CallOptions()) for _ in range(5)))
     assert len(replies) == 5

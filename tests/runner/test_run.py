@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.experiments.config import ExperimentConfig
 from graphwalk.experiments.loading import load_experiment
@@ -20,11 +21,10 @@ from graphwalk.runner.progress import Silent
 from graphwalk.runner.reporting import report_of
 from graphwalk.runner.rescore import rescore_run
 from graphwalk.runner.run import RunSummary, resume_run, start_run
-from graphwalk.settings import Settings
 from graphwalk.suites.registry import suite_named
 from tests.models.server import Answer, ModelServer, Request, chat, error
 
-NO_SETTINGS = Settings()
+NO_SETTINGS = Environment()
 
 
 def experiment(**flags: Any) -> ExperimentConfig:
@@ -32,14 +32,14 @@ def experiment(**flags: Any) -> ExperimentConfig:
 
 
 async def start(
-    folder: Path, config: ExperimentConfig, settings: Settings = NO_SETTINGS, progress: Any = None
+    folder: Path, config: ExperimentConfig, environment: Environment = NO_SETTINGS, progress: Any = None
 ) -> RunSummary:
     run_folder = RunFolder.create(folder)
-    return await start_run(config, run_folder, settings, progress or Silent(), run_id="cafe", created="2026-01-01")
+    return await start_run(config, run_folder, environment, progress or Silent(), run_id="cafe", created="2026-01-01")
 
 
-async def resume(folder: Path, settings: Settings = NO_SETTINGS, **changes: Any) -> RunSummary:
-    return await resume_run(RunFolder.open(folder), settings, Silent(), changes)
+async def resume(folder: Path, environment: Environment = NO_SETTINGS, **changes: Any) -> RunSummary:
+    return await resume_run(RunFolder.open(folder), environment, Silent(), changes)
 
 
 def records(folder: Path) -> list[dict[str, Any]]:
@@ -225,8 +225,8 @@ def thinker(request: Request) -> Answer:
     return Answer(chat("[]") if thought else chat(calls=[("think", {"thought": "hm"})]))
 
 
-def served(server: ModelServer, **more: str) -> Settings:
-    return Settings({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "key-of-the-test", **more})
+def served(server: ModelServer, **more: str) -> Environment:
+    return Environment({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "key-of-the-test", **more})
 
 
 def local(**flags: Any) -> ExperimentConfig:

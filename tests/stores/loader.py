@@ -3,7 +3,7 @@
 import asyncio
 import sys
 
-from graphwalk.settings import load_settings
+from graphwalk.environment import read_environment
 from graphwalk.stores.neo4j import store as neo4j_store
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
@@ -18,7 +18,7 @@ def chain(nodes: int) -> PropertyGraph:
 
 async def main(run_id: str, nodes: int) -> None:
     neo4j_store.BATCH = 50
-    database = await neo4j_store.Neo4jDatabase.open(load_settings(), run_id=run_id)
+    database = await neo4j_store.Neo4jDatabase.open(read_environment(), run_id=run_id)
     await database.load(chain(nodes))
     print("loaded", flush=True)
     await asyncio.sleep(3600)

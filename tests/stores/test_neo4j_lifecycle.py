@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from graphwalk import database
+from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j import store as neo4j_store
 from graphwalk.stores.neo4j.store import Neo4jDatabase, scope_of
 from graphwalk.stores.schema_queries import schema_of
@@ -34,7 +34,7 @@ def run_id() -> str:
 
 
 @pytest.fixture
-async def opened(neo4j_server: Settings, run_id: str) -> AsyncIterator[Neo4jDatabase]:
+async def opened(neo4j_server: Environment, run_id: str) -> AsyncIterator[Neo4jDatabase]:
     found = await Neo4jDatabase.open(neo4j_server, run_id=run_id)
     yield found
     for load in await found.loads():
@@ -43,11 +43,11 @@ async def opened(neo4j_server: Settings, run_id: str) -> AsyncIterator[Neo4jData
     await found.close()
 
 
-def start_loader(settings: Settings, run_id: str, nodes: int = NODES) -> "subprocess.Popen[str]":
+def start_loader(environment: Environment, run_id: str, nodes: int = NODES) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "tests.stores.loader", run_id, str(nodes)],
         cwd=ROOT,
-        env={**os.environ, **settings.variables},
+        env={**os.environ, **environment.variables},
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -59,9 +59,9 @@ async def scope_count(found: Neo4jDatabase, scope: str) -> tuple[int, int]:
     return nodes["n"], relationships["n"]
 
 
-async def killed_half_way(opened: Neo4jDatabase, settings: Settings, run_id: str) -> str:
+async def killed_half_way(opened: Neo4jDatabase, environment: Environment, run_id: str) -> str:
     scope = scope_of(run_id, chain(NODES).digest)
-    with start_loader(settings, run_id) as loader:
+    with start_loader(environment, run_id) as loader:
         for _ in range(3000):
             if (await scope_count(opened, scope))[0] > 100:
                 break
@@ -72,7 +72,9 @@ async def killed_half_way(opened: Neo4jDatabase, settings: Settings, run_id: str
     return scope
 
 
-async def test_a_load_killed_half_way_is_begun_anew(opened: Neo4jDatabase, neo4j_server: Settings, run_id: str) -> None:
+async def test_a_load_killed_half_way_is_begun_anew(
+    opened: Neo4jDatabase, neo4j_server: Environment, run_id: str
+) -> None:
     scope = await killed_half_way(opened, neo4j_server, run_id)
     store = await opened.load(chain(NODES))
     assert store.scope == scope
@@ -81,7 +83,7 @@ async def test_a_load_killed_half_way_is_begun_anew(opened: Neo4jDatabase, neo4j
 
 
 async def test_clean_removes_what_a_killed_run_left_and_nothing_else(
-    opened: Neo4jDatabase, neo4j_server: Settings, run_id: str
+    opened: Neo4jDatabase, neo4j_server: Environment, run_id: str
 ) -> None:
     await opened._connection.write("CREATE (:Canary {key: $run})-[:SINGS]->(:Canary {key: $run})", run=run_id)
     living = await opened.load(chain(10))
@@ -104,7 +106,7 @@ async def test_clean_removes_what_a_killed_run_left_and_nothing_else(
     assert not {dead, kept.scope} & names
 
 
-async def test_processes_load_at_the_same_time(opened: Neo4jDatabase, neo4j_server: Settings, run_id: str) -> None:
+async def test_processes_load_at_the_same_time(opened: Neo4jDatabase, neo4j_server: Environment, run_id: str) -> None:
     """Three runs beside each other, and one of them twice."""
     runs = [run_id, run_id + "-2", run_id + "-3", run_id]
     loaders = [start_loader(neo4j_server, name, 100) for name in runs]
@@ -148,7 +150,7 @@ async def test_queries_end_in_time(opened: Neo4jDatabase) -> None:
     assert await store.run("RETURN 1 AS one") == [{"one": 1}]
 
 
-async def test_no_deprecation_notice(neo4j_server: Settings, run_id: str) -> None:
+async def test_no_deprecation_notice(neo4j_server: Environment, run_id: str) -> None:
     notices: list[str] = []
     found = await Neo4jDatabase.open(neo4j_server, run_id=run_id, notices=notices)
     store = await found.load(chain(10))
@@ -177,10 +179,12 @@ async def test_look_ups_by_key_use_the_index(opened: Neo4jDatabase) -> None:
         ({"NEO4J_URI": "http://127.0.0.1:7474"}, "is no address of a Neo4j", "bolt://"),
     ],
 )
-async def test_what_is_wrong_is_said(neo4j_server: Settings, change: dict[str, str], message: str, hint: str) -> None:
-    settings = replace(neo4j_server, variables={**neo4j_server.variables, **change})
+async def test_what_is_wrong_is_said(
+    neo4j_server: Environment, change: dict[str, str], message: str, hint: str
+) -> None:
+    environment = replace(neo4j_server, variables={**neo4j_server.variables, **change})
     with pytest.raises(StoreError, match=message) as raised:
-        await Neo4jDatabase.open(settings, run_id="x")
+        await Neo4jDatabase.open(environment, run_id="x")
     assert hint in raised.value.hint
     assert "wrong-password" not in str(raised.value)
 
@@ -196,7 +200,7 @@ async def test_a_web_server_is_no_neo4j() -> None:
     port = server.sockets[0].getsockname()[1]
     async with server:
         with pytest.raises(StoreError, match="is not a Neo4j"):
-            await Neo4jDatabase.open(Settings({"NEO4J_URI": f"bolt://127.0.0.1:{port}"}), run_id="x")
+            await Neo4jDatabase.open(Environment({"NEO4J_URI": f"bolt://127.0.0.1:{port}"}), run_id="x")
 
 
 @pytest.mark.slow
@@ -204,13 +208,13 @@ async def test_a_web_server_is_no_neo4j() -> None:
 async def test_a_run_outlives_restarts(tmp_path: Path, run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server of its own is killed and started again, in the middle of a load and of queries."""
     monkeypatch.setattr(neo4j_store, "BATCH", 20)
-    settings = server_settings(tmp_path, "5.26")
-    home = Settings({"GRAPHWALK_HOME": str(tmp_path)})
+    environment = server_settings(tmp_path, "5.26")
+    home = Environment({"GRAPHWALK_HOME": str(tmp_path)})
     server = database.status(home).server
     assert server is not None
     assert server.pid is not None
     try:
-        found = await Neo4jDatabase.open(settings, run_id=run_id, wait_seconds=120)
+        found = await Neo4jDatabase.open(environment, run_id=run_id, wait_seconds=120)
         loading = asyncio.create_task(found.load(chain(NODES)))
         await asyncio.sleep(1.0)
         os.kill(server.pid, signal.SIGKILL)

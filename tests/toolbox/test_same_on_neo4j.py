@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.environment import Environment
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.seeds import stdlib_random
-from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.neo4j.store import Neo4jDatabase
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
@@ -51,7 +51,7 @@ ODD_VALUES = [
 
 
 @pytest.fixture
-async def neo4j(neo4j_server: Settings, notices: list[str]) -> AsyncIterator[Neo4jDatabase]:
+async def neo4j(neo4j_server: Environment, notices: list[str]) -> AsyncIterator[Neo4jDatabase]:
     database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}", notices=notices)
     yield database
     await database.close()
@@ -100,7 +100,7 @@ def _calls(graph: PropertyGraph, schema: Schema) -> Iterator[tuple[str, dict[str
         yield neighbors, {"label": label, "property_name": "key", "property_value": value}
 
 
-async def test_look_ups_by_key_use_the_index(neo4j_server: Settings, neo4j: Neo4jDatabase) -> None:
+async def test_look_ups_by_key_use_the_index(neo4j_server: Environment, neo4j: Neo4jDatabase) -> None:
     store = await neo4j.load(ODD_GRAPH)
     identifiers = {"label": "Zorep", "property_name": "key", "direction": True, "relationship_properties": True}
     for tool in load_tools(GRAPH_TOOLS[:2]):
@@ -111,10 +111,10 @@ async def test_look_ups_by_key_use_the_index(neo4j_server: Settings, neo4j: Neo4
     await store.drop()
 
 
-async def _plan(settings: Settings, cypher: str, parameters: dict[str, Any]) -> str:
+async def _plan(environment: Environment, cypher: str, parameters: dict[str, Any]) -> str:
     from neo4j import AsyncGraphDatabase
 
-    auth = (settings.neo4j_username, settings.neo4j_password) if settings.neo4j_password else None
-    async with AsyncGraphDatabase.driver(settings.neo4j_uri or "", auth=auth) as driver:
+    auth = (environment.neo4j_username, environment.neo4j_password) if environment.neo4j_password else None
+    async with AsyncGraphDatabase.driver(environment.neo4j_uri or "", auth=auth) as driver:
         _, summary, _ = await driver.execute_query(f"EXPLAIN {cypher}", parameters)
         return json.dumps(summary.plan, default=str)

@@ -8,9 +8,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.backends.failure import redacted, status_error
-from graphwalk.settings import Settings
 
 if TYPE_CHECKING:
     import ssl
@@ -33,10 +33,12 @@ class Endpoint:
     imported here, before a run starts, and not in the middle of the first call.
     """
 
-    def __init__(self, base_url: str, api_key: str, settings: Settings, *, longest_body: int = LONGEST_BODY) -> None:
+    def __init__(
+        self, base_url: str, api_key: str, environment: Environment, *, longest_body: int = LONGEST_BODY
+    ) -> None:
         self.base_url = base_url
         self._api_key = api_key
-        self._redact = settings.redact
+        self._redact = environment.redact
         self._longest_body = longest_body
         self._certificates = _trusted_certificates()
         self._idle = [self._connect()]

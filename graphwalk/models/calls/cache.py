@@ -11,10 +11,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from graphwalk.environment import Environment
 from graphwalk.errors import RunLogError
 from graphwalk.jsonlines import decode_line, encode_line
 from graphwalk.models.model import Model
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.wire import message_to_dict, reply_from_dict, reply_to_dict
 
@@ -23,13 +23,13 @@ class ReplyCache:
     """The replies of one run by key. Only their places are kept in memory, not the replies.
 
     `damaged` counts lines that could not be read: their calls are made again. A torn last line is dropped.
-    Secrets of `settings` are taken out of replies before they are written and before they are used. RunLogError if the
+    Secrets of `environment` are taken out of replies before they are written and before they are used. RunLogError if the
     file cannot be written.
     """
 
-    def __init__(self, path: Path, settings: Settings | None = None) -> None:
+    def __init__(self, path: Path, environment: Environment | None = None) -> None:
         self.damaged = 0
-        self._settings = settings
+        self._environment = environment
         self._places: dict[bytes, tuple[int, int]] = {}
         self._path = path
         try:
@@ -54,7 +54,7 @@ class ReplyCache:
         """Write a reply down; returns it as it is to be used, which is as it will be read again."""
         wire = reply_to_dict(reply)
         if self._settings is not None:
-            clean = self._settings.redact_record(wire)
+            clean = self._environment.redact_record(wire)
             if clean != wire:
                 wire, reply = clean, reply_from_dict(clean)
         line = encode_line({"key": key, "reply": wire})

@@ -2,6 +2,7 @@
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits, ModelOptions, Price
+from graphwalk.environment import Environment
 from graphwalk.models.calls.budget import Budget, BudgetedModel, PricedModel
 from graphwalk.models.calls.cache import CachedModel, ReplyCache
 from graphwalk.models.calls.deadline import DeadlineModel
@@ -11,13 +12,12 @@ from graphwalk.models.model import Model
 from graphwalk.models.protocol.text_protocol import TextProtocolModel
 from graphwalk.models.registry import open_model
 from graphwalk.seeds import stdlib_random
-from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions
 
 
 def build_model(
     spec: str,
-    settings: Settings,
+    environment: Environment,
     limits: Limits,
     agent: AgentConfig | None = None,
     *,
@@ -39,7 +39,7 @@ def build_model(
         budget         counts replies out of the cache too, as an undisturbed run would have
     """
     agent = agent or AgentConfig()
-    model: Model = DeadlineModel(open_model(spec, settings), limits.call_seconds)
+    model: Model = DeadlineModel(open_model(spec, environment), limits.call_seconds)
     limiter = RateLimiter(limits.max_concurrency, limits.requests_per_minute, limits.tokens_per_minute)
     model = RetryingModel(RateLimitedModel(model, limiter), limits.retries, stdlib_random(seed, "retry", spec))
     if price is not None:

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
-from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.errors import SLOW, may_pass, store_error
 from graphwalk.stores.neo4j.local_server import read_state
 
@@ -80,7 +80,7 @@ class Connection:
             return rows
 
 
-async def connect(settings: Settings, *, wait_seconds: float, notices: list[str] | None = None) -> Connection:
+async def connect(environment: Environment, *, wait_seconds: float, notices: list[str] | None = None) -> Connection:
     """A connection that has answered once: to NEO4J_URI, else to what `graphwalk db up` started.
 
     `notices` collects what the server warns about (deprecations, …); without it the server is told not to. StoreError
@@ -89,7 +89,7 @@ async def connect(settings: Settings, *, wait_seconds: float, notices: list[str]
     from neo4j import AsyncGraphDatabase
     from neo4j.exceptions import DriverError
 
-    uri, user, password = _address(settings)
+    uri, user, password = _address(environment)
     if urlsplit(uri).scheme not in SCHEMES:
         raise StoreError(f"{_place(uri)} is no address of a Neo4j", hint="NEO4J_URI=bolt://127.0.0.1:7687")
     try:
@@ -105,7 +105,7 @@ async def connect(settings: Settings, *, wait_seconds: float, notices: list[str]
         )
     except (DriverError, ValueError) as error:
         raise StoreError(f"{_place(uri)} is no address of a Neo4j: {error}", hint="correct NEO4J_URI") from error
-    connection = Connection(driver, _place(uri), settings.neo4j_database, wait_seconds, notices)
+    connection = Connection(driver, _place(uri), environment.neo4j_database, wait_seconds, notices)
     try:
         await connection.read("RETURN 1 AS ready", {}, FIRST_ANSWER_SECONDS, once=True)
     except BaseException:
@@ -114,10 +114,10 @@ async def connect(settings: Settings, *, wait_seconds: float, notices: list[str]
     return connection
 
 
-def _address(settings: Settings) -> tuple[str, str, str | None]:
-    if settings.neo4j_uri:
-        return settings.neo4j_uri, settings.neo4j_username, settings.neo4j_password
-    server = read_state(settings)
+def _address(environment: Environment) -> tuple[str, str, str | None]:
+    if environment.neo4j_uri:
+        return environment.neo4j_uri, environment.neo4j_username, environment.neo4j_password
+    server = read_state(environment)
     if server is None:
         raise StoreError("no Neo4j is known", hint="graphwalk db up   (or set NEO4J_URI and NEO4J_PASSWORD)")
     return server.uri, "neo4j", server.password

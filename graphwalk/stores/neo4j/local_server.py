@@ -5,8 +5,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
-from graphwalk.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -29,20 +29,20 @@ class LocalServer:
         return f"LocalServer({self.how}, Neo4j {self.version}, {self.uri})"
 
 
-def state_folder(settings: Settings) -> Path:
+def state_folder(environment: Environment) -> Path:
     """The folder of `graphwalk db`: GRAPHWALK_HOME, else the user's state folder."""
-    home = settings.get("GRAPHWALK_HOME")
-    state = settings.get("XDG_STATE_HOME") or "~/.local/state"
+    home = environment.get("GRAPHWALK_HOME")
+    state = environment.get("XDG_STATE_HOME") or "~/.local/state"
     return Path(home).expanduser() if home else Path(state).expanduser() / "graphwalk"
 
 
-def state_file(settings: Settings) -> Path:
-    return state_folder(settings) / "server.json"
+def state_file(environment: Environment) -> Path:
+    return state_folder(environment) / "server.json"
 
 
-def read_state(settings: Settings) -> LocalServer | None:
+def read_state(environment: Environment) -> LocalServer | None:
     """What `db up` started and `db down` did not stop; None if nothing. StoreError if the file is damaged."""
-    file = state_file(settings)
+    file = state_file(environment)
     try:
         fields = json.loads(file.read_text(encoding="utf-8"))
         return LocalServer(**{**fields, "folder": Path(fields["folder"])})
@@ -52,8 +52,8 @@ def read_state(settings: Settings) -> LocalServer | None:
         raise StoreError(f"{file} is damaged", hint=f"remove {file}, then: graphwalk db up") from error
 
 
-def write_state(settings: Settings, server: LocalServer) -> None:
-    write_private(state_file(settings), json.dumps({**asdict(server), "folder": str(server.folder)}))
+def write_state(environment: Environment, server: LocalServer) -> None:
+    write_private(state_file(environment), json.dumps({**asdict(server), "folder": str(server.folder)}))
 
 
 def write_private(file: Path, text: str) -> None:

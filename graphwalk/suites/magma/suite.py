@@ -23,7 +23,7 @@ from graphwalk.types.schema import Schema
 
 
 class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
-    """Settings are the paper's strategies: input–output without and with reasoning, steps without and with hints."""
+    """Environment are the paper's strategies: input–output without and with reasoning, steps without and with hints."""
 
     name: ClassVar[str] = "magma"
     settings: ClassVar[tuple[str, ...]] = ("io", "io_reasoning", "is", "ish")

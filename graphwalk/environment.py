@@ -24,7 +24,7 @@ _SHORTEST_SECRET = 6
 
 
 @dataclass(frozen=True)
-class Settings:
+class Environment:
     """Variables of the environment; empty values count as unset."""
 
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -81,8 +81,8 @@ class Settings:
         return [self.redact_record(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def load_settings(folder: Path | None = None) -> Settings:
-    """Settings from the environment, and from `.env` in `folder` (default: the working directory) below it."""
+def read_environment(folder: Path | None = None) -> Environment:
+    """Variables of the environment, and of `.env` in `folder` (default: the working directory) below it."""
     file = (folder or Path.cwd()) / ".env"
     from_file = {name: value for name, value in dotenv_values(file).items() if value} if file.is_file() else {}
-    return Settings({**from_file, **{name: value for name, value in os.environ.items() if value}})
+    return Environment({**from_file, **{name: value for name, value in os.environ.items() if value}})
