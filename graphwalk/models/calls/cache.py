@@ -23,7 +23,7 @@ class ReplyCache:
     """The replies of one run by key. Only their places are kept in memory, not the replies.
 
     `damaged` counts lines that could not be read: their calls are made again. A torn last line is dropped.
-    Secrets of `environment` are taken out of replies before they are written and before they are used. RunLogError if the
+    Secrets of `environment` leave replies before they are written and before they are used. RunLogError if the
     file cannot be written.
     """
 
@@ -53,7 +53,7 @@ class ReplyCache:
     def put(self, key: str, reply: Reply) -> Reply:
         """Write a reply down; returns it as it is to be used, which is as it will be read again."""
         wire = reply_to_dict(reply)
-        if self._settings is not None:
+        if self._environment is not None:
             clean = self._environment.redact_record(wire)
             if clean != wire:
                 wire, reply = clean, reply_from_dict(clean)
