@@ -1,0 +1,66 @@
+"""Fixed seeds give what they gave in earlier versions, byte for byte: tasks, prompts, transcripts, scores.
+
+`data/golden.json` holds the digests; the message of a failed test has the new ones.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.environment import Environment
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.report.declared import ResultRecord
+from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runner.progress import Silent
+from graphwalk.runner.resolve import resolve
+from graphwalk.runner.run import start_run
+
+DATA = Path(__file__).parent / "data"
+GOLDEN: dict[str, dict[str, str]] = json.loads((DATA / "golden.json").read_text())
+
+
+def _scripted(*players: str) -> list[str]:
+    return [f"scripted/{player}" for player in players]
+
+
+MAZE_PLAYERS = ("expert", "depth_first", "random", "flawed", "empty")
+RUNS: dict[str, tuple[str, int | None, dict[str, Any]]] = {
+    "quickstart": ("quickstart", 2, {"models": _scripted("expert", "flawed", "random", "empty")}),
+    "mazes": ("paper-table-1", 4, {"seed": 3, "models": _scripted(*MAZE_PLAYERS)}),
+    "magma": ("magma", None, {"seed": 3, "models": _scripted("expert", "random", "flawed:hallucination")}),
+    "odd": (str(DATA / "odd.yaml"), None, {}),
+}
+"""Experiment, graphs of each kind, fields."""
+
+
+def digests(results: Iterable[ResultRecord]) -> dict[str, str]:
+    """SHA-256 of each part of a run, whatever the order of its log and the time that it took."""
+    records = sorted(results, key=lambda r: (r["task_id"], r["model"], r["setting"], r["repeat"]))
+    parts = {
+        "tasks": [[r["task"], r["world"]] for r in records],
+        "prompts": [r["trajectory"]["prompt"] for r in records],
+        "transcripts": [untimed(r["trajectory"]["turns"]) for r in records],
+        "scores": [[r["answer"], r["score"], r["exit_status"]] for r in records],
+    }
+    return {part: hashlib.sha256(json.dumps(held, sort_keys=True).encode()).hexdigest() for part, held in parts.items()}
+
+
+def untimed(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: untimed(held) for name, held in value.items() if name != "seconds"}
+    return [untimed(held) for held in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+async def test_fixed_seeds_give_what_they_always_gave(name: str, tmp_path: Path) -> None:
+    experiment, worlds, flags = RUNS[name]
+    config = load_experiment(experiment, flags=flags, worlds=worlds)
+    folder = RunFolder.create(tmp_path / "run")
+    await start_run(resolve(config, Environment()), folder, Silent(), run_id="cafe", created="2026-01-01")
+    now = digests(folder.records())
+    changed = [part for part, digest in GOLDEN[name].items() if now.get(part) != digest]
+    assert not changed, f"{name}: {', '.join(changed)} are no longer what they were; now: {json.dumps(now)}"
