@@ -9,13 +9,15 @@ from graphwalk.report.formats import visible
 from graphwalk.report.report import build_report
 from graphwalk.report.terminal import TerminalReport
 from graphwalk.report.written import to_csv, to_json, to_markdown
+from graphwalk.suites.registry import suite_named
 from tests.report.results import result, run
 
+DECLARED = suite_named("questions").report()
 HOSTILE = '=cmd|" /C calc"!A0\x1b[31m\x9b31m\u202eevil\ud800\n|<script>alert(1)</script>[x](javascript:alert(1))'
 
 
 def report(**how):
-    return build_report(run(), "questions", reference="table_2_questions", **how)
+    return build_report(run(), DECLARED, reference=DECLARED.reference("table_2_questions"), **how)
 
 
 def on_terminal(made, width, **how) -> str:
@@ -81,7 +83,7 @@ def test_tables_keep_to_the_width_of_the_terminal(width):
 
 
 def test_hostile_names_stay_text_in_every_form():
-    made = build_report([result(model=HOSTILE), result(model="test/two")], "questions")
+    made = build_report([result(model=HOSTILE), result(model="test/two")], DECLARED)
     written = {"terminal": on_terminal(made, 150), "json": to_json(made), "csv": to_csv(made), "md": to_markdown(made)}
     for form, text in written.items():
         text.encode()

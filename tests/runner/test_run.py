@@ -11,34 +11,35 @@ import pytest
 
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, RunLogError
-from graphwalk.experiments.config import ExperimentConfig
+from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.estimate import estimate_run
-from graphwalk.runner.players import check_models
 from graphwalk.runner.progress import Silent
 from graphwalk.runner.reporting import report_of
 from graphwalk.runner.rescore import rescore_run
+from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import RunSummary, resume_run, start_run
-from graphwalk.suites.registry import suite_named
 from tests.models.server import Answer, ModelServer, Request, chat, error
 
-NO_SETTINGS = Environment()
+NOTHING_SET = Environment()
 
 
-def experiment(**flags: Any) -> ExperimentConfig:
+def experiment(**flags: Any) -> AnyExperiment:
     return load_experiment("quickstart", flags={"suite.graphs.*.count": 1, **flags})
 
 
 async def start(
-    folder: Path, config: ExperimentConfig, environment: Environment = NO_SETTINGS, progress: Any = None
+    folder: Path, config: AnyExperiment, environment: Environment = NOTHING_SET, progress: Any = None
 ) -> RunSummary:
     run_folder = RunFolder.create(folder)
-    return await start_run(config, run_folder, environment, progress or Silent(), run_id="cafe", created="2026-01-01")
+    return await start_run(
+        resolve(config, environment), run_folder, progress or Silent(), run_id="cafe", created="2026-01-01"
+    )
 
 
-async def resume(folder: Path, environment: Environment = NO_SETTINGS, **changes: Any) -> RunSummary:
+async def resume(folder: Path, environment: Environment = NOTHING_SET, **changes: Any) -> RunSummary:
     return await resume_run(RunFolder.open(folder), environment, Silent(), changes)
 
 
@@ -174,7 +175,7 @@ async def test_a_replay_of_a_run_with_several_models_names_one(tmp_path: Path) -
     assert scores(tmp_path / "again") == scores(run, "scripted/flawed") != scores(run, "scripted/expert")
     for wrong, message in ((f"replay/{run}", "names none of the 2"), (f"replay/{run}:gpt-4", "has no model gpt-4")):
         with pytest.raises(ConfigError, match=message) as caught:
-            check_models(experiment(models=[wrong]), suite_named("questions"), NO_SETTINGS)
+            resolve(experiment(models=[wrong]), NOTHING_SET)
         assert f"replay/{run}:scripted/flawed" in caught.value.hint
 
 
@@ -200,7 +201,7 @@ def scores(folder: Path, model: str | None = None) -> dict[str, Any]:
 def test_a_model_that_cannot_be_had_is_known_at_once(flags: dict[str, Any], message: str) -> None:
     config = experiment(**flags)
     with pytest.raises((ConfigError, RunLogError), match=message):
-        check_models(config, suite_named("questions"), NO_SETTINGS)
+        resolve(config, NOTHING_SET)
 
 
 async def test_a_setting_that_the_suite_does_not_have_is_refused(tmp_path: Path) -> None:
@@ -209,7 +210,7 @@ async def test_a_setting_that_the_suite_does_not_have_is_refused(tmp_path: Path)
 
 
 async def test_an_estimate_counts_calls_at_par() -> None:
-    estimate = await estimate_run(experiment(models=["scripted/expert"]), NO_SETTINGS)
+    estimate = await estimate_run(resolve(experiment(models=["scripted/expert"]), NOTHING_SET))
     assert sum(estimate.tasks.values()) == 12
     assert estimate.rows[0].episodes == 12
     assert estimate.rows[0].tool_calls > 12
@@ -229,7 +230,7 @@ def served(server: ModelServer, **more: str) -> Environment:
     return Environment({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "key-of-the-test", **more})
 
 
-def local(**flags: Any) -> ExperimentConfig:
+def local(**flags: Any) -> AnyExperiment:
     return experiment(models=["openai-api/local/m"], **flags)
 
 

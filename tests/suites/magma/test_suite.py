@@ -9,8 +9,8 @@ import pytest
 from graphwalk.agent.loop import Walk, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
-from graphwalk.experiments.config import ExperimentConfig
-from graphwalk.experiments.loading import load_experiment
+from graphwalk.experiments.config import AnyExperiment
+from graphwalk.experiments.loading import experiment_from, load_experiment
 from graphwalk.models.players.scripted import ScriptedModel
 from graphwalk.suites.magma.config import MagmaConfig
 from graphwalk.suites.magma.judgement import ERRORS
@@ -24,16 +24,20 @@ ALL = ["bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim"]
 SUITE = MagmaSuite()
 
 
-def experiment(**suite: Any) -> ExperimentConfig:
+def experiment(**suite: Any) -> AnyExperiment:
     traces = [{"algorithm": ALL, "nodes": [5, 7], "count": 2}]
-    return ExperimentConfig(name="t", suite={"name": "magma", "traces": traces, **suite}, seed=3)
+    return experiment_from({"name": "t", "suite": {"name": "magma", "traces": traces, **suite}, "seed": 3}, "test")
 
 
-def tasks(config: ExperimentConfig) -> list[tuple[MagmaTask, World]]:
-    return [(task, world) for world in SUITE.worlds(config) for task in asyncio.run(SUITE.tasks(world, None, config))]
+def tasks(config: AnyExperiment) -> list[tuple[MagmaTask, World]]:
+    return [
+        (task, world)
+        for world in SUITE.worlds(config.suite, config.seed)
+        for task in asyncio.run(SUITE.tasks(world, None, config.suite, config.seed))
+    ]
 
 
-def played(policy: str, setting: str, config: ExperimentConfig) -> Iterator[tuple[MagmaTask, Trajectory, MagmaScore]]:
+def played(policy: str, setting: str, config: AnyExperiment) -> Iterator[tuple[MagmaTask, Trajectory, MagmaScore]]:
     for task, world in tasks(config):
         if SUITE.applies(task, setting):
             trajectory = asyncio.run(walk(policy, setting, task, world))
@@ -41,9 +45,9 @@ def played(policy: str, setting: str, config: ExperimentConfig) -> Iterator[tupl
 
 
 async def walk(policy: str, setting: str, task: MagmaTask, world: World) -> Trajectory:
-    episode = await SUITE.episode(task, setting, world, None, AgentConfig())
-    model = ScriptedModel(policy, SUITE.policy(policy, task, setting, None, 1))
-    return await run_episode(Walk(episode, model, AgentConfig(), CallOptions()))
+    opening = await SUITE.opening(task, setting, world, None, AgentConfig())
+    model = ScriptedModel(policy, SUITE.player(policy, task, setting, None, 1))
+    return await run_episode(Walk(opening, model, AgentConfig(), CallOptions()))
 
 
 @pytest.mark.parametrize("free_running", [False, True])
@@ -111,7 +115,7 @@ def test_a_model_that_diverges_and_recovers() -> None:
 
 def test_a_dialogue_that_broke_off() -> None:
     task = next(t for t, _ in tasks(experiment(free_running=True)) if t.total_steps > 3)
-    score = free_score(task, [SUITE.policy("expert", task, "is", None, 0).send(None)])  # type: ignore[list-item]
+    score = free_score(task, [SUITE.player("expert", task, "is", None, 0).send(None)])  # type: ignore[list-item]
     assert [step.exact for step in score.steps] == [True] + [False] * (task.total_steps - 1)
     assert (score.correct, score.first_divergence, score.missing_prefix) == (False, 2, 0)
 
@@ -141,7 +145,7 @@ def test_an_extractor_model_may_read_what_we_cannot() -> None:
 
 def test_an_unknown_scripted_model() -> None:
     with pytest.raises(ConfigError, match="no scripted model 'clever'"):
-        SUITE.policy("clever", tasks(experiment())[0][0], "io", None, 0)
+        SUITE.player("clever", tasks(experiment())[0][0], "io", None, 0)
 
 
 def test_shipped_experiments() -> None:
@@ -152,7 +156,9 @@ def test_shipped_experiments() -> None:
     assert {count for n, count in counts if n == 5} == {112}
     assert {count for n, count in counts if n > 5} == {125}
     quick = load_experiment("magma-one-algorithm", ["suite.traces.0.algorithm=dijkstra"], {"suite.traces.*.count": 2})
-    assert [(w.facts["algorithm"], w.facts["n"]) for w in SUITE.worlds(quick)] == [("dijkstra", 5)] * 2
+    assert [(w.facts["algorithm"], w.facts["n"]) for w in SUITE.worlds(quick.suite, quick.seed)] == [
+        ("dijkstra", 5)
+    ] * 2
     for name in ("magma", "magma-one-size", "magma-free-running"):
         assert set(load_experiment(name).settings) <= set(SUITE.settings)
 

@@ -43,9 +43,9 @@ class Stage:
         self, name: str, seed: int = 0, agent: AgentConfig = WIDE, setting: str = "tools"
     ) -> tuple[MazeScore, Trajectory]:
         suite = MazesSuite()
-        episode = await suite.episode(self.task, setting, self.world, self.store, agent)
-        policy = suite.policy(name, self.task, setting, None, seed)
-        trajectory = await run_episode(Walk(episode, ScriptedModel(f"scripted/{name}", policy), agent, CallOptions()))
+        opening = await suite.opening(self.task, setting, self.world, self.store, agent)
+        policy = suite.player(name, self.task, setting, None, seed)
+        trajectory = await run_episode(Walk(opening, ScriptedModel(f"scripted/{name}", policy), agent, CallOptions()))
         return suite.score(self.task, setting, trajectory, suite.extract(self.task, trajectory.reply)), trajectory
 
 

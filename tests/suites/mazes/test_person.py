@@ -139,7 +139,7 @@ def test_walks_of_a_run(run_folder: Path, tmp_path: Path) -> None:
     ("words", "code", "cause"),
     [
         (("--task", "none"), 2, "has no episode with task_id none"),
-        (("--out", "w.png"), 2, "walks are written as"),
+        (("--out", "w.png"), 2, "episodes are written as"),
     ],
 )
 def test_what_cannot_be_viewed(run_folder: Path, words: tuple[str, ...], code: int, cause: str) -> None:

@@ -8,6 +8,9 @@ from graphwalk.errors import ConfigError
 from graphwalk.report.report import build_report
 from graphwalk.report.tables import text_tables
 from graphwalk.suites.mazes.report import paper_reference
+from graphwalk.suites.mazes.suite import MazesSuite
+
+DECLARED = MazesSuite().report()
 
 
 def result(maze: int = 0, error: str | None = None, size: int = 10, **changes: Any) -> dict[str, Any]:
@@ -31,7 +34,7 @@ def test_validity_and_calls_by_size() -> None:
     results = [
         result(n, size=size, error=None if size == 10 or n else "wrong_goal") for n in range(4) for size in (10, 20)
     ]
-    report = build_report(results, "mazes")
+    report = build_report(results, DECLARED)
     (row,) = report.rows
     assert (row["questions"], row["correct"], row["accuracy"]) == (8, 7, 87.5)
     assert (row["wrong_goal"], row["through_wall"], row["jumps"], row["wall_hits"]) == (1, 0, 8, 8)
@@ -43,7 +46,7 @@ def test_validity_and_calls_by_size() -> None:
 
 def test_what_was_not_asked_is_unknown_and_not_zero() -> None:
     failed = result(1, score=None, exit_status="model_error")
-    (row,) = build_report([failed], "mazes").rows
+    (row,) = build_report([failed], DECLARED).rows
     assert (row["questions"], row["infrastructure_failures"], row["accuracy"], row["length_ratio"]) == (
         0,
         1,
@@ -53,12 +56,12 @@ def test_what_was_not_asked_is_unknown_and_not_zero() -> None:
 
 
 def test_always_empty_is_a_baseline() -> None:
-    (baseline,) = build_report([result()], "mazes").baselines
+    (baseline,) = build_report([result()], DECLARED).baselines
     assert (baseline["model"], baseline["accuracy"], baseline["no_answer"]) == ("always empty", 0.0, 1)
 
 
 def test_the_papers_table_stands_beside() -> None:
-    reference = build_report([result()], "mazes", reference="table_1_mazes").reference
+    reference = build_report([result()], DECLARED, reference=DECLARED.reference("table_1_mazes")).reference
     assert reference is not None
     rows = {row["model"]: row for row in reference.rows}
     assert rows.keys() == {"gpt-4o-mini", "gpt-4o", "gpt-4.1", "gpt-4.1-mini", "gpt-4.1-nano"}  # with tools

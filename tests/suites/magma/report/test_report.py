@@ -9,7 +9,7 @@ from rich.console import Console
 from graphwalk.agent.loop import Walk, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
-from graphwalk.experiments.config import ExperimentConfig
+from graphwalk.experiments.loading import experiment_from
 from graphwalk.models.players.scripted import ScriptedModel
 from graphwalk.report.report import Report, ReportRow, build_report
 from graphwalk.report.tables import text_tables
@@ -21,16 +21,17 @@ from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.types.chat import CallOptions
 
 SUITE = MagmaSuite()
+DECLARED = SUITE.report()
 TRACES = [{"algorithm": ["bfs", "mst_prim"], "nodes": [5, 8], "count": 3}]
 
 
 async def results(*policies: str, settings: tuple[str, ...] = ("io", "is"), **suite: Any) -> list[dict[str, Any]]:
     """A run as it is logged, without its trajectories."""
-    config = ExperimentConfig(name="t", suite={"name": "magma", "traces": TRACES, **suite}, seed=3)
+    config = experiment_from({"name": "t", "suite": {"name": "magma", "traces": TRACES, **suite}, "seed": 3}, "test")
     return [
         await _result(policy, setting, task, world)
-        for world in SUITE.worlds(config)
-        for task in await SUITE.tasks(world, None, config)
+        for world in SUITE.worlds(config.suite, config.seed)
+        for task in await SUITE.tasks(world, None, config.suite, config.seed)
         for setting in settings
         if SUITE.applies(task, setting)
         for policy in policies
@@ -38,9 +39,9 @@ async def results(*policies: str, settings: tuple[str, ...] = ("io", "is"), **su
 
 
 async def _result(policy: str, setting: str, task: Any, world: Any) -> dict[str, Any]:
-    episode = await SUITE.episode(task, setting, world, None, AgentConfig())
-    model = ScriptedModel(policy, SUITE.policy(policy, task, setting, None, 1))
-    trajectory = await run_episode(Walk(episode, model, AgentConfig(), CallOptions()))
+    opening = await SUITE.opening(task, setting, world, None, AgentConfig())
+    model = ScriptedModel(policy, SUITE.player(policy, task, setting, None, 1))
+    trajectory = await run_episode(Walk(opening, model, AgentConfig(), CallOptions()))
     score = SUITE.score(task, setting, trajectory, SUITE.extract(task, trajectory.reply))
     return {
         "task_id": task.task_id,
@@ -65,7 +66,7 @@ def logged() -> list[dict[str, Any]]:
 
 @pytest.fixture(scope="module")
 def report(logged: list[dict[str, Any]]) -> Report:
-    return build_report(logged, "magma", reference="magma-paper")
+    return build_report(logged, DECLARED, reference=DECLARED.reference("magma-paper"))
 
 
 def row(rows: list[ReportRow], model: str, setting: str, **group: Any) -> ReportRow:
@@ -116,7 +117,7 @@ def test_means_are_over_traces() -> None:
         for steps in (2, 4)
         for number in range(1, steps + 1)
     ]
-    only = build_report(records, "magma").rows[0]
+    only = build_report(records, DECLARED).rows[0]
     assert (only["trajectory_exact"], only["intermediate_exact"], only["accuracy"]) == (50, 50, 50)
     assert only["step_exact"] == pytest.approx(100 / 3)
 
@@ -133,24 +134,24 @@ def test_groups(report: Report) -> None:
 def test_a_step_that_failed_is_left_out(logged: list[dict[str, Any]]) -> None:
     expert = [r for r in logged if (r["model"], r["setting"]) == ("expert", "is")]
     broken = [{**expert[0], "score": None, "exit_status": "model_error"}, *expert[1:]]
-    total = build_report(broken, "magma").rows[0]
+    total = build_report(broken, DECLARED).rows[0]
     assert (total["questions"], total["infrastructure_failures"], total["replies"]) == (12, 1, len(expert) - 1)
     assert total["trajectory_exact"] == 100
     lost = [{**r, "score": None, "exit_status": "model_error"} for r in expert]
-    nothing = build_report(lost, "magma").rows[0]
+    nothing = build_report(lost, DECLARED).rows[0]
     assert (nothing["questions"], nothing["accuracy"], nothing["infrastructure_failures"]) == (0, None, 12)
 
 
 def test_an_episode_that_was_run_again_counts_once(logged: list[dict[str, Any]]) -> None:
     first = [{**r, "score": None, "exit_status": "model_error"} for r in logged]
-    assert build_report(first + logged, "magma").rows == build_report(logged, "magma").rows
-    assert build_report(logged[::-1], "magma").rows == build_report(logged, "magma").rows
+    assert build_report(first + logged, DECLARED).rows == build_report(logged, DECLARED).rows
+    assert build_report(logged[::-1], DECLARED).rows == build_report(logged, DECLARED).rows
 
 
 def test_free_running() -> None:
     run = asyncio.run(results("expert", "random", settings=("is",), free_running=True))
     assert len(run) == 24
-    rows = build_report(run, "magma").rows
+    rows = build_report(run, DECLARED).rows
     assert row(rows, "expert", "is")["trajectory_exact"] == 100
     assert row(rows, "random", "is")["recovered"] is not None
     assert sum(1 for r in trace_records(run) if r["score"]["level"] == "step") == rows[0]["replies"] * 2

@@ -144,7 +144,7 @@ async def test_a_store_that_answers_wrongly_stops_the_making() -> None:
 
 SCRIPT = """
 import asyncio, hashlib
-from tests.suites.questions.test_tasks import tasks_on
+from tests.suites.questions.test_making import tasks_on
 tasks = asyncio.run(tasks_on("paper-200", seed=11))
 print(hashlib.sha256("".join(task.model_dump_json() for task in tasks).encode()).hexdigest())
 """
