@@ -10,51 +10,14 @@ from typing import Any
 import pytest
 
 from graphwalk.environment import Environment
-from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.errors import RunLogError
 from graphwalk.experiments.config import AnyExperiment
-from graphwalk.experiments.loading import load_experiment
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import RunFolder
-from graphwalk.runner.estimate import estimate_run
 from graphwalk.runner.progress import Silent
 from graphwalk.runner.reporting import report_of
-from graphwalk.runner.rescore import rescore_run
-from graphwalk.runner.resolve import resolve
-from graphwalk.runner.run import RunSummary, resume_run, start_run
 from tests.models.server import Answer, ModelServer, Request, chat, error
-
-NOTHING_SET = Environment()
-
-
-def experiment(**flags: Any) -> AnyExperiment:
-    return load_experiment("quickstart", flags={"suite.graphs.*.count": 1, **flags})
-
-
-async def start(
-    folder: Path, config: AnyExperiment, environment: Environment = NOTHING_SET, progress: Any = None
-) -> RunSummary:
-    run_folder = RunFolder.create(folder)
-    return await start_run(
-        resolve(config, environment), run_folder, progress or Silent(), run_id="cafe", created="2026-01-01"
-    )
-
-
-async def resume(folder: Path, environment: Environment = NOTHING_SET, **changes: Any) -> RunSummary:
-    return await resume_run(RunFolder.open(folder), environment, Silent(), changes)
-
-
-def records(folder: Path) -> list[dict[str, Any]]:
-    return list(RunFolder.open(folder).records())
-
-
-def without_time(record: dict[str, Any]) -> str:
-    """A record without the wall time of its tool calls."""
-    result = Result.from_dict(record).as_dict()
-    for turn in result["trajectory"]["turns"]:
-        turn.pop("seconds", None)
-        for tool_result in turn.get("results", ()):
-            tool_result.pop("seconds", None)
-    return json.dumps({**result, "seconds": None}, sort_keys=True)
+from tests.runner.runs import experiment, records, resume, start, without_time
 
 
 async def test_every_planned_episode_is_logged_once(tmp_path: Path) -> None:
@@ -139,82 +102,6 @@ async def test_changed_data_files_and_scorers_are_refused(tmp_path: Path) -> Non
 async def test_limits_may_change_on_resume(tmp_path: Path) -> None:
     await start(tmp_path / "run", experiment(limit=1))
     assert (await resume(tmp_path / "run", max_concurrency=2)).finished == 3
-
-
-async def test_rescoring_changes_nothing_where_nothing_changed(tmp_path: Path) -> None:
-    await start(tmp_path / "run", experiment())
-    before = list(map(without_time, records(tmp_path / "run")))
-    assert rescore_run(RunFolder.open(tmp_path / "run")) == (0, 36)
-    assert list(map(without_time, records(tmp_path / "run"))) == before
-
-
-async def test_rescoring_repairs_a_score(tmp_path: Path) -> None:
-    await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=2))
-    folder = RunFolder.open(tmp_path / "run")
-    wrong = [{**r, "score": {**r["score"], "correct": False}} for r in folder.records()]
-    folder.results_path.unlink()
-    writer = folder.results_writer()
-    for record in wrong:
-        writer.append({k: v for k, v in record.items() if k != "crc32"})
-    writer.close()
-    assert rescore_run(folder) == (2, 2)
-    assert all(r["score"]["correct"] for r in folder.records())
-
-
-async def test_a_replay_says_the_same_and_scores_the_same(tmp_path: Path) -> None:
-    await start(tmp_path / "first", experiment(models=["scripted/flawed"]))
-    await start(tmp_path / "again", experiment(models=[f"replay/{tmp_path / 'first'}"]))
-
-    assert scores(tmp_path / "first") == scores(tmp_path / "again")
-
-
-async def test_a_replay_of_a_run_with_several_models_names_one(tmp_path: Path) -> None:
-    run = tmp_path / "with: colon"
-    await start(run, experiment(models=["scripted/flawed", "scripted/expert"], limit=3))
-    await start(tmp_path / "again", experiment(models=[f"replay/{run}:scripted/flawed"], limit=3))
-    assert scores(tmp_path / "again") == scores(run, "scripted/flawed") != scores(run, "scripted/expert")
-    for wrong, message in ((f"replay/{run}", "names none of the 2"), (f"replay/{run}:gpt-4", "has no model gpt-4")):
-        with pytest.raises(ConfigError, match=message) as caught:
-            resolve(experiment(models=[wrong]), NOTHING_SET)
-        assert f"replay/{run}:scripted/flawed" in caught.value.hint
-
-
-def scores(folder: Path, model: str | None = None) -> dict[str, Any]:
-    return {
-        r["task_id"]: (r["score"], r["exit_status"], r["tool_calls"])
-        for r in records(folder)
-        if model in (None, r["model"])
-    }
-
-
-@pytest.mark.parametrize(
-    ("flags", "message"),
-    [
-        ({"models": ["nobody/nothing"]}, "unknown provider"),
-        ({"models": ["gpt-4"]}, "not a model"),
-        ({"models": ["openai/gpt-4.1"]}, "OPENAI_API_KEY"),
-        ({"models": ["openai-api/mine/m"]}, "MINE_BASE_URL"),
-        ({"models": ["scripted/genius"]}, "no scripted/genius"),
-        ({"models": ["replay/nowhere"]}, "not a run folder"),
-    ],
-)
-def test_a_model_that_cannot_be_had_is_known_at_once(flags: dict[str, Any], message: str) -> None:
-    config = experiment(**flags)
-    with pytest.raises((ConfigError, RunLogError), match=message):
-        resolve(config, NOTHING_SET)
-
-
-async def test_a_setting_that_the_suite_does_not_have_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no setting 'magic'"):
-        await start(tmp_path / "run", experiment(settings=["magic"]))
-
-
-async def test_an_estimate_counts_calls_at_par() -> None:
-    estimate = await estimate_run(resolve(experiment(models=["scripted/expert"]), NOTHING_SET))
-    assert sum(estimate.tasks.values()) == 12
-    assert estimate.rows[0].episodes == 12
-    assert estimate.rows[0].tool_calls > 12
-    assert estimate.rows[0].usd == 0.0
 
 
 # A language model behind a real server.

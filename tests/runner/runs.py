@@ -1,0 +1,47 @@
+"""Small runs of scripted players, and their logs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from graphwalk.environment import Environment
+from graphwalk.experiments.config import AnyExperiment
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.runlog.result import Result
+from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runner.progress import Silent
+from graphwalk.runner.resolve import resolve
+from graphwalk.runner.run import RunSummary, resume_run, start_run
+
+NOTHING_SET = Environment()
+
+
+def experiment(**flags: Any) -> AnyExperiment:
+    return load_experiment("quickstart", flags={"suite.graphs.*.count": 1, **flags})
+
+
+async def start(
+    folder: Path, config: AnyExperiment, environment: Environment = NOTHING_SET, progress: Any = None
+) -> RunSummary:
+    run_folder = RunFolder.create(folder)
+    return await start_run(
+        resolve(config, environment), run_folder, progress or Silent(), run_id="cafe", created="2026-01-01"
+    )
+
+
+async def resume(folder: Path, environment: Environment = NOTHING_SET, **changes: Any) -> RunSummary:
+    return await resume_run(RunFolder.open(folder), environment, Silent(), changes)
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    return list(RunFolder.open(folder).records())
+
+
+def without_time(record: dict[str, Any]) -> str:
+    """A record without the wall time of its tool calls."""
+    result = Result.from_dict(record).as_dict()
+    for turn in result["trajectory"]["turns"]:
+        turn.pop("seconds", None)
+        for tool_result in turn.get("results", ()):
+            tool_result.pop("seconds", None)
+    return json.dumps({**result, "seconds": None}, sort_keys=True)
