@@ -30,10 +30,10 @@ class Stage:
         self, name: str, task: QuestionTask, seed: int = 0, agent: AgentConfig | None = None, setting: str = "tools"
     ) -> tuple[QuestionScore, Trajectory]:
         suite, config = QuestionsSuite(), agent or AgentConfig()
-        episode = await suite.episode(task, setting, self.world, self.store, config)
-        policy = suite.policy(name, task, setting, await self.store.schema(), seed)
+        opening = await suite.opening(task, setting, self.world, self.store, config)
+        player = suite.player(name, task, setting, await self.store.schema(), seed)
         options = CallOptions(parallel_tool_calls=config.parallel_tool_calls)
-        trajectory = await run_episode(Walk(episode, ScriptedModel(f"scripted/{name}", policy), config, options))
+        trajectory = await run_episode(Walk(opening, ScriptedModel(f"scripted/{name}", player), config, options))
         extraction = suite.extract(task, trajectory.reply)
         return suite.score(task, setting, trajectory, extraction), trajectory
 
