@@ -14,25 +14,25 @@ THINK = "think"
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A policy's answer, the turns it took, the answer among them, and its tool calls without `think`."""
+    """A player's answer, the turns it took, the answer among them, and its tool calls without `think`."""
 
     answer: str
     turns: int
     calls: int
 
 
-async def drive(policy: Policy, toolbox: Toolbox) -> Played:
-    """Let a policy play against the tools. StoreError passes through; TypeError for a policy that holds a dialogue."""
+async def drive(player: Policy, toolbox: Toolbox) -> Played:
+    """Let a player play against the tools. StoreError passes through; TypeError for a player that holds a dialogue."""
     turns = calls = 0
     results: list[str] = []
     while True:
         turns += 1
         try:
-            asks = policy.send(results) if turns > 1 else next(policy)
+            asks = player.send(results) if turns > 1 else next(player)
         except StopIteration as end:
             return Played(end.value, turns, calls)
         if isinstance(asks, str):
-            raise TypeError("a policy that plays against tools yields calls, not text")
+            raise TypeError("a player that plays against tools yields calls, not text")
         calls += sum(ask.tool != THINK for ask in asks)
         results = await _results(toolbox, asks)
 
