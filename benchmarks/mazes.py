@@ -11,6 +11,7 @@ import time
 
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.drive import drive
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.generator.graph import maze_graph
 from graphwalk.suites.mazes.generator.layouts import LAYOUTS
@@ -18,7 +19,6 @@ from graphwalk.suites.mazes.generator.maze import generate_maze, generate_mazes
 from graphwalk.suites.mazes.players import walker_named
 from graphwalk.suites.mazes.suite import make_task
 from graphwalk.suites.mazes.toolbox import MazeToolbox
-from graphwalk.suites.questions.par import play
 
 LARGE = (
     MazeSpec(size=50),
@@ -57,7 +57,7 @@ async def calls(walks: int) -> None:
         task = make_task(maze, graph.digest)
         for name, made in counts.items():
             policy = walker_named(name, str(task.start), str(task.goal), stdlib_random(0, name))
-            made.append((await play(policy, MazeToolbox(store, task.size, str(task.start)))).calls)
+            made.append((await drive(policy, MazeToolbox(store, task.size, str(task.start)))).calls)
     spent = time.process_time() - begun
     for name, made in counts.items():
         many = sum(number > 29 for number in made)  # with the answer, more than 30 turns

@@ -11,7 +11,7 @@ from graphwalk.errors import ConfigError, GraphwalkError
 
 @dataclass(frozen=True)
 class Registry:
-    """Objects of one kind by name. `built_in` maps names to "module:object", which is imported when it is asked for."""
+    """Objects of one kind by name. `built_in` maps names to "module:object" or "module", imported when asked for."""
 
     kind: str
     """What one of them is called in messages: "suite", "store", …"""
@@ -38,7 +38,7 @@ class Registry:
         module, _, path = origin.partition(":")
         try:
             found: Any = import_module(module)
-            for part in path.split("."):
+            for part in filter(None, path.split(".")):
                 found = getattr(found, part)
         except GraphwalkError:
             raise

@@ -66,16 +66,18 @@ def tools(name: Name = None) -> None:
 
 
 def questions(name: Name = None) -> None:
-    """List the twelve questions, or show one template."""
-    from graphwalk.console import data
-    from graphwalk.resources import data_path
-    from graphwalk.suites.questions.template import choose_templates, shipped_templates
+    """List the twelve questions, or show one, by its name or the path of a YAML file of your own."""
+    from graphwalk.console import data, say
+    from graphwalk.suites.questions.catalogue import choose_kinds
 
     if name is None:
-        _columns({t.name: f"{t.category:<10} {', '.join(t.answer_fields)}" for t in shipped_templates().values()})
+        templates = [kind.template for kind in choose_kinds()]
+        _columns({t.name: f"{t.category:<10} {', '.join(t.answer_fields)}" for t in templates})
         return
-    choose_templates([name])
-    data(data_path("templates").joinpath("questions", f"{name}.yaml").read_text(encoding="utf-8").rstrip())
+    (kind,) = choose_kinds([name])
+    data(kind.file.text.rstrip())
+    if kind.python is None:
+        say(f"{kind.name} has no Python part: its Cypher is its only oracle, and scripted/expert cannot play it")
 
 
 def experiments(name: Name = None) -> None:

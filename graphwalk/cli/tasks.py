@@ -11,13 +11,13 @@ def tasks(
         Path, typer.Option(help="A graph file: JSON, GraphML or Cypher (see `graphwalk generate graph`).")
     ],
     seed: Annotated[int, typer.Option(help="Decides which parameters the questions get.")] = 0,
-    question: Annotated[list[str] | None, typer.Option(help="Only these questions; repeatable.")] = None,
+    question: Annotated[list[str] | None, typer.Option(help="Only this one, by name or file; repeatable.")] = None,
     per_question: Annotated[int, typer.Option(min=1, help="Tasks per question.")] = 1,
     json: Annotated[bool, typer.Option("--json", help="One JSON object a line, with Cypher and gold.")] = False,
 ) -> None:
-    """Print the twelve questions on a graph, with their answers.
+    """Print the questions on a graph, with their answers.
 
-    Each answer is proven by two oracles.
+    Each answer is proven by two oracles; to a question of your own without a Python part, by one.
     """
     from graphwalk.asynchronous import run_async
     from graphwalk.console import data, printable
@@ -29,8 +29,5 @@ def tasks(
         if json:
             data(task.model_dump_json())
         else:
-            data(
-                printable(
-                    f"{task.template}\n{task.question}\n→ rows: {task.gold_size}, turns at par: {task.par_turns}\n"
-                )
-            )
+            par = "" if task.par_turns is None else f", turns at par: {task.par_turns}"
+            data(printable(f"{task.template}\n{task.question}\n→ rows: {task.gold_size}{par}\n"))

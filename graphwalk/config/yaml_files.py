@@ -37,6 +37,11 @@ class YamlFile:
         except (OSError, UnicodeDecodeError) as error:
             raise ConfigError(f"{path}: cannot be read: {error}") from error
 
+    def where(self, *fields: int | str) -> str:
+        """File, line and field, as messages begin: `questions/mine.yaml:7: cypher`."""
+        line, names = _locate(self.tree, fields)
+        return f"{self.path}{f':{line}' if line else ''}: {'.'.join(names)}"
+
 
 def parse_value(text: str, source: str) -> Any:
     """A YAML value given on a command line. ConfigError names `source`."""

@@ -78,6 +78,10 @@ def _as_logged(results: Iterable[ResultRecord]) -> Iterable[ResultRecord]:
     return results
 
 
+def _no_remark(result: ResultRecord) -> str | None:
+    return None
+
+
 def _no_more_tables(report: "Report") -> "Iterator[TextTable]":
     return iter(())
 
@@ -89,7 +93,8 @@ class SuiteReport:
     `compared`: names of the measures in which models are compared pairwise; the first is a percent measure, and gets
     McNemar's test. `baselines` makes, from any result of a task, the results of players that need not be run.
     `reference` gives the figures of a published table by name. `records` turns the log into what is measured, where
-    that is not the single episode; `tables` adds tables in a layout of their own.
+    that is not the single episode; `tables` adds tables in a layout of their own. `remark` is what a reader has to know
+    because of a result; it is noted once.
     """
 
     suite: str
@@ -103,6 +108,7 @@ class SuiteReport:
     notes: tuple[str, ...] = ()
     records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = _as_logged
     tables: "Callable[[Report], Iterator[TextTable]]" = _no_more_tables
+    remark: Callable[[ResultRecord], str | None] = _no_remark
 
 
 ReportRow = dict[str, Any]

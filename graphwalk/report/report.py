@@ -30,7 +30,7 @@ def build_report(
         groups=dict(_grouped(measured, seed)),
         comparisons=list(_comparisons(measured, seed)),
         reference=_matching(reference, measured.players),
-        notes=(*declared.notes, *_failures(measured)),
+        notes=(*declared.notes, *measured.remarks, *_failures(measured)),
     )
 
 

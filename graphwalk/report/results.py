@@ -44,6 +44,8 @@ class Measured:
     episodes: Sequence[Episode]
     values: NDArray[np.float64]
     baselines: "Measured | None" = None
+    remarks: Sequence[str] = ()
+    """What the results themselves give to note, sorted."""
 
     @property
     def players(self) -> list[Player]:
@@ -61,10 +63,12 @@ class Measured:
 def measure_results(results: Iterable[ResultRecord], suite: SuiteReport) -> Measured:
     """Measure every result; of an episode that was run again the last one counts. The order makes no difference."""
     collected, baselines = _Collector(suite), _Collector(suite)
+    remarks: set[str | None] = set()
     for result in suite.records(results):
         collected.add(result)
         baselines.add_new(suite.baselines(result))
-    return collected.measured(baselines.measured())
+        remarks.add(suite.remark(result))
+    return collected.measured(baselines.measured(), sorted(remark for remark in remarks if remark is not None))
 
 
 class _Collector:
@@ -95,7 +99,7 @@ class _Collector:
             if (Player(result["model"], result["setting"]), result["task_id"], result["repeat"]) not in self._episodes:
                 self.add(result)
 
-    def measured(self, baselines: Measured | None = None) -> Measured:
+    def measured(self, baselines: Measured | None = None, remarks: Sequence[str] = ()) -> Measured:
         ordered = [self._episodes[key] for key in sorted(self._episodes)]
         values = np.array([row for _, row in ordered], dtype=np.float64)
         return Measured(
@@ -103,6 +107,7 @@ class _Collector:
             [episode for episode, _ in ordered],
             values.reshape(len(ordered), len(self._suite.measures)),
             baselines,
+            remarks,
         )
 
 

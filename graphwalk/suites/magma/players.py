@@ -23,11 +23,11 @@ Reply = Callable[[MagmaTask, list[Any], Random], str]
 MALFORMED = "none"
 
 
-def play(name: str, task: MagmaTask, setting: str, seed: int) -> Policy:
+def replies(name: str, task: MagmaTask, setting: str, seed: int) -> Policy:
     """One reply per state that the setting asks for; the last one is returned."""
     draw = stdlib_random(seed, "magma.policy", name, task.task_id)
-    *replies, last = (REPLIES[name](task, state, draw) for _, state in task.asked(setting))
-    for reply in replies:  # noqa: UP028 (a list takes no messages, which a policy is sent)
+    *earlier, last = (REPLIES[name](task, state, draw) for _, state in task.asked(setting))
+    for reply in earlier:  # noqa: UP028 (a list takes no messages, which a policy is sent)
         yield reply
     return last
 

@@ -14,7 +14,7 @@ from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.config import MagmaConfig
 from graphwalk.suites.magma.generator.traces import MagmaTrace, make_traces
-from graphwalk.suites.magma.players import REPLIES, play
+from graphwalk.suites.magma.players import REPLIES, replies
 from graphwalk.suites.magma.scoring import score_episode
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask, make_task
 from graphwalk.suites.suite import Extraction, Opening, Suite, World
@@ -80,7 +80,7 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         """ConfigError for a name that is not one of `players`."""
         if name not in REPLIES:
             raise ConfigError(f"magma has no scripted model {name!r}", hint=f"there are: {', '.join(REPLIES)}")
-        return play(name, task, setting, seed)
+        return replies(name, task, setting, seed)
 
 
 def _next_user(trace: MagmaTrace, setting: str, turns: Sequence[Turn]) -> str | None:

@@ -11,6 +11,7 @@ from graphwalk.models.players.policy import Policy
 from graphwalk.report.declared import SuiteReport
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.store import GraphStore
+from graphwalk.suites.drive import Played, drive
 from graphwalk.suites.mazes.config import MazesConfig
 from graphwalk.suites.mazes.generator.graph import maze_graph
 from graphwalk.suites.mazes.generator.maze import Maze, generate_maze
@@ -19,7 +20,6 @@ from graphwalk.suites.mazes.prompts import answer_format, no_tools_prompt, quest
 from graphwalk.suites.mazes.scoring import extract_path, path_error, score_path
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
-from graphwalk.suites.questions.par import Played, play
 from graphwalk.suites.suite import Extraction, Opening, Pictures, ReadLine, Suite, World
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.schema import Schema
@@ -137,7 +137,7 @@ async def expert_walk(task: MazeTask, store: GraphStore) -> Played:
     """The expert's episode against the tools, which proves that they suffice. OracleError where its path is wrong."""
     start, goal = str(task.start), str(task.goal)
     toolbox = MazeToolbox(store, task.size, start, strict=task.strict)
-    played = await play(walker_named("expert", start, goal, stdlib_random(0, "expert")), toolbox)
+    played = await drive(walker_named("expert", start, goal, stdlib_random(0, "expert")), toolbox)
     path = [int(key) for key in extract_path(played.answer).answer or ()]
     if not path or path_error(task.maze, path):
         raise OracleError(

@@ -1,11 +1,14 @@
 """Which questions are asked on which graphs."""
 
+from functools import cached_property
 from typing import Literal
 
-from pydantic import PositiveInt
+from pydantic import PositiveInt, field_validator
 
-from graphwalk.config.strict import SuiteConfig
+from graphwalk.config.strict import NameOrPath, SuiteConfig
+from graphwalk.errors import ConfigError
 from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
 
 
 class QuestionsConfig(SuiteConfig):
@@ -13,7 +16,23 @@ class QuestionsConfig(SuiteConfig):
 
     name: Literal["questions"] = "questions"
     graphs: tuple[GraphSpec, ...] = (GraphSpec(),)
-    questions: tuple[str, ...] | None = None
-    """Names of questions that ship; None: all twelve."""
+    questions: tuple[NameOrPath, ...] | None = None
+    """Questions that ship, by name, and the user's own, by the path of their YAML file; None: all twelve."""
     per_question: PositiveInt = 1
     """Tasks per graph and question."""
+
+    @field_validator("questions")
+    @classmethod
+    def _can_be_read(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        """Every mistake in a question is found before anything is generated."""
+        try:
+            for kind in choose_kinds(names):
+                _ = kind.python
+        except ConfigError as error:
+            raise ValueError(f"{error}; {error.hint}" if error.hint else str(error)) from error
+        return names
+
+    @cached_property
+    def kinds(self) -> tuple[QuestionKind, ...]:
+        """The questions themselves."""
+        return choose_kinds(self.questions)

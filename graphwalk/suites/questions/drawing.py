@@ -4,15 +4,19 @@ from collections.abc import Collection
 from random import Random
 
 from graphwalk.errors import ConfigError
-from graphwalk.suites.questions.drawing_rules import has_answer, is_worth_asking
-from graphwalk.suites.questions.oracle.evaluators import evaluate
+from graphwalk.suites.questions.catalogue import QuestionKind
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.oracle.scratch import Scratch
 from graphwalk.suites.questions.parameter_space import ParameterSpace
+from graphwalk.suites.questions.question import instantiate
 from graphwalk.suites.questions.template import QuestionTemplate
+from graphwalk.suites.questions.worth_asking import has_answer, is_worth_asking, known_rows
 from graphwalk.types.values import Value
 
 TRIES = 20_000
 """Draws before a graph is said not to host a question; the presets need a few hundred at most."""
+TRIES_BY_QUERY = 2_000
+"""The same where every draw takes a query, because the question has no evaluator."""
 LONG_ROWS = 20_000
 """Rows of good but long answers that are looked at before the shortest of them is taken."""
 
@@ -20,22 +24,29 @@ Drawn = tuple[Value, ...]
 """The parameters of a question in the template's order."""
 
 
-def draw_parameters(
-    template: QuestionTemplate, index: GraphIndex, space: ParameterSpace, random: Random, taken: Collection[Drawn] = ()
+async def draw_parameters(
+    kind: QuestionKind,
+    index: GraphIndex,
+    space: ParameterSpace,
+    random: Random,
+    scratch: Scratch,
+    taken: Collection[Drawn] = (),
 ) -> dict[str, Value]:
     """Parameters that are not in `taken`. ConfigError says why the graph cannot host the question (again)."""
+    template = kind.template
     seen: set[Drawn] = set(taken)
     unanswered = trivial = 0
     long: list[tuple[int, dict[str, Value]]] = []
-    for _ in range(TRIES):
+    for _ in range(TRIES_BY_QUERY if kind.python is None else TRIES):
         parameters = space.draw(template, random)
         if parameters is None or tuple(parameters.values()) in seen:
             continue
         seen.add(tuple(parameters.values()))
-        rows = evaluate(template.name, index, parameters)
-        if not has_answer(rows):
+        question = instantiate(kind, index, parameters)
+        rows = await known_rows(question, index, scratch)
+        if not has_answer(question, rows):
             unanswered += 1
-        elif not is_worth_asking(template.name, index, rows, parameters):
+        elif not await is_worth_asking(question, index, rows, scratch):
             trivial += 1
         elif len(rows) <= template.preferred_rows:
             return parameters

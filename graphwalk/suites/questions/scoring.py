@@ -1,4 +1,4 @@
-"""How good the answer to one of the twelve questions is, and why it is wrong where it is (spec section 6)."""
+"""How good the answer to a question is, and why it is wrong where it is (spec section 6)."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -12,9 +12,6 @@ from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.suite import Extraction
 from graphwalk.types.episode import ExitStatus, Score, Trajectory
 from graphwalk.types.values import Row
-
-COMPUTED_FIELDS = frozenset({"count", "rel_count"})
-"""Answer fields that stand in no tool result, since no tool counts."""
 
 ErrorClass = Literal["no_answer", "unreadable", "hallucinated", "misreported", "seen_but_wrong", "unverifiable"]
 ERROR_CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
@@ -92,7 +89,7 @@ class _Audit:
     def __init__(self, task: QuestionTask, setting: str, trajectory: Trajectory, rows: Sequence[Row]) -> None:
         self.grounded: float | None = None
         self.sufficient: bool | None = None
-        fields = [field for field in task.scored_fields if field not in COMPUTED_FIELDS]
+        fields = [field for field in task.scored_fields if field not in task.computed_fields]
         if setting != "no_tools" and fields:
             evidence = tool_evidence(trajectory)
             self.grounded = grounded_share(rows, fields, evidence)

@@ -1,6 +1,6 @@
-"""The twelve questions on property graphs, as a suite."""
+"""Questions on property graphs, as a suite."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from graphwalk.config.agent import AgentConfig
@@ -11,10 +11,11 @@ from graphwalk.report.declared import SuiteReport
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import Database, GraphStore
+from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.making import make_tasks
 from graphwalk.suites.questions.par import par
-from graphwalk.suites.questions.players import POLICIES, policy_named
+from graphwalk.suites.questions.players.roster import FOLLOW_A_PLAN, PLAYERS, player_named
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_prompt
 from graphwalk.suites.questions.scoring import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.task import QuestionTask
@@ -36,7 +37,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     worlds_field: ClassVar[str] = "graphs"
     thing: ClassVar[str] = "graph"
     tools: ClassVar[tuple[str, ...]] = GRAPH_TOOLS
-    players: ClassVar[tuple[str, ...]] = POLICIES
+    players: ClassVar[tuple[str, ...]] = PLAYERS
     default_players: ClassVar[tuple[str, ...]] = ("expert", "flawed", "random")
 
     def __init__(self) -> None:
@@ -55,12 +56,11 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         self, world: World, store: GraphStore | None, config: QuestionsConfig, seed: int
     ) -> list[QuestionTask]:
         assert store is not None
-        return await tasks_in(
-            _graph(world), store, seed=seed, questions=config.questions, per_question=config.per_question
-        )
+        return await tasks_in(_graph(world), store, config.kinds, seed=seed, per_question=config.per_question)
 
     def can_play(self, player: str, setting: str, task: QuestionTask | None = None) -> bool:
-        return setting == "tools"
+        """Players walk by tools; those that follow a plan need a question that has one."""
+        return setting == "tools" and (task is None or task.oracles == 2 or player not in FOLLOW_A_PLAN)
 
     async def opening(
         self, task: QuestionTask, setting: str, world: World, store: GraphStore | None, agent: AgentConfig
@@ -91,11 +91,15 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
 
     def player(self, name: str, task: QuestionTask, setting: str, schema: Schema | None, seed: int) -> Policy:
         assert schema is not None
-        return policy_named(name, task.template, task.parameters, schema, stdlib_random(seed, "policy", task.task_id))
+        return player_named(name, task, schema, stdlib_random(seed, "policy", task.task_id))
+
+    def texts(self, config: QuestionsConfig) -> Mapping[str, str]:
+        """The YAML of every question."""
+        return {kind.name: kind.file.text for kind in config.kinds}
 
 
 async def tasks_in(
-    graph: PropertyGraph, store: GraphStore, *, seed: int, questions: Sequence[str] | None, per_question: int
+    graph: PropertyGraph, store: GraphStore, kinds: Sequence[QuestionKind], *, seed: int, per_question: int
 ) -> list[QuestionTask]:
     """The questions about a graph that a store holds, with the turns and calls that the expert needs."""
     schema = await store.schema()
@@ -106,16 +110,17 @@ async def tasks_in(
 
     scratch: Database = EmbeddedDatabase()
     return await make_tasks(
-        graph, store, seed=seed, questions=questions, per_question=per_question, par=expert_par, load=scratch.load
+        graph, store, seed=seed, kinds=kinds, per_question=per_question, par=expert_par, load=scratch.load
     )
 
 
 async def tasks_on(
     graph: PropertyGraph, *, seed: int, questions: Sequence[str] | None = None, per_question: int = 1
 ) -> list[QuestionTask]:
-    """The questions about a graph, made on the embedded engine."""
+    """The questions about a graph, made on the embedded engine; named as in an experiment, None: all that ship."""
+    kinds = choose_kinds(questions)
     store = await EmbeddedDatabase().load(graph)
-    return await tasks_in(graph, store, seed=seed, questions=questions, per_question=per_question)
+    return await tasks_in(graph, store, kinds, seed=seed, per_question=per_question)
 
 
 def _graph(world: World) -> PropertyGraph:

@@ -1,12 +1,17 @@
 """One question about one graph, with its proven answer."""
 
+from typing import Literal
+
+from pydantic import Field
+
+from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.template import Category, Mode
 from graphwalk.types.episode import Task
 from graphwalk.types.values import Row, Value
 
 
 class QuestionTask(Task):
-    """One of the twelve questions with its parameters.
+    """One question with its parameters.
 
     `gold` holds every right row once, in ascending order; `mode` says how many of them an answer must name. `cypher`
     is the unscoped text: with `cypher_parameters` it runs as it is on a database that holds nothing but this graph.
@@ -24,3 +29,15 @@ class QuestionTask(Task):
     template_version: int
     candidates: int | None = None
     """Rows that the form of the answer allows; None where rows hold computed values."""
+    oracles: Literal[1, 2] = Field(default=2, exclude_if=lambda oracles: oracles == 2)
+    """1: the target comes from Cypher alone, and no evaluator confirms it. Written only then."""
+    computed: tuple[str, ...] | None = Field(default=None, exclude_if=lambda computed: computed is None)
+    """Answer fields that stand in no tool result; None: those of the question of this name that ships."""
+
+    @property
+    def computed_fields(self) -> frozenset[str]:
+        """Answer fields that stand in no tool result, since no tool counts."""
+        if self.computed is not None:
+            return frozenset(self.computed)
+        shipped = shipped_kinds().get(self.template)
+        return frozenset(shipped.template.computed if shipped else ())

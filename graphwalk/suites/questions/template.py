@@ -1,8 +1,6 @@
-"""Question templates: one YAML file each, with wording, parameters, Cypher and the shape of the answer."""
+"""Question templates: wording, parameters, Cypher, shape of the answer, and what makes a question worth asking."""
 
-from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from pydantic import Field, PositiveInt, ValidationInfo, field_validator
@@ -10,7 +8,7 @@ from pydantic import Field, PositiveInt, ValidationInfo, field_validator
 from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError
-from graphwalk.resources import data_path
+from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.suites.questions.wording import CYPHER_FILTERS, WORDING_FILTERS, check_text
 
 Category = Literal["retrieval", "traversal", "logic"]
@@ -25,6 +23,8 @@ _OWNERS: Mapping[Role, tuple[Role, ...]] = {
     "value": ("property",),
 }
 """What the `of` of a role must name."""
+IDENTIFIER_ROLES: tuple[Role, ...] = ("label", "relationship_type", "property", "hops")
+"""Roles whose parameters stand in the text of a query; keys and values travel as parameters."""
 
 
 class Parameter(Strict):
@@ -35,6 +35,18 @@ class Parameter(Strict):
     differs_from: str | None = None
     at_least: PositiveInt = 1
     """Smallest number of hops."""
+
+
+class Drawing(Strict):
+    """When parameters make a question worth asking: its answer is not empty, and not simply everything."""
+
+    below_candidates: bool = False
+    """The answer has fewer rows than `candidates` allow."""
+    required_fields: tuple[str, ...] = ()
+    """Fields that are null in no row of the answer."""
+    wider: tuple[str, ...] = ()
+    """Cypher as the question's own, each with one condition left out, that returns one number, `size`: it must be
+    larger than the answer (its count where one computed field is all there is, else its number of rows)."""
 
 
 class QuestionTemplate(Strict):
@@ -56,12 +68,15 @@ class QuestionTemplate(Strict):
     answer_properties_of: str | None = None
     scored_fields: tuple[str, ...] = ()
     """Fields that decide whether a row is right; all of them where none are named."""
+    computed: tuple[str, ...] = ()
+    """Answer fields that stand in no tool result, since no tool counts."""
     mode: Mode = "set"
     candidates: tuple[str, ...] = ()
     """Parameters that span all rows an answer can have (nodes of a label, relationships of a type, values of a
     property); none where rows hold computed values."""
     preferred_rows: PositiveInt = 50
     """Parameters are drawn so that the gold answer is no longer, where the graph allows."""
+    drawing: Drawing = Drawing()
 
     @field_validator("parameters")
     @classmethod
@@ -76,42 +91,85 @@ class QuestionTemplate(Strict):
             earlier[name] = parameter.role
         return parameters
 
-    @field_validator("wording", "cypher")
+    @field_validator("wording")
     @classmethod
-    def _uses_known_names(cls, text: str, info: ValidationInfo) -> str:
-        known = {*info.data.get("parameters", ()), "answer_properties", "any_node"}
-        check_text(text, known, WORDING_FILTERS if info.field_name == "wording" else CYPHER_FILTERS)
+    def _words_use_known_names(cls, text: str, info: ValidationInfo) -> str:
+        check_text(text, {*info.data.get("parameters", ()), "answer_properties"}, WORDING_FILTERS)
         return text
 
-    @field_validator("cypher_parameters", "answer_properties_of", "scored_fields", "candidates")
+    @field_validator("cypher")
+    @classmethod
+    def _query_uses_known_names(cls, text: str, info: ValidationInfo) -> str:
+        _check_cypher(text, info.data.get("parameters", {}))
+        return text
+
+    @field_validator("cypher_parameters", "answer_properties_of", "scored_fields", "computed", "candidates")
     @classmethod
     def _names_what_exists(cls, names: Any, info: ValidationInfo) -> Any:
-        known = info.data.get("answer_fields" if info.field_name == "scored_fields" else "parameters", ())
-        unknown = set([names] if isinstance(names, str) else names or ()) - set(known)
-        if unknown:
-            raise ValueError(f"there is no {', '.join(sorted(unknown))}; known: {', '.join(known)}")
+        of_answer = info.field_name in ("scored_fields", "computed")
+        _check_names([names] if isinstance(names, str) else names or (), info, of_answer=of_answer)
         return names
 
+    @field_validator("answer_properties_of")
+    @classmethod
+    def _what_has_properties(cls, name: str | None, info: ValidationInfo) -> str | None:
+        parameter = info.data.get("parameters", {}).get(name)
+        if parameter is not None and parameter.role not in ("label", "relationship_type"):
+            raise ValueError(f"{name} has no properties: a label or a relationship type has")
+        return name
 
-def load_template(path: Path) -> QuestionTemplate:
-    """One template. ConfigError names file, line and field of every mistake."""
-    file = YamlFile.read(path)
-    template = validate(QuestionTemplate, file.data, str(path), file.tree)
-    if template.name != path.stem:
-        raise ConfigError(f"{path}: name: {template.name!r} is not the name of the file")
+    @field_validator("candidates")
+    @classmethod
+    def _candidates_span_rows(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        parameters: dict[str, Parameter] = info.data.get("parameters", {})
+        for name in names:
+            parameter = parameters[name]
+            owner = parameters.get(parameter.of or "")
+            of_node = parameter.role == "property" and owner is not None and owner.role == "label"
+            if parameter.role not in ("label", "relationship_type") and not of_node:
+                raise ValueError(f"{name} spans no rows: a label, a relationship type or a property of a label does")
+        return names
+
+    @field_validator("drawing")
+    @classmethod
+    def _drawing_can_be_told(cls, drawing: Drawing, info: ValidationInfo) -> Drawing:
+        _check_names(drawing.required_fields, info, of_answer=True)
+        if drawing.below_candidates and not info.data.get("candidates"):
+            raise ValueError("below_candidates: the question names no `candidates`")
+        for number, text in enumerate(drawing.wider, 1):
+            try:
+                _check_cypher(text, info.data.get("parameters", {}))
+            except ValueError as error:
+                raise ValueError(f"wider, query {number}: {error}") from error
+        return drawing
+
+    @property
+    def one_number(self) -> bool:
+        """True where the answer is one computed value."""
+        return len(self.answer_fields) == 1 and self.answer_fields == self.computed
+
+
+def read_template(file: YamlFile) -> QuestionTemplate:
+    """The template in a file. ConfigError names file, line and field of every mistake."""
+    template = validate(QuestionTemplate, file.data, str(file.path), file.tree)
+    if template.name != file.path.stem:
+        raise ConfigError(f"{file.where('name')}: {template.name!r} is not the name of the file")
     return template
 
 
-@cache
-def shipped_templates() -> Mapping[str, QuestionTemplate]:
-    """Name → template of the questions in `templates/questions/`, by class and then by name."""
-    templates = [load_template(path) for path in sorted(data_path("templates").glob("questions/*.yaml"))]
-    return {t.name: t for t in sorted(templates, key=lambda t: (CATEGORIES.index(t.category), t.name))}
+def _check_names(names: Any, info: ValidationInfo, *, of_answer: bool) -> None:
+    known = info.data.get("answer_fields" if of_answer else "parameters", ())
+    if unknown := set(names) - set(known):
+        raise ValueError(f"there is no {', '.join(sorted(unknown))}; known: {', '.join(known)}")
 
 
-def choose_templates(names: Sequence[str] | None = None) -> list[QuestionTemplate]:
-    """The templates with these names in this order, all for None. ConfigError for an unknown name."""
-    shipped = shipped_templates()
-    if unknown := [name for name in names or () if name not in shipped]:
-        raise ConfigError(f"there is no question {', '.join(unknown)}", hint=f"known questions: {', '.join(shipped)}")
-    return list(shipped.values()) if names is None else [shipped[name] for name in names]
+def _check_cypher(text: str, parameters: Mapping[str, Parameter]) -> None:
+    """ValueError where the text cannot be rendered: tried with made-up names."""
+    named = {name: parameter for name, parameter in parameters.items() if parameter.role in IDENTIFIER_ROLES}
+    check_text(text, {*named, "answer_properties", "any_node"}, CYPHER_FILTERS)
+    samples: dict[str, str | int] = {name: 2 if p.role == "hops" else "Name" for name, p in named.items()}
+    identifiers: Identifiers = {**samples, "answer_properties": ("name",)}
+    try:
+        render_cypher(text, identifiers)
+    except ConfigError as error:
+        raise ValueError(str(error)) from error

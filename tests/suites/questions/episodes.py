@@ -31,9 +31,9 @@ class Stage:
     ) -> tuple[QuestionScore, Trajectory]:
         suite, config = QuestionsSuite(), agent or AgentConfig()
         opening = await suite.opening(task, setting, self.world, self.store, config)
-        policy = suite.player(name, task, setting, await self.store.schema(), seed)
+        player = suite.player(name, task, setting, await self.store.schema(), seed)
         options = CallOptions(parallel_tool_calls=config.parallel_tool_calls)
-        trajectory = await run_episode(Walk(opening, ScriptedModel(f"scripted/{name}", policy), config, options))
+        trajectory = await run_episode(Walk(opening, ScriptedModel(f"scripted/{name}", player), config, options))
         extraction = suite.extract(task, trajectory.reply)
         return suite.score(task, setting, trajectory, extraction), trajectory
 

@@ -11,10 +11,10 @@ from graphwalk.errors import OracleError
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GRAPH_PRESETS, GraphSpec
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
+from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds
 from graphwalk.suites.questions.making import make_tasks
 from graphwalk.suites.questions.oracle.rows import same_rows
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.template import shipped_templates
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Row
 from tests.suites.questions.oracle.test_evaluators import GRAPH
@@ -30,7 +30,7 @@ async def tasks_on(preset: str, *, seed: int = 3, index: int = 0, per_question: 
 async def test_every_preset_hosts_all_twelve_questions(preset: str) -> None:
     for index in range(5):
         tasks = await tasks_on(preset, index=index)
-        assert [task.template for task in tasks] == list(shipped_templates())
+        assert [task.template for task in tasks] == list(shipped_kinds())
         for task in tasks:
             assert len(task.gold) == task.gold_size > 0
             assert all(row.keys() == set(task.answer_fields) for row in task.gold)
@@ -64,7 +64,7 @@ async def test_a_task_survives_json() -> None:
 
 async def test_one_record_in_full() -> None:
     store = await EmbeddedDatabase().load(GRAPH)
-    (task,) = await make_tasks(GRAPH, store, seed=0, questions=["node_by_property"])
+    (task,) = await make_tasks(GRAPH, store, seed=0, kinds=choose_kinds(["node_by_property"]))
     assert task.model_dump() == snapshot(
         {
             "task_id": "14d68732942e-node_by_property-0",
@@ -116,7 +116,7 @@ async def test_par_comes_from_its_hook() -> None:
 
     graph = generate_graph(GraphSpec(preset="paper-100"), 0)
     store = await EmbeddedDatabase().load(graph)
-    (task,) = await make_tasks(graph, store, seed=0, questions=["path_finding"], par=par)
+    (task,) = await make_tasks(graph, store, seed=0, kinds=choose_kinds(["path_finding"]), par=par)
     assert (task.par_turns, task.par_calls) == (3, task.gold_size)
 
 
@@ -138,7 +138,7 @@ async def test_a_store_that_answers_wrongly_stops_the_making() -> None:
         return smaller
 
     with pytest.raises(OracleError, match="the evaluator of node_by_property differ") as caught:
-        await make_tasks(graph, store, seed=0, questions=["node_by_property"], load=load)
+        await make_tasks(graph, store, seed=0, kinds=choose_kinds(["node_by_property"]), load=load)
     assert str(caught.value).count("\n  ") == 1, "one node is enough to show it"
 
 

@@ -7,8 +7,9 @@ from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.models.players.policy import Ask, Policy
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.drive import Played, drive
 from graphwalk.suites.questions.making import make_tasks
-from graphwalk.suites.questions.par import Played, par, play
+from graphwalk.suites.questions.par import par
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.schema import Schema
@@ -52,7 +53,7 @@ async def test_thoughts_do_not_count_as_calls(setting: Setting) -> None:
         results = yield [Ask("think", {"thought": "well"}), Ask("think", '{"thought": "then"}')]
         return " ".join(results)
 
-    assert await play(thinks(), setting[1]) == Played("well then", turns=2, calls=0)
+    assert await drive(thinks(), setting[1]) == Played("well then", turns=2, calls=0)
 
 
 async def test_a_dialogue_cannot_be_played_against_tools(setting: Setting) -> None:
@@ -61,4 +62,4 @@ async def test_a_dialogue_cannot_be_played_against_tools(setting: Setting) -> No
         return ""
 
     with pytest.raises(TypeError, match="calls, not text"):
-        await play(talks(), setting[1])
+        await drive(talks(), setting[1])

@@ -9,10 +9,10 @@ from graphwalk.types.episode import ExitStatus
 from tests.scoring.episodes import call, episode, seen, tool_turn
 
 
-def task(gold, fields=("node_key",), scored=None, mode="set"):
+def task(gold, fields=("node_key",), scored=None, mode="set", template="node_by_property", **more):
     return QuestionTask(
         task_id="t",
-        template="node_by_property",
+        template=template,
         question="Which?",
         parameters={},
         gold=gold,
@@ -26,6 +26,7 @@ def task(gold, fields=("node_key",), scored=None, mode="set"):
         scored_fields=scored or fields,
         mode=mode,
         template_version=1,
+        **more,
     )
 
 
@@ -72,13 +73,18 @@ def test_rows_given_without_any_call_are_hallucinated():
 
 
 def test_counts_stand_in_no_tool_result():
-    result = score(task([{"count": 3}], fields=("count",)), [{"count": 4}], keys("a", "b", "c"))
+    result = score(task([{"count": 3}], fields=("count",), template="node_count"), [{"count": 4}], keys("a", "b", "c"))
     assert (result.grounded, result.evidence_sufficient, result.error_class) == (None, None, "unverifiable")
-    assert score(task([{"count": 3}], fields=("count",)), "3").correct
+    assert score(task([{"count": 3}], fields=("count",), template="node_count"), "3").correct
 
 
 def test_the_computed_field_of_a_row_needs_no_evidence():
-    question = task([{"node_key": "a", "rel_count": 5}], fields=("node_key", "rel_count"), mode="ties-allowed")
+    question = task(
+        [{"node_key": "a", "rel_count": 5}],
+        fields=("node_key", "rel_count"),
+        mode="ties-allowed",
+        computed=("rel_count",),
+    )
     assert score(question, [{"node_key": "a", "rel_count": "5"}], keys("a")).grounded == 1.0
 
 

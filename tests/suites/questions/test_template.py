@@ -7,9 +7,10 @@ from inline_snapshot import snapshot
 
 from graphwalk.errors import ConfigError
 from graphwalk.resources import data_path
-from graphwalk.suites.questions.template import choose_templates, load_template, shipped_templates
+from graphwalk.suites.questions.catalogue import choose_kinds, load_kind, shipped_kinds
 from graphwalk.suites.questions.wording import render_wording
 
+TEMPLATES = {name: kind.template for name, kind in shipped_kinds().items()}
 PARAMETERS = {
     "node_by_property": "label property value",
     "node_count": "source_label target_label",
@@ -29,21 +30,21 @@ PARAMETERS = {
 
 
 def test_there_are_the_twelve_questions_with_their_parameters() -> None:
-    assert {name: " ".join(t.parameters) for name, t in shipped_templates().items()} == PARAMETERS
-    assert list(shipped_templates()) == list(PARAMETERS)
-    categories = [template.category for template in shipped_templates().values()]
+    assert {name: " ".join(t.parameters) for name, t in TEMPLATES.items()} == PARAMETERS
+    assert list(TEMPLATES) == list(PARAMETERS)
+    categories = [template.category for template in TEMPLATES.values()]
     assert categories == ["retrieval"] * 5 + ["traversal"] * 4 + ["logic"] * 3
 
 
 def test_modes_and_scored_fields() -> None:
-    special = {t.name: t.mode for t in shipped_templates().values() if t.mode != "set"}
+    special = {t.name: t.mode for t in TEMPLATES.values() if t.mode != "set"}
     assert special == {"node_with_most_relationships": "ties-allowed", "remote_node_property": "any-one"}
-    assert shipped_templates()["relationship_by_property"].scored_fields == ("source_key", "target_key")
+    assert TEMPLATES["relationship_by_property"].scored_fields == ("source_key", "target_key")
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
 def test_the_wording_names_every_parameter_and_answer_field(name: str) -> None:
-    template = shipped_templates()[name]
+    template = TEMPLATES[name]
     values = {parameter: f"<{parameter}>" for parameter in template.parameters} | {"max_hops": 3}
     text = render_wording(template.wording, {**values, "answer_properties": ("<property>",)})
     for parameter in template.parameters:
@@ -53,7 +54,7 @@ def test_the_wording_names_every_parameter_and_answer_field(name: str) -> None:
 
 
 def test_values_are_written_so_that_text_and_numbers_differ() -> None:
-    template = shipped_templates()["node_by_property"]
+    template = TEMPLATES["node_by_property"]
     texts = [
         render_wording(template.wording, {"label": "Zorep", "property": "p", "value": value}).splitlines()[0]
         for value in ("12", 12, 1.5, True, 'a "ü" <b>')
@@ -70,9 +71,9 @@ def test_values_are_written_so_that_text_and_numbers_differ() -> None:
 
 
 def test_unknown_questions_are_refused_with_the_known_ones() -> None:
-    assert [t.name for t in choose_templates(["path_finding", "node_count"])] == ["path_finding", "node_count"]
+    assert [kind.name for kind in choose_kinds(["path_finding", "node_count"])] == ["path_finding", "node_count"]
     with pytest.raises(ConfigError, match="there is no question nodecount") as caught:
-        choose_templates(["nodecount", "node_count"])
+        choose_kinds(["nodecount", "node_count"])
     assert "node_count" in caught.value.hint
 
 
@@ -109,6 +110,6 @@ def test_mistakes_in_a_template_name_file_line_and_field(tmp_path: Path, old: st
     path = tmp_path / "node_by_property.yaml"
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
     with pytest.raises(ConfigError) as caught:
-        load_template(path)
+        load_kind(path)
     assert str(caught.value).startswith(str(path))
     assert message in str(caught.value)

@@ -10,7 +10,7 @@ from graphwalk.suites.mazes.players.explorer import by_key, depth_first, nearest
 from graphwalk.suites.mazes.players.flawed import FLAWS, flawed
 from graphwalk.suites.mazes.players.random_walk import random_walk
 
-Walker = Callable[[str, str, random.Random], Policy]
+MakePlayer = Callable[[str, str, random.Random], Policy]
 """(key of the start, key of the goal, random) → a player for one episode."""
 
 
@@ -20,7 +20,7 @@ def always_empty() -> Policy:
     return NO_ANSWER
 
 
-WALKERS: dict[str, Walker] = {
+WALKERS: dict[str, MakePlayer] = {
     "expert": lambda start, goal, draw: depth_first(start, goal, nearest_first),
     "depth_first": lambda start, goal, draw: depth_first(start, goal, by_key),
     "random": random_walk,

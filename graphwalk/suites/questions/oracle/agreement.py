@@ -1,62 +1,62 @@
-"""Two oracles, one answer: a question's Cypher in the store against the evaluator over the graph in memory."""
+"""Two oracles, one answer: a question's Cypher in the store against the evaluator over the graph in memory.
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+Where a question has no evaluator, the engines are its oracle: its Cypher in the store and on the embedded engine.
+"""
+
+from collections.abc import Callable
 
 from graphwalk.errors import OracleError, StoreError
-from graphwalk.stores.cypher import Identifiers, render_cypher
+from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.store import GraphStore
-from graphwalk.suites.questions.oracle.evaluators import evaluate
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.oracle.rows import same_rows
+from graphwalk.suites.questions.oracle.rows import distinct, same_rows
+from graphwalk.suites.questions.oracle.scratch import LoadGraph, Scratch
 from graphwalk.suites.questions.oracle.shrinking import smallest
+from graphwalk.suites.questions.question import Question
 from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.values import Row, Value
+from graphwalk.types.values import Row
 
-Load = Callable[[PropertyGraph], Awaitable[GraphStore]]
-"""Puts a graph into a database: the `load` of a Database."""
+RightRows = Callable[[GraphIndex], list[Row]]
 _SHOWN = 60
 """Nodes and relationships, and rows, that a message lists."""
 
 
-@dataclass(frozen=True)
-class Question:
-    """A question with its parameters, in the form that either oracle takes.
-
-    `cypher` is the Jinja text, `identifiers` what it names, `values` its Cypher parameters, `answer_fields` the
-    columns of its rows. `one_of_several`: the Cypher returns one of the right rows, not all of them.
-    """
-
-    name: str
-    parameters: dict[str, Value]
-    cypher: str
-    identifiers: Identifiers
-    values: dict[str, Value]
-    answer_fields: tuple[str, ...]
-    one_of_several: bool = False
-
-
-async def agreed_rows(question: Question, index: GraphIndex, store: GraphStore, load: Load | None = None) -> list[Row]:
+async def agreed_rows(question: Question, index: GraphIndex, store: GraphStore, scratch: Scratch) -> list[Row]:
     """The right rows, each once, as both oracles name them.
 
-    OracleError where they differ. With `load`, which puts a graph into a database, the error shows the smallest part
-    of the graph found on which they differ there; the whole graph without it, or where they agree on all parts.
+    OracleError where they differ. It shows the smallest part of the graph found on which Cypher and the evaluator
+    differ in a database of `scratch`; the whole graph where they agree on all parts.
     """
-    right = evaluate(question.name, index, question.parameters)
     found = await cypher_rows(question, store)
+    if question.right_rows is None:
+        return await _agreed_by_engines(question, found, store, scratch)
+    right_rows = question.right_rows
+    right = right_rows(index)
     if agree(question, found, right):
         return right
     graph = index.graph
-    if load is not None:
-        part = await smallest(graph, lambda smaller: _differ(question, smaller, load))
-        if part.digest != graph.digest:
-            graph = part
-            right, found = await _both(question, part, load)
+    part = await smallest(graph, lambda smaller: _differ(question, right_rows, smaller, scratch.load))
+    if part.digest != graph.digest:
+        graph = part
+        right, found = await _both(question, right_rows, part, scratch.load)
     raise OracleError(
         f"Cypher ({store.kind} store) and the evaluator of {question.name} differ on this graph:\n{_written(graph)}\n"
-        f"parameters: {question.parameters}\nquery: {render_cypher(question.cypher, question.identifiers)}\n"
-        f"Cypher found: {found[:_SHOWN]}\nthe evaluator found: {right[:_SHOWN]}",
-        hint=f"templates/questions/{question.name}.yaml, its evaluator in graphwalk/oracle, or the store is wrong",
+        f"{_asked(question)}\nCypher found: {found[:_SHOWN]}\nthe evaluator found: {right[:_SHOWN]}",
+        hint=f"the Cypher in {question.kind.file.path}, the Python part of {question.name}, or the store is wrong",
+    )
+
+
+async def _agreed_by_engines(question: Question, found: list[Row], store: GraphStore, scratch: Scratch) -> list[Row]:
+    """What the store found, where the embedded engine finds the same."""
+    embedded = await scratch.store()
+    other = found if embedded is store else await cypher_rows(question, embedded)
+    if same_rows(found, other):
+        return distinct(found)
+    raise OracleError(
+        f"the {store.kind} store and the embedded engine differ on {question.name}, which has no other oracle\n"
+        f"{_asked(question)}\nthe {store.kind} store found: {found[:_SHOWN]}\n"
+        f"the embedded engine found: {other[:_SHOWN]}",
+        hint=f"the Cypher in {question.kind.file.path} must return every right row, and leave nothing to the engine",
     )
 
 
@@ -72,22 +72,28 @@ def agree(question: Question, found: list[Row], right: list[Row]) -> bool:
     return same_rows(found, right)
 
 
-async def _both(question: Question, graph: PropertyGraph, load: Load) -> tuple[list[Row], list[Row]]:
+async def _both(
+    question: Question, right_rows: RightRows, graph: PropertyGraph, load: LoadGraph
+) -> tuple[list[Row], list[Row]]:
     store = await load(graph)
     try:
         found = await cypher_rows(question, store)
     finally:
         await store.drop()
-    return evaluate(question.name, GraphIndex(graph), question.parameters), found
+    return right_rows(GraphIndex(graph)), found
 
 
-async def _differ(question: Question, graph: PropertyGraph, load: Load) -> bool:
+async def _differ(question: Question, right_rows: RightRows, graph: PropertyGraph, load: LoadGraph) -> bool:
     try:
-        right, found = await _both(question, graph, load)
+        right, found = await _both(question, right_rows, graph, load)
     except StoreError:
         # An engine may refuse a name that the smaller graph has lost: such a graph shows nothing.
         return False
     return not agree(question, found, right)
+
+
+def _asked(question: Question) -> str:
+    return f"parameters: {question.parameters}\nquery: {render_cypher(question.cypher, question.identifiers)}"
 
 
 def _written(graph: PropertyGraph) -> str:

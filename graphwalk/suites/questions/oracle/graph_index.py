@@ -1,10 +1,11 @@
-"""A property graph as the evaluators read it: plain rows, and who is next to whom."""
+"""A property graph as reference evaluators read it: plain rows, and who is next to whom."""
 
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
+from typing import Any
 
-from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.graph import Node, PropertyGraph, Relationship, value_order
 from graphwalk.types.values import Value
 
 
@@ -40,6 +41,10 @@ class GraphIndex:
         """Keys of the nodes with this label, none where there is no such label."""
         return [node.key for node in self.nodes_of.get(label, ())]
 
+    def with_key(self, label: str, key: str) -> list[str]:
+        """The node with this label and key: one or none."""
+        return [key] if key in self.nodes and self.label(key) == label else []
+
     def property(self, key: str, name: str) -> Value | None:
         """A node's property; None where it is missing. `key` is one too."""
         return key if name == "key" else self.nodes[key].properties.get(name)
@@ -52,10 +57,10 @@ class GraphIndex:
         """Names of the properties that relationships of this type have, sorted."""
         return _property_names(self.relationships_of.get(type_, ()))
 
-    def node_values(self, label: str, name: str) -> set[tuple[str, Value]]:
-        """Distinct values of a node property; the type is part of the value (`True` is not `1`)."""
+    def node_values(self, label: str, name: str) -> set[Any]:
+        """What tells the values of a node property apart, as Cypher does: 1 and 1.0 are equal, 1 and true are not."""
         found = (self.property(key, name) for key in self.keys_of(label))
-        return {(type(value).__name__, value) for value in found if value is not None}
+        return {value_order(value) for value in found if value is not None}
 
     def joined_pairs(self, type_: str) -> set[tuple[str, str]]:
         """Keys of the nodes that relationships of this type join, from source to target."""

@@ -17,12 +17,12 @@ from graphwalk.types.values import Row
 MOST_INVENTED = 3
 
 WalkFlaw = Callable[[list[Ask], Policy], Policy]
-"""Plays on from the first calls that the policy wants."""
+"""Plays on from the first calls that the player wants."""
 AnswerFlaw = Callable[[str, random.Random], str]
 
 
-def flawed(policy: Policy, draw: random.Random, only: str | None = None) -> Policy:
-    """The policy with mistakes: with `only` that one flaw, otherwise up to one of the walk and one of the answer.
+def flawed(player: Policy, draw: random.Random, only: str | None = None) -> Policy:
+    """The player with mistakes: with `only` that one flaw, otherwise up to one of the walk and one of the answer.
 
     ConfigError for an unknown flaw.
     """
@@ -30,43 +30,43 @@ def flawed(policy: Policy, draw: random.Random, only: str | None = None) -> Poli
         raise ConfigError(f"there is no flaw {only!r}", hint=f"known flaws: {', '.join(FLAWS)}")
     walk = draw.choice([None, *WALK_FLAWS]) if only is None else only
     answer = draw.choice([None, *ANSWER_FLAWS]) if only is None else only
-    return _flawed(policy, WALK_FLAWS.get(walk or "", flawless), ANSWER_FLAWS.get(answer or ""), draw)
+    return _flawed(player, WALK_FLAWS.get(walk or "", flawless), ANSWER_FLAWS.get(answer or ""), draw)
 
 
-def _flawed(policy: Policy, walk: WalkFlaw, answer: AnswerFlaw | None, draw: random.Random) -> Policy:
+def _flawed(player: Policy, walk: WalkFlaw, answer: AnswerFlaw | None, draw: random.Random) -> Policy:
     try:
-        asks = next(policy)
+        asks = next(player)
     except StopIteration as end:
         text: str = end.value
     else:
-        text = yield from walk(_calls(asks), policy)
+        text = yield from walk(_calls(asks), player)
     return answer(text, draw) if answer else text
 
 
-def flawless(asks: list[Ask], policy: Policy) -> Policy:
+def flawless(asks: list[Ask], player: Policy) -> Policy:
     while True:
         results = yield asks
         try:
-            asks = _calls(policy.send(results))
+            asks = _calls(player.send(results))
         except StopIteration as end:
             answer: str = end.value
             return answer
 
 
-def early_stop(asks: list[Ask], policy: Policy) -> Policy:
+def early_stop(asks: list[Ask], player: Policy) -> Policy:
     """Gives up after the first results."""
     yield asks
-    policy.close()
+    player.close()
     return NO_ANSWER
 
 
-def repeated_calls(asks: list[Ask], policy: Policy) -> Policy:
+def repeated_calls(asks: list[Ask], player: Policy) -> Policy:
     """Makes all calls of every turn once more in the next turn."""
     while True:
         results = yield asks
         yield asks
         try:
-            asks = _calls(policy.send(results))
+            asks = _calls(player.send(results))
         except StopIteration as end:
             answer: str = end.value
             return answer
@@ -94,9 +94,9 @@ def unknown_tool(ask: Ask) -> Ask:
 def _wrong_call_first(spoil: Callable[[Ask], Ask]) -> WalkFlaw:
     """A turn with one wrong call, and then everything as it should be."""
 
-    def walk(asks: list[Ask], policy: Policy) -> Policy:
+    def walk(asks: list[Ask], player: Policy) -> Policy:
         yield [spoil(asks[0])]
-        return (yield from flawless(asks, policy))
+        return (yield from flawless(asks, player))
 
     return walk
 

@@ -3,13 +3,13 @@
 import json
 import random
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from graphwalk.models.players.policy import Ask, Policy
 from graphwalk.models.players.scripted import AnswerNow
 from graphwalk.suites.questions.players.reading import neighborhood, nodes, read_rows, unique_values
 from graphwalk.suites.questions.players.walker import KEY, Centre
-from graphwalk.suites.questions.template import shipped_templates
+from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 
@@ -20,12 +20,12 @@ MOST_ROWS = 4
 HIGHEST_COUNT = 12
 
 
-def random_walk(template: str, parameters: Mapping[str, Value], schema: Schema, draw: random.Random) -> Policy:
+def random_walk(task: QuestionTask, schema: Schema, draw: random.Random) -> Policy:
     """Calls of random tools on what the question names and what came up so far; then rows of the right form.
 
     Right by luck now and then: with one count or one value to guess more often than with a set of nodes.
     """
-    memory = _Memory(parameters)
+    memory = _Memory(task.parameters)
     try:
         for _ in range(draw.randint(1, MOST_TURNS)):
             asks = [_any_call(draw, memory, schema) for _ in range(draw.randint(1, MOST_CALLS))]
@@ -33,7 +33,7 @@ def random_walk(template: str, parameters: Mapping[str, Value], schema: Schema, 
                 memory.learn(ask, read_rows(text) or [])
     except AnswerNow:
         pass
-    return json.dumps(memory.guess(draw, _fields(template, parameters, schema)), ensure_ascii=False)
+    return json.dumps(memory.guess(draw, task), ensure_ascii=False)
 
 
 class _Memory:
@@ -43,9 +43,9 @@ class _Memory:
         self._asked_property = str(parameters.get("property", ""))
         self._values: defaultdict[str, list[Value]] = defaultdict(list)
         self.centres: list[Centre] = []
-        if "label" in parameters:
+        if {"label", "value"} <= parameters.keys():
             self._meet(str(parameters["label"]), {self._asked_property: parameters["value"]})
-        if "key" in parameters:
+        if {"source_label", "key"} <= parameters.keys():
             self._meet(str(parameters["source_label"]), {KEY: parameters["key"]})
 
     def learn(self, ask: Ask, rows: Sequence[Row]) -> None:
@@ -60,16 +60,15 @@ class _Memory:
             elif "label" in row:
                 self._meet(row["label"], row["properties"])
 
-    def guess(self, draw: random.Random, fields: Sequence[str]) -> list[Row]:
-        single = not any(field.endswith("key") for field in fields) or "rel_count" in fields
-        rows = [self._row(draw, fields) for _ in range(1 if single else draw.randint(1, MOST_ROWS))]
+    def guess(self, draw: random.Random, task: QuestionTask) -> list[Row]:
+        computed = task.computed_fields
+        single = task.mode != "set" or computed.issuperset(task.answer_fields)
+        number = 1 if single else draw.randint(1, MOST_ROWS)
+        rows = [{name: self._value(draw, name, computed) for name in task.answer_fields} for _ in range(number)]
         return [row for row in rows if any(value is not None for value in row.values())]
 
-    def _row(self, draw: random.Random, fields: Sequence[str]) -> Row:
-        return {field: self._value(draw, field) for field in fields}
-
-    def _value(self, draw: random.Random, field: str) -> Value | None:
-        if field.endswith("count"):
+    def _value(self, draw: random.Random, field: str, computed: Collection[str]) -> Value | None:
+        if field in computed:
             return draw.randint(1, HIGHEST_COUNT)
         name = KEY if field.endswith("key") else self._asked_property if field == "value" else field
         return draw.choice(self._values[name]) if self._values[name] else None
@@ -78,14 +77,6 @@ class _Memory:
         for name, value in properties.items():
             self._values[name].append(value)
             self.centres.append(Centre(label, name, value))
-
-
-def _fields(template: str, parameters: Mapping[str, Value], schema: Schema) -> list[str]:
-    """The fields that a question asks for."""
-    question = shipped_templates()[template]
-    owner = question.answer_properties_of
-    type_ = schema.relationship(str(parameters[owner])) if owner else None
-    return list(dict.fromkeys((*question.answer_fields, *(p.name for p in (type_.properties if type_ else ())))))
 
 
 def _any_call(draw: random.Random, memory: _Memory, schema: Schema) -> Ask:

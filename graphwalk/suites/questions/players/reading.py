@@ -12,7 +12,7 @@ CALLS_PER_TURN = 256
 
 T = TypeVar("T")
 Steps = Generator[list[Ask], list[str], T]
-"""A part of a policy: yields the calls of a turn, is sent their result texts, and returns what it found."""
+"""A part of a player: yields the calls of a turn, is sent their result texts, and returns what it found."""
 
 _ENCODINGS: tuple[Encoding, ...] = ("json", "compact", "csv")
 

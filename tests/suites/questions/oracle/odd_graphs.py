@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from random import Random
 
-from graphwalk.suites.questions.making import instantiate
-from graphwalk.suites.questions.oracle.agreement import Question
+from graphwalk.suites.questions.catalogue import QuestionKind
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.template import QuestionTemplate
+from graphwalk.suites.questions.question import Question, instantiate
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Value
 
@@ -37,9 +36,9 @@ def odd_graph(random: Random) -> PropertyGraph:
     return PropertyGraph.from_rows(nodes, relationships)
 
 
-def odd_question(template: QuestionTemplate, index: GraphIndex, random: Random) -> Question:
+def odd_question(kind: QuestionKind, index: GraphIndex, random: Random) -> Question:
     """Any parameters at all: absent names, values of another type, keys of another label."""
-    parameters: dict[str, Value] = {}
+    template, parameters = kind.template, dict[str, Value]()
     for name, parameter in template.parameters.items():
         match parameter.role:
             case "label":
@@ -60,4 +59,4 @@ def odd_question(template: QuestionTemplate, index: GraphIndex, random: Random) 
         parameters[name] = random.choice(options)
     if parameters.get("key") in index.nodes and random.random() < 0.9:
         parameters["source_label"] = index.label(str(parameters["key"]))
-    return instantiate(template, index, parameters)
+    return instantiate(kind, index, parameters)

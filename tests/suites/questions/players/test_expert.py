@@ -14,13 +14,12 @@ from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GRAPH_PRESETS, GraphSpec
 from graphwalk.scoring.rows import compare_rows
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.drive import Played, drive
+from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.making import make_tasks
-from graphwalk.suites.questions.oracle.evaluators import evaluate
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.par import Played, play
-from graphwalk.suites.questions.players.expert import PLANS, expert
+from graphwalk.suites.questions.players.expert import expert
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.template import shipped_templates
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
@@ -41,7 +40,7 @@ class Place:
     toolbox: GraphToolbox
 
     async def ask(self, template: str, parameters: dict[str, Value]) -> Played:
-        return await play(expert(template, parameters, self.schema), self.toolbox)
+        return await drive(expert(template, parameters, self.schema), self.toolbox)
 
 
 async def place(graph: PropertyGraph, **agent: Any) -> Place:
@@ -58,21 +57,19 @@ async def tasks_on_preset(preset: str, seed: int, **spec: Any) -> tuple[Property
 
 def right(answer: str, gold: list[Row], template: str) -> bool:
     fields = list(gold[0]) if gold else []
-    return compare_rows(json.loads(answer), gold, fields, any_one=shipped_templates()[template].mode != "set").correct
+    return compare_rows(
+        json.loads(answer), gold, fields, any_one=shipped_kinds()[template].template.mode != "set"
+    ).correct
 
 
 async def check_all_right(preset: str, seed: int, **spec: Any) -> None:
     graph, tasks = await tasks_on_preset(preset, seed, **spec)
     here = await place(graph)
-    assert {task.template for task in tasks} == set(PLANS)
+    assert {task.template for task in tasks} == set(shipped_kinds())
     for task in tasks:
         played = await here.ask(task.template, task.parameters)
         assert right(played.answer, task.gold, task.template), (task.task_id, task.parameters, played.answer, task.gold)
         assert played.turns <= TURN_LIMIT
-
-
-def test_there_is_a_plan_for_every_question() -> None:
-    assert set(PLANS) == set(shipped_templates())
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -102,7 +99,9 @@ async def ask_small(
     made = [Node(key, label, (properties or {}).get(key, {})) for key, label in labels.items()]
     here = await place(PropertyGraph.from_rows(made, [Relationship("R", *arrow, {}) for arrow in arrows.split()]))
     played = await here.ask(template, p)
-    assert right(played.answer, evaluate(template, here.index, p), template)
+    python = shipped_kinds()[template].python
+    assert python is not None
+    assert right(played.answer, python.right_rows(here.index, p), template)
     return [tuple(row.values()) for row in json.loads(played.answer)]
 
 
@@ -136,9 +135,10 @@ async def test_values_that_python_takes_for_equal_are_kept_apart_as_cypher_does(
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 async def test_it_answers_any_question_about_odd_graphs(random: Random) -> None:
     here = await place(odd_graph(random))
-    for name, template in shipped_templates().items():
-        question = odd_question(template, here.index, random)
-        gold = [row for row in evaluate(name, here.index, question.parameters) if row.get("value", "") is not None]
+    for name, kind in shipped_kinds().items():
+        question = odd_question(kind, here.index, random)
+        assert question.right_rows is not None
+        gold = [row for row in question.right_rows(here.index) if row.get("value", "") is not None]
         if gold:
             played = await here.ask(name, question.parameters)
             assert right(played.answer, gold, name), (name, question.parameters, played.answer, gold)

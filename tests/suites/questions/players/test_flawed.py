@@ -5,8 +5,8 @@ import pytest_asyncio
 
 from graphwalk.errors import ConfigError
 from graphwalk.seeds import stdlib_random
-from graphwalk.suites.questions.players import POLICIES, policy_named
 from graphwalk.suites.questions.players.flawed import FLAWS, SPOILING, WALK_FLAWS
+from graphwalk.suites.questions.players.roster import PLAYERS, player_named
 from graphwalk.types.episode import ExitStatus
 from graphwalk.types.schema import Schema
 from tests.suites.questions.episodes import Stage, stage
@@ -67,13 +67,15 @@ async def test_the_same_seed_makes_the_same_mistakes(here: Stage) -> None:
     assert len(set(replies)) > 3
 
 
-async def test_flaws_leave_a_question_without_calls_alone() -> None:
+async def test_flaws_leave_a_question_without_calls_alone(here: Stage) -> None:
+    parameters = {"source_label": "A", "key": "a", "target_label": "B", "max_hops": 2}
+    path = next(task for task in here.tasks if task.template == "path_from_specific_node")
+
     def nothing_to_walk(flaw: str) -> str:
-        parameters = {"source_label": "A", "key": "a", "target_label": "B", "max_hops": 2}
-        draw = stdlib_random(0, "test")
-        policy = policy_named(f"flawed:{flaw}", "path_from_specific_node", parameters, Schema((), ()), draw)
+        task, draw = path.model_copy(update={"parameters": parameters}), stdlib_random(0, "test")
+        player = player_named(f"flawed:{flaw}", task, Schema((), ()), draw)
         with pytest.raises(StopIteration) as end:
-            next(policy)
+            next(player)
         return str(end.value.value)
 
     assert {nothing_to_walk(flaw) for flaw in WALK_FLAWS} == {"[]"}
@@ -82,12 +84,12 @@ async def test_flaws_leave_a_question_without_calls_alone() -> None:
 
 
 @pytest.mark.parametrize("name", ["flawed:lazy", "flawed:nothing", "guru"])
-def test_an_unknown_player_is_an_error_that_lists_the_known_ones(name: str) -> None:
+async def test_an_unknown_player_is_an_error_that_lists_the_known_ones(here: Stage, name: str) -> None:
     with pytest.raises(ConfigError, match="there is no") as error:
-        policy_named(name, "node_count", {}, Schema((), ()), stdlib_random(0, "test"))
+        player_named(name, here.tasks[0], Schema((), ()), stdlib_random(0, "test"))
     assert "early_stop" in error.value.hint
 
 
 def test_every_flaw_is_a_player_of_its_own() -> None:
-    assert {f"flawed:{flaw}" for flaw in FLAWS} < set(POLICIES)
+    assert {f"flawed:{flaw}" for flaw in FLAWS} < set(PLAYERS)
     assert set(FLAWS) > SPOILING

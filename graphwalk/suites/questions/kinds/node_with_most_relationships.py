@@ -1,0 +1,24 @@
+"""Which node of a label has the most outgoing relationships of a type."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.players.reading import Steps
+from graphwalk.suites.questions.players.walker import Walker
+from graphwalk.types.schema import Schema
+from graphwalk.types.values import Row
+
+
+def rows(index: GraphIndex, source_label: str, relationship_type: str) -> Iterator[Row]:
+    """Every node that shares the highest number."""
+    sources = (r.source for r in index.relationships_of.get(relationship_type, ()))
+    counts = Counter(key for key in sources if index.label(key) == source_label)
+    most = max(counts.values(), default=0)
+    return ({"node_key": key, "rel_count": count} for key, count in counts.items() if count == most)
+
+
+def plan(walker: Walker, schema: Schema, source_label: str, relationship_type: str) -> Steps[list[Row]]:
+    links = yield from walker.relationships({source_label})
+    counts = Counter(x.source for x in links if (x.source_label, x.type) == (source_label, relationship_type))
+    return [{"node_key": key, "rel_count": count} for key, count in counts.most_common(1)]

@@ -1,0 +1,28 @@
+"""Walking on from one node, step by step, on all ways at once."""
+
+from collections.abc import Callable
+
+from graphwalk.suites.questions.players.reach import on_the_way
+from graphwalk.suites.questions.players.reading import Steps
+from graphwalk.suites.questions.players.walker import KEY, Centre, Link, Walker
+from graphwalk.types.schema import Schema
+
+Layers = list[list[Link]]
+"""Relationships that begin at nodes 0, 1, … steps away from a start."""
+
+
+def spread(
+    walker: Walker, schema: Schema, start: Centre, target_label: str, hops: int, until: Callable[[Layers], bool]
+) -> Steps[Layers]:
+    """Walk on from all nodes of a layer at once, but only where the target label may still be reached."""
+    layers: Layers = []
+    seen: set[Centre] = set()
+    edge = {start}
+    for labels in on_the_way(schema, start.label, target_label, hops):
+        fresh = {node for node in edge - seen if node.label in labels}
+        layers.append((yield from walker.outgoing(sorted(fresh))))
+        if until(layers):
+            break
+        seen |= fresh
+        edge = {Centre(link.target_label, KEY, link.target) for link in layers[-1]}
+    return layers

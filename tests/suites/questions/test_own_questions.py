@@ -1,0 +1,238 @@
+"""A user's own question: a file beside the experiment, from the command line to the report."""
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.config.yaml_files import validate
+from graphwalk.environment import Environment
+from graphwalk.errors import ConfigError, OracleError
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
+from graphwalk.stores.neo4j.store import Neo4jDatabase
+from graphwalk.suites.questions.catalogue import choose_kinds
+from graphwalk.suites.questions.config import QuestionsConfig
+from graphwalk.suites.questions.making import make_tasks
+from graphwalk.suites.questions.suite import QuestionsSuite
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.types.values import Row
+from tests.cli.test_commands import graphwalk
+
+ENDS = """\
+name: dead_ends
+class: logic
+version: 1
+parameters:
+  label: {role: label}
+wording: |
+  How many {{ label }} nodes have a relationship that goes to them, but none that goes from them?
+
+  Answer with a JSON list that holds one object: [{"total": <integer>}]
+cypher: >-
+  MATCH ({{ any_node }})-->(n:{{ label | label }})
+  WHERE NOT (n)-->()
+  RETURN count(DISTINCT n) AS total
+answer_fields: [total]
+computed: [total]
+drawing:
+  wider: ["MATCH ({{ any_node }})-->(n:{{ label | label }}) RETURN count(DISTINCT n) AS size"]
+"""
+PYTHON = """
+def rows(index, label):
+    reached = {target for targets in index.successors.values() for target in targets}
+    yield {"total": sum(key in reached and not index.outgoing[key] for key in index.keys_of(label))}
+
+def plan(walker, schema, label):
+    links = yield from walker.relationships({label})
+    starts = {link.source for link in links if link.source_label == label}
+    ends = {link.target for link in links if link.target_label == label}
+    return [{"total": len(ends - starts)}]
+"""
+EXPERIMENT = """\
+name: mine
+suite:
+  name: questions
+  graphs: [{preset: paper-100, mean_degree: 1.5, count: 2}]
+  questions: [node_count, ./dead_ends.yaml]
+models: [scripted/expert, scripted/flawed, scripted/random, scripted/empty]
+"""
+GRAPH = generate_graph(GraphSpec(preset="paper-100", mean_degree=1.5), 1)
+NOTE = "dead_ends has one oracle only"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "dead_ends.yaml").write_text(ENDS, encoding="utf-8")
+    (tmp_path / "mine.yaml").write_text(EXPERIMENT, encoding="utf-8")
+    return tmp_path
+
+
+async def made(place: Path, *questions: str) -> list[QuestionTask]:
+    kinds = choose_kinds([str(place / question) for question in questions or ["dead_ends.yaml"]])
+    return await make_tasks(GRAPH, await EmbeddedDatabase().load(GRAPH), seed=1, kinds=kinds)
+
+
+def results(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "results.jsonl").read_text(encoding="utf-8").splitlines()]
+
+
+def played(records: Sequence[dict[str, Any]], question: str) -> set[str]:
+    return {record["model"] for record in records if record["task"]["template"] == question}
+
+
+def test_from_the_command_line_to_the_report(place: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    done = graphwalk("run", place / "mine.yaml", "--out", place / "run", folder=elsewhere)
+    assert done.returncode == 0, done.stderr
+    records = results(place / "run")
+    assert played(records, "node_count") == {f"scripted/{name}" for name in ("expert", "flawed", "random", "empty")}
+    assert played(records, "dead_ends") == {"scripted/random", "scripted/empty"}
+    for record in records:
+        own = record["task"]["template"] == "dead_ends"
+        assert record["task"].get("oracles") == (1 if own else None)
+        assert record["task"].get("computed") == (["total"] if own else None)
+    own = next(record for record in records if record["task"]["template"] == "dead_ends")
+    assert (own["task"]["par_turns"], own["task"]["par_calls"]) == (None, None)
+    assert graphwalk("report", place / "run", "--format", "markdown", folder=elsewhere).stdout.count(NOTE) == 1
+    (place / "dead_ends.yaml").rename(place / "gone.yaml")
+    scored = graphwalk("rescore", place / "run", folder=elsewhere)
+    assert "0 scores changed" in scored.stderr, scored.stderr
+
+
+def test_its_python_part_comes_from_another_package(place: Path) -> None:
+    (place / "dead_ends_part.py").write_text(PYTHON, encoding="utf-8")
+    info = place / "dead_ends_part-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: dead-ends-part\nVersion: 1\n", encoding="utf-8")
+    entry_points = "[graphwalk.questions]\ndead_ends = dead_ends_part\n"
+    (info / "entry_points.txt").write_text(entry_points, encoding="utf-8")
+    path = os.pathsep.join([str(place), os.environ.get("PYTHONPATH", "")])
+    done = graphwalk("run", "mine.yaml", "-m", "scripted/expert", "--out", "run", folder=place, PYTHONPATH=path)
+    assert done.returncode == 0, done.stderr
+    records = results(place / "run")
+    assert played(records, "dead_ends") == {"scripted/expert"}
+    assert all(record["score"]["correct"] for record in records)
+    assert all("oracles" not in record["task"] and record["task"]["par_turns"] for record in records)
+    assert NOTE not in done.stdout
+
+
+def test_it_can_be_shown_and_tried(place: Path) -> None:
+    shown = graphwalk("questions", "./dead_ends.yaml", folder=place)
+    assert shown.stdout.rstrip() == ENDS.rstrip()
+    assert "its Cypher is its only oracle" in shown.stderr
+    graphwalk("generate", "graph", "--nodes", 60, "--labels", 3, "--mean-degree", 1, "--out", "g.json", folder=place)
+    tried = graphwalk("tasks", "--graph", "g.json", "--question", "./dead_ends.yaml", folder=place)
+    assert "How many" in tried.stdout
+    assert "par" not in tried.stdout
+
+
+async def test_its_target_is_what_the_engine_finds(place: Path) -> None:
+    (task,) = await made(place)
+    ends = {r.target for r in GRAPH.relationships()} - {r.source for r in GRAPH.relationships()}
+    right = sum(node.key in ends for node in GRAPH.nodes() if node.label == task.parameters["label"])
+    assert task.gold == [{"total": right}]
+    assert right > 0
+
+
+def test_paths_are_relative_to_the_experiment_and_texts_are_told(place: Path) -> None:
+    data = {"name": "questions", "questions": ["node_count", "./dead_ends.yaml"]}
+    config = validate(QuestionsConfig, data, "mine.yaml", folder=place)
+    assert config.questions == ("node_count", str(place / "dead_ends.yaml"))
+    texts = QuestionsSuite().texts(config)
+    assert list(texts) == ["node_count", "dead_ends"]
+    assert texts["dead_ends"] == ENDS
+
+
+async def test_a_changed_copy_of_a_question_that_ships_keeps_its_python_part(place: Path) -> None:
+    text = choose_kinds(["node_count"])[0].file.text.replace("How many different", "Count the")
+    (place / "node_count.yaml").write_text(text, encoding="utf-8")
+    (task,) = await made(place, "node_count.yaml")
+    assert task.question.startswith("Count the")
+    assert (task.oracles, task.computed) == (2, None)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("class: logic", "class: trivia", "dead_ends.yaml:2: class: Input should be"),
+        ("computed: [total]", "computed: [sum]", "dead_ends.yaml:15: computed: there is no sum; known: total"),
+        ("answer_fields", "answer_field", "answer_field: there is no such field; did you mean answer_fields?"),
+        ("drawing:\n", "drawing:\n  below_candidates: true\n", ":17: drawing: below_candidates: the question names no"),
+        ("drawing:\n", "drawing:\n  required_fields: [sum]\n", ":17: drawing: there is no sum; known: total"),
+        ("RETURN count(DISTINCT n) AS size", "RETURN {{ size }}", "drawing: wider, query 1: there is no size"),
+        ("(n:{{ label | label }})\n", "(n:{{ label }})\n", ":10: cypher: the Cypher template writes 'Name' without"),
+        ("name: dead_ends", "name: other", ":1: name: 'other' is not the name of the file"),
+        ("computed:", "candidates: [hops]\ncomputed:", "candidates: there is no hops; known: label"),
+        ("class: logic", "class: [", "not valid YAML"),
+    ],
+)
+def test_mistakes_in_its_file_are_found_before_anything_is_made(place: Path, old: str, new: str, message: str) -> None:
+    assert old in ENDS
+    (place / "dead_ends.yaml").write_text(ENDS.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        validate(QuestionsConfig, {"name": "questions", "questions": ["./dead_ends.yaml"]}, "mine.yaml", folder=place)
+    assert str(caught.value).startswith("mine.yaml: questions: ")
+    assert str(place / "dead_ends.yaml") in str(caught.value)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("WHERE NOT", "WHEN NOT", "dead_ends.yaml:10: cypher: the embedded engine refused a query"),
+        ("AS total", "AS sum", "dead_ends.yaml:10: cypher: the query returns sum in place of total"),
+        ("count(DISTINCT n) AS total", "collect(n.key) AS total", ":10: cypher: total is no text, number, true, false"),
+        ("AS size", "AS number", "dead_ends.yaml:17: drawing.wider.0: the query must return one number, `size`"),
+        ("RETURN count(DISTINCT n) AS size", "RETURN", "dead_ends.yaml:17: drawing.wider.0: the embedded engine"),
+        ("many {{ label }}", "many {{ label + 1 }}", "dead_ends.yaml:6: wording: it cannot be written for"),
+    ],
+)
+async def test_mistakes_that_only_the_engine_sees_name_the_file_too(
+    place: Path, old: str, new: str, message: str
+) -> None:
+    assert old in ENDS
+    (place / "dead_ends.yaml").write_text(ENDS.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        await made(place)
+    assert message in str(caught.value)
+
+
+def test_a_mistake_on_the_command_line_has_no_traceback(place: Path) -> None:
+    (place / "dead_ends.yaml").write_text(ENDS.replace("WHERE NOT", "WHEN NOT"), encoding="utf-8")
+    done = graphwalk("run", "mine.yaml", "--out", "run", folder=place)
+    assert done.returncode == 2
+    assert f"{place / 'dead_ends.yaml'}:10: cypher" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+class OtherStore(EmbeddedStore):
+    """Another engine, which loses rows of its own."""
+
+    kind = "other"
+
+    async def run(self, cypher: str, parameters: Any = None) -> list[Row]:
+        return [{name: value + 1 for name, value in row.items()} for row in await super().run(cypher, parameters)]
+
+
+async def test_two_engines_must_agree(place: Path) -> None:
+    store = await EmbeddedDatabase().load(GRAPH)
+    store.__class__ = OtherStore
+    with pytest.raises(OracleError, match="the other store and the embedded engine differ on dead_ends"):
+        await make_tasks(GRAPH, store, seed=1, kinds=choose_kinds([str(place / "dead_ends.yaml")]))
+
+
+@pytest.mark.neo4j
+async def test_neo4j_and_the_embedded_engine_make_the_same_task(place: Path, neo4j_server: Environment) -> None:
+    database = await Neo4jDatabase.open(neo4j_server, run_id=f"own-{os.getpid()}")
+    try:
+        store = await database.load(GRAPH)
+        kinds = choose_kinds([str(place / "dead_ends.yaml")])
+        assert await make_tasks(GRAPH, store, seed=1, kinds=kinds) == await made(place)
+        await store.drop()
+    finally:
+        await database.close()
