@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: quickstart test check format bench soak clrs clean
+.PHONY: quickstart test check docs format bench soak clrs clean
 
 quickstart: $(STAMP) ## Generate graphs, run the scripted players, print the table
 	@$(BIN)/graphwalk run quickstart
 
-test: $(STAMP) check ## Lint, types, layers, and all tests but the slow ones
+test: $(STAMP) check ## Lint, types, layers, documentation, and all tests but the slow ones
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
 check: $(STAMP)
@@ -19,6 +20,11 @@ check: $(STAMP)
 	$(BIN)/lint-imports
 	$(BIN)/codespell
 	$(BIN)/cog --check README.md
+	$(BIN)/mkdocs build --strict --quiet
+
+docs: $(STAMP) ## The site, in build/site: every link, example and name in it is checked
+	$(BIN)/mkdocs build --strict
+	@echo "build/site/index.html"
 
 format: $(STAMP) ## Put the code and the generated parts of the README in order
 	$(BIN)/ruff format .

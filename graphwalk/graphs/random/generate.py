@@ -1,4 +1,4 @@
-"""Random property graphs (spec section 1): everything is drawn in whole arrays, so that millions are quick."""
+"""Random property graphs (docs/method.md, Graphs): drawn in whole arrays, so that millions are quick."""
 
 import numpy as np
 from numpy.typing import NDArray

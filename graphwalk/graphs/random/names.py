@@ -1,4 +1,4 @@
-"""Names that mean nothing: no English words, no Cypher keywords, all distinct within a graph (spec section 1)."""
+"""Names that mean nothing: no English words, no Cypher words, all distinct (docs/method.md, Graphs)."""
 
 import gzip
 from functools import cache

@@ -13,7 +13,7 @@ GRAPH_PRESETS: dict[str, dict[str, Any]] = {
     "paper-200": {"nodes": 200, "labels": 8, "relationship_types": 4, "properties": 6, "values": 10, "density": 0.0075},
     "paper-500": {"nodes": 500, "labels": 8, "relationship_types": 4, "properties": 6, "values": 10, "density": 0.003},
 }
-"""The graphs of the paper; the density is ours, the paper gives none (spec section 1)."""
+"""The graphs of the paper; the density is ours, the paper gives none (docs/method.md, Graphs)."""
 
 _DEFAULT_MEAN_DEGREE = 3.0
 _MAX_RELATIONSHIPS = 200_000_000

@@ -1,0 +1,65 @@
+"""What the documentation names is there, and what the program cites stands in it."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted([*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")])
+NAMED = re.compile(r"\b(?:graphwalk|templates|tools|tests|benchmarks|examples|docs)/[\w./-]*\w")
+"""A path in the checkout; in `templates/prompts/NAME.j2` the capital letters stand for something else."""
+CITED = re.compile(r"docs/(\w+)\.md, ([A-Z]\w+(?: \w+)*?)(?=[.,;:)\n]| and | \()")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_path_that_a_page_names_is_there(page: Path) -> None:
+    text = re.sub(r"https?://\S+", "", page.read_text(encoding="utf-8"))
+    code = re.findall(r"`([^`\n]+)`", text)
+    named = {path for span in code for path in NAMED.findall(span) if not re.search(r"[A-Z]{4}|\*", path)}
+    written = {"graphwalk/data"}  # in an installed package
+    missing = [path for path in sorted(named - written) if not (ROOT / path).exists()]
+    assert not missing
+
+
+def test_every_section_that_a_docstring_cites_is_there() -> None:
+    cited = {
+        (name, title)
+        for path in [*(ROOT / "graphwalk").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
+        for name, title in CITED.findall(path.read_text(encoding="utf-8"))
+        if path != Path(__file__)
+    }
+    titles = {
+        (page.stem, title)
+        for page in (ROOT / "docs").glob("*.md")
+        for title in re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert cited
+    assert not cited - titles
+
+
+def test_no_docstring_cites_what_is_not_in_the_repository() -> None:
+    unknown = re.compile(r"\bspec(?:ification)? (?:sections? )?\d|[Ss]ections? \d+ of the specification", re.IGNORECASE)
+    found = [str(path) for path in (ROOT / "graphwalk").rglob("*.py") if unknown.search(path.read_text("utf-8"))]
+    assert not found
+
+
+@pytest.mark.parametrize(
+    ("text", "addresses"),
+    [
+        ('<script src="https://a.example/x.js"></script>', ["https://a.example/x.js"]),
+        ("<img alt='' src='//a.example/x.png'>", ["//a.example/x.png"]),
+        ('<link rel="stylesheet" href="https://fonts.example/css">', ["https://fonts.example/css"]),
+        ("@font-face { src: url(https://fonts.example/f.woff2) }", ["https://fonts.example/f.woff2"]),
+        ('<a href="https://arxiv.org/abs/2604.01610">the paper</a>', []),
+        ('<link rel="stylesheet" href="assets/main.css"><img src="x.svg">', []),
+    ],
+)
+def test_what_a_page_loads_from_elsewhere_is_seen(text: str, addresses: list[str]) -> None:
+    spec = importlib.util.spec_from_file_location("no_other_host", ROOT / "docs" / "no_other_host.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.foreign_addresses(text) == addresses
