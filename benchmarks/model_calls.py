@@ -18,13 +18,14 @@ from benchmarks.measure import Row
 from benchmarks.walking_server import walking_server
 from graphwalk.agent.conversation import conversation
 from graphwalk.environment import Environment
-from graphwalk.experiments.config import ExperimentConfig
+from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.progress import Silent
+from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import start_run
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
@@ -106,12 +107,13 @@ async def run(folder: Path, url: str, rounds: int) -> Usage:
     watch = Stopwatch()
     environment = Environment({"BENCH_BASE_URL": url, "BENCH_API_KEY": "no-secret"})
     run_folder = RunFolder.create(folder)
-    summary = await start_run(experiment(rounds), run_folder, environment, watch, run_id="bench", created="now")
+    resolved = resolve(experiment(rounds), environment)
+    summary = await start_run(resolved, run_folder, watch, run_id="bench", created="now")
     assert summary.finished == summary.episodes == IN_FLIGHT * rounds
     return watch.usage
 
 
-def experiment(rounds: int) -> ExperimentConfig:
+def experiment(rounds: int) -> AnyExperiment:
     flags = {
         "suite.graphs.*.count": 1,
         "limit": TASKS,

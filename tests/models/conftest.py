@@ -18,7 +18,7 @@ async def server() -> AsyncIterator[ModelServer]:
 
 
 @pytest.fixture
-def settings(server: ModelServer) -> Environment:
+def environment(server: ModelServer) -> Environment:
     return Environment({"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": server.url, "LOCAL_BASE_URL": server.url})
 
 
