@@ -106,9 +106,8 @@ async def run(folder: Path, url: str, rounds: int) -> Usage:
     """Play `rounds` × 64 episodes through the runner."""
     watch = Stopwatch()
     environment = Environment({"BENCH_BASE_URL": url, "BENCH_API_KEY": "no-secret"})
-    run_folder = RunFolder.create(folder)
     resolved = resolve(experiment(rounds), environment)
-    summary = await start_run(resolved, run_folder, watch, run_id="bench", created="now")
+    summary = await start_run(resolved, RunFolder.create(folder), watch, run_id="bench", created="now")
     assert summary.finished == summary.episodes == IN_FLIGHT * rounds
     return watch.usage
 

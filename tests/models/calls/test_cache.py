@@ -10,7 +10,7 @@ import pytest
 from graphwalk.config.calls import Limits
 from graphwalk.environment import Environment
 from graphwalk.errors import ModelError, RunLogError
-from graphwalk.models.calls.cache import ReplyCache
+from graphwalk.models.calls.cache import ReplyCache, RequestKeys
 from graphwalk.models.calls.caller import Caller, EpisodeModel
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from tests.models.player import ASK, LOOK, WALK, Player, said
@@ -57,6 +57,16 @@ async def test_every_part_of_a_request_counts(tmp_path: Path) -> None:
                     await cached(model, cache, episode).complete(messages, tools, options)
     assert len(player.sent) + len(other.sent) == 81 == len(cache)
     cache.close()
+
+
+def test_keys_of_earlier_runs_are_still_the_same() -> None:
+    said_first = Message("assistant", "\ud800", (ToolCall("1", "look", "{}"),), reasoning="hm")
+    messages = (*ASK, said_first, Message("tool", "[]", tool_call_id="1"))
+    keys = RequestKeys("test/player", "task\x1ftools")
+    assert [keys.next(messages, (LOOK,), CallOptions(temperature=0.0)) for _ in range(2)] == [
+        "ef4eb2aaa04108bcee49b998f72e41323fce9fcc980fdeaa2ae5a6b18ffa05b9",
+        "54098a4c193976afd6ab66ed0ddb7d9c8b5ac7d54ad906bac4633d133bccb779",
+    ]
 
 
 async def test_failures_are_not_kept(tmp_path: Path) -> None:
