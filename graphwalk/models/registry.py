@@ -54,7 +54,7 @@ def list_providers() -> dict[str, str]:
 
 
 def check_name(spec: str) -> None:
-    """ConfigError for what is no `provider/model`, or has an unknown provider."""
+    """ConfigError where `spec` is not of the form `provider/model`, or its provider is unknown."""
     provider, slash, name = spec.partition("/")
     if not (slash and name):
         raise ConfigError(

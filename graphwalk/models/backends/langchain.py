@@ -64,7 +64,7 @@ class LangchainModel:
 
 
 def _tool_options(options: CallOptions) -> dict[str, Any]:
-    # Many integrations do not know the word; only those that are to change their ways get to hear it.
+    # Many integrations do not know this option, so it is sent only where it changes something.
     return {"parallel_tool_calls": False} if options.parallel_tool_calls is False else {}
 
 

@@ -124,7 +124,7 @@ class Caller:
         longest = self._limits.pause_seconds
         if error.retry_after is not None and error.retry_after > longest:
             raise OverloadedError(
-                f"{error}; it asks to wait {error.retry_after:,.0f} s, and nobody waits longer than {longest:,.0f} s",
+                f"{error}; it asks to wait {error.retry_after:,.0f} s, and calls wait {longest:,.0f} s at most",
                 hint="resume the run later, or raise limits.pause_seconds",
             ) from error
 

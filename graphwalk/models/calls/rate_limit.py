@@ -86,7 +86,7 @@ class RateLimiter:
             self._leave()
 
     def _expected_tokens(self, messages: Sequence[Message]) -> int:
-        """An estimate of what a call takes; 0 where nobody counts."""
+        """An estimate of what a call takes; 0 where tokens are not limited."""
         if not self._token_seconds:
             return 0
         return sum(len(message.content or "") for message in messages) // _CHARACTERS_PER_TOKEN
