@@ -30,7 +30,7 @@ def check_model(model: Annotated[str, typer.Argument(help="provider/model")]) ->
     from graphwalk.console import data, printable, say
     from graphwalk.environment import read_environment
     from graphwalk.models.conformance import Capability, check_model
-    from graphwalk.models.registry import open_model
+    from graphwalk.models.registry import no_reply_hint, open_model
 
     async def check() -> list[Capability]:
         opened = open_model(model, read_environment())
@@ -44,7 +44,7 @@ def check_model(model: Annotated[str, typer.Argument(help="provider/model")]) ->
     for capability in found:
         data(printable(f"{capability.status:<7} {capability.name:<{width}}  {capability.detail}"))
     if len(found) == 1:
-        say("nothing came back, so nothing else was tried: does the server run, and are its address and key right?")
+        say(f"nothing came back, so nothing else was tried: {no_reply_hint(model)}")
     if any(capability.status == "failed" for capability in found):
         raise typer.Exit(4)
 

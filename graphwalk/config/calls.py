@@ -33,6 +33,8 @@ class Limits(Strict):
     tokens_per_minute: PositiveFloat | None = None
     retries: int = Field(default=8, ge=0)
     call_seconds: PositiveFloat = 300
+    pause_seconds: PositiveFloat = 600
+    """A call whose server asks to wait longer than this fails instead."""
     episode_seconds: PositiveFloat = 3600
     episode_tokens: PositiveInt | None = None
     episode_usd: PositiveFloat | None = None

@@ -18,65 +18,82 @@ Another package adds a provider with one class and one entry point:
 failed and whether to try again; any other exception ends the episode as a failure of the model, not the run.
 """
 
-import importlib
-import re
 from collections.abc import Callable, Sequence
-from importlib.metadata import entry_points
-from ipaddress import ip_address
 from typing import Any
 
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError
-from graphwalk.models.backends.endpoint import Endpoint
 from graphwalk.models.backends.failure import redacted
-from graphwalk.models.backends.openai_chat import OpenAIChatModel
-from graphwalk.models.backends.openai_responses import OpenAIResponsesModel
 from graphwalk.models.model import Model
+from graphwalk.plugins import Registry
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 
-ENTRY_POINTS = "graphwalk.models"
+PROVIDERS = Registry(
+    "model provider",
+    "graphwalk.models",
+    {
+        "openai": "graphwalk.models.backends.openai_servers:openai",
+        "openai-chat": "graphwalk.models.backends.openai_servers:openai_chat",
+        "openai-responses": "graphwalk.models.backends.openai_servers:openai_responses",
+        "openai-api": "graphwalk.models.backends.openai_servers:openai_api",
+        "langchain": "graphwalk.models.backends.langchain:langchain",
+    },
+)
+"""Behind each name: what makes a model from the model's name and the environment."""
 EPISODE_PROVIDERS = {
     "scripted": "players that ship with GraphWalk: scripted/expert, scripted/random, scripted/flawed",
     "human": "human/terminal: you, by `graphwalk play`",
     "replay": "replay/RUN, or replay/RUN:MODEL where several took part: what a model said in a recorded run",
 }
 """Their models belong to one episode, and are made by whoever runs it."""
-_OPENAI = "https://api.openai.com/v1"
-_REASONING_MODEL = re.compile(r"o\d|gpt-(?:[5-9]|\d\d)(?!.*chat)|codex")
 
 
 def list_providers() -> dict[str, str]:
-    """Every provider and one line about it, built in ones first."""
-    built_in = {name: (factory.__doc__ or "").strip() for name, factory in _BUILT_IN.items()}
-    others = {point.name: f"from {point.value}" for point in entry_points(group=ENTRY_POINTS)}
-    return {**others, **built_in, **EPISODE_PROVIDERS}
+    """Every provider and one line about it, built-in ones first."""
+    return {name: _about(name) for name in PROVIDERS.names()} | EPISODE_PROVIDERS
 
 
 def check_name(spec: str) -> None:
-    """ConfigError for what is no `provider/model`, or has an unknown provider."""
+    """ConfigError where `spec` is not of the form `provider/model`, or its provider is unknown."""
     provider, slash, name = spec.partition("/")
     if not (slash and name):
         raise ConfigError(
             f"{spec!r} is not a model", hint="write it as provider/model, for example openai/gpt-4.1-mini"
         )
-    if provider not in (providers := list_providers()):
-        raise ConfigError(f"unknown provider {provider!r} in {spec!r}", hint=f"there are: {', '.join(providers)}")
+    known = (*PROVIDERS.names(), *EPISODE_PROVIDERS)
+    if provider not in known:
+        raise ConfigError(f"unknown provider {provider!r} in {spec!r}", hint=f"there are: {', '.join(known)}")
 
 
 def open_model(spec: str, environment: Environment) -> Model:
     """The bare model named `provider/model`. ConfigError as `check_name`; for a missing key; for a broken plug-in."""
     check_name(spec)
     provider, _, name = spec.partition("/")
-    if provider in _BUILT_IN:
-        return _BUILT_IN[provider](spec, name, environment)
     if provider in EPISODE_PROVIDERS:
         raise ConfigError(f"{spec} plays single episodes and cannot be opened as a model", hint="use it in a run")
-    (point, *_) = entry_points(group=ENTRY_POINTS, name=provider)
-    return _foreign(spec, lambda: point.load()(name, environment), environment)
+    make: Callable[[str, Environment], Any] = PROVIDERS.load(provider)
+    if provider in PROVIDERS.built_in:
+        model: Model = make(name, environment)
+        return model
+    try:
+        return ForeignModel(spec, make(name, environment), environment)
+    except GraphwalkError:
+        raise
+    except Exception as error:
+        cause = environment.redact(f"{type(error).__name__}: {error}")
+        raise ConfigError(f"{spec} cannot be opened: {cause}", hint=_blame(provider)) from error
+
+
+def no_reply_hint(spec: str) -> str:
+    """What to look at where nothing at all came back from a model."""
+    provider = spec.partition("/")[0]
+    if provider in PROVIDERS.built_in:
+        return "does the server run, and are its address and key right?"
+    return _blame(provider)
 
 
 class ForeignModel:
-    """A class of another package, made whole: with a name, with `close`, and failing only as models may fail."""
+    """A class of another package, completed: with a name, with `close`, and with no failure other than ModelError."""
 
     def __init__(self, name: str, inner: Any, environment: Environment) -> None:
         self.name = name
@@ -101,98 +118,11 @@ class ForeignModel:
             await close()
 
 
-def _foreign(spec: str, make: Callable[[], Any], environment: Environment) -> Model:
-    try:
-        return ForeignModel(spec, make(), environment)
-    except GraphwalkError:
-        raise
-    except Exception as error:
-        cause = environment.redact(f"{type(error).__name__}: {error}")
-        raise ConfigError(f"{spec} cannot be loaded: {cause}") from error
+def _about(provider: str) -> str:
+    if provider not in PROVIDERS.built_in:
+        return f"from {PROVIDERS.origin(provider)}"
+    return (PROVIDERS.load(provider).__doc__ or "").strip()
 
 
-def _openai(spec: str, model: str, environment: Environment) -> Model:
-    """OpenAI by OPENAI_API_KEY and OPENAI_BASE_URL: Responses for reasoning models, Chat Completions for others"""
-    make = _openai_responses if _REASONING_MODEL.match(model) else _openai_chat
-    return make(spec, model, environment)
-
-
-def _openai_chat(spec: str, model: str, environment: Environment) -> Model:
-    """the same, always by Chat Completions"""
-    return OpenAIChatModel(spec, _openai_endpoint(environment), model)
-
-
-def _openai_responses(spec: str, model: str, environment: Environment) -> Model:
-    """the same, always by Responses"""
-    return OpenAIResponsesModel(spec, _openai_endpoint(environment), model)
-
-
-def _openai_endpoint(environment: Environment) -> Endpoint:
-    return _endpoint("OPENAI", environment.get("OPENAI_BASE_URL") or _OPENAI, environment)
-
-
-def _openai_api(spec: str, model: str, environment: Environment) -> Model:
-    """openai-api/NAME/MODEL: any compatible server, by NAME_BASE_URL and NAME_API_KEY"""
-    name, _, model = model.partition("/")
-    if not model:
-        raise ConfigError(f"{spec!r} names no model", hint="write it as openai-api/NAME/MODEL")
-    variable = re.sub(r"\W", "_", name).upper()
-    base_url = environment.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
-    return OpenAIChatModel(spec, _endpoint(variable, base_url, environment), model)
-
-
-def _langchain(spec: str, model: str, environment: Environment) -> Model:
-    """langchain/PACKAGE.CLASS/MODEL: a chat model of LangChain's (pip install 'graphwalk-agents[langchain]')"""
-    path, _, model = model.partition("/")
-    module, _, class_name = path.rpartition(".")
-    if not (module and model):
-        raise ConfigError(f"{spec!r} names no class", hint="langchain/langchain_anthropic.ChatAnthropic/MODEL")
-
-    def make() -> Model:
-        from graphwalk.models.backends.langchain import LangchainModel
-
-        chat_class = getattr(importlib.import_module(module), class_name)
-        return LangchainModel(chat_class(model=model), spec)
-
-    return _foreign(spec, make, environment)
-
-
-def _endpoint(variable: str, base_url: str, environment: Environment) -> Endpoint:
-    """A server and its key, which one on this machine can do without. No message repeats what the variables say."""
-    host = _host(base_url)
-    if host is None:
-        raise ConfigError(f"{variable}_BASE_URL is not the address of a server", hint="write it as https://host/v1")
-    name = f"{variable}_API_KEY"
-    key = (
-        environment.get(name, "none") if _on_this_machine(host) else environment.require(name, "the server wants a key")
-    )
-    if not (key and key.isascii() and key.isprintable()):
-        raise ConfigError(f"{name} contains characters that no key has", hint="check it for line breaks")
-    return Endpoint(base_url, key, environment)
-
-
-def _host(base_url: str) -> str | None:
-    import httpx2
-
-    try:
-        url = httpx2.URL(base_url)
-    except httpx2.InvalidURL:
-        return None
-    good = url.scheme in ("http", "https") and (url.port or 1) < 65536
-    return (url.host or None) if good else None
-
-
-def _on_this_machine(host: str) -> bool:
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-_BUILT_IN: dict[str, Callable[[str, str, Environment], Model]] = {
-    "openai": _openai,
-    "openai-chat": _openai_chat,
-    "openai-responses": _openai_responses,
-    "openai-api": _openai_api,
-    "langchain": _langchain,
-}
+def _blame(provider: str) -> str:
+    return f"the provider {provider!r} is not part of GraphWalk: look at {PROVIDERS.origin(provider)}"

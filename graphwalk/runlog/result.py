@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from graphwalk.types.chat import Usage
 from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Trajectory
-from graphwalk.types.wire import trajectory_from_dict, trajectory_to_dict, usage_from_dict, usage_to_dict
+from graphwalk.types.wire import from_dict, to_dict
 
 
 class EpisodeKey(NamedTuple):
@@ -51,12 +51,12 @@ class Result:
             "score": self.score,
             "turns": len(self.trajectory.turns),
             "tool_calls": len(self.trajectory.results),
-            "usage": usage_to_dict(self.usage),
+            "usage": to_dict(self.usage),
             "seconds": round(self.seconds, 6),
             "task": self.task,
             "world": self.world,
             "extractor_reply": self.extractor_reply,
-            "trajectory": trajectory_to_dict(self.trajectory),
+            "trajectory": to_dict(self.trajectory),
         }
 
     @classmethod
@@ -66,8 +66,8 @@ class Result:
             exit_status=ExitStatus(record["exit_status"]),
             answer=record["answer"],
             score=record["score"],
-            trajectory=trajectory_from_dict(record["trajectory"]),
-            usage=usage_from_dict(record["usage"]),
+            trajectory=from_dict(Trajectory, record["trajectory"]),
+            usage=from_dict(Usage, record["usage"]),
             seconds=record["seconds"],
             task=record["task"],
             world=record["world"],

@@ -1,35 +1,35 @@
 """Who plays an episode: language models shared by all episodes, scripted and replayed ones made for each."""
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from types import TracebackType
 
 from graphwalk.errors import ConfigError
 from graphwalk.models.calls.budget import Budget
 from graphwalk.models.calls.cache import ReplyCache
-from graphwalk.models.calls.stack import build_model, episode_model
+from graphwalk.models.calls.caller import Caller
 from graphwalk.models.model import Model
 from graphwalk.models.players.replay import ReplayModel
 from graphwalk.models.players.scripted import ScriptedModel
+from graphwalk.models.registry import open_model
 from graphwalk.runlog.result import EpisodeKey
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.plan import PlannedEpisode
-from graphwalk.runner.recorded import ReplayKey, recorded_episodes
+from graphwalk.runner.recorded import recorded_episodes
 from graphwalk.runner.resolve import Experiment, per_episode
 from graphwalk.seeds import seed_for
-from graphwalk.types.episode import Trajectory
 
 
 class Players:
-    """All models of a run. Use as a context, so that connections are given back."""
+    """All models of a run. Use as a context, so that connections are given back. `note` is told of long pauses."""
 
-    def __init__(self, experiment: Experiment, folder: RunFolder) -> None:
+    def __init__(self, experiment: Experiment, folder: RunFolder, note: Callable[[str], object]) -> None:
         self.experiment = experiment
         config = experiment.config
         self.budget = Budget(config.limits.budget_tokens, config.limits.budget_usd)
         self._cache = ReplyCache(folder.replies_path, experiment.environment)
         asked = {*experiment.models, *([config.extractor] if config.extractor else [])}
-        self._shared: dict[str, Model] = {spec: self._build(spec) for spec in asked if not per_episode(spec)}
+        self._callers = {spec: self._caller(spec, note) for spec in asked if not per_episode(spec)}
         self._recorded = {spec: recorded_episodes(spec) for spec in experiment.models if spec.startswith("replay/")}
 
     async def __aenter__(self) -> "Players":
@@ -38,8 +38,8 @@ class Players:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for model in self._shared.values():
-            await model.close()
+        for caller in self._callers.values():
+            await caller.close()
         self._cache.close()
 
     @asynccontextmanager
@@ -48,10 +48,9 @@ class Players:
         player = await self._player(planned)
         extractor = self.experiment.config.extractor
         try:
-            yield player, None if extractor is None else self._remembered(extractor, planned.key, "extractor")
+            yield player, None if extractor is None else self._called(extractor, planned.key, "extractor")
         finally:
-            if per_episode(planned.key.model):
-                await player.close()
+            await player.close()
 
     def caveats(self) -> Iterator[str]:
         """What a person should know about budgets and the reply cache."""
@@ -63,32 +62,34 @@ class Players:
         if self._cache.damaged:
             yield f"{self._cache.damaged} lines of replies.jsonl were damaged; their calls are made again"
 
-    async def _player(self, planned: PlannedEpisode) -> Model:
-        spec = planned.key.model
-        if spec in self._recorded:
-            return _replay(spec, self._recorded[spec], planned.key)
-        if not spec.startswith("scripted/"):
-            return self._remembered(spec, planned.key, "player")
-        store = planned.world.store
-        schema = None if store is None else await store.schema()
-        seed = seed_for(self.experiment.config.seed, "player", planned.key.text)
-        name = spec.partition("/")[2]
-        return ScriptedModel(spec, self.experiment.suite.player(name, planned.task, planned.key.setting, schema, seed))
-
-    def _build(self, spec: str) -> Model:
+    def _caller(self, spec: str, note: Callable[[str], object]) -> Caller:
         config = self.experiment.config
-        price = config.prices.get(spec)
-        return build_model(
-            spec, self.experiment.environment, config.limits, config.agent, price=price, seed=config.seed
+        return Caller(
+            open_model(spec, self.experiment.environment),
+            config.limits,
+            config.agent,
+            price=config.prices.get(spec),
+            budget=self.budget,
+            cache=self._cache,
+            seed=config.seed,
+            note=note,
         )
 
-    def _remembered(self, spec: str, key: EpisodeKey, role: str) -> Model:
-        episode_key = f"{key.text}\x1f{role}"
-        return episode_model(self._shared[spec], cache=self._cache, episode_key=episode_key, budget=self.budget)
+    def _called(self, spec: str, key: EpisodeKey, role: str) -> Model:
+        return self._callers[spec].for_episode(f"{key.text}\x1f{role}")
 
-
-def _replay(spec: str, recorded: Mapping[ReplayKey, Trajectory], key: EpisodeKey) -> ReplayModel:
-    found = recorded.get((key.task_id, key.setting, key.repeat))
-    if found is None:
-        raise ConfigError(f"{spec} has no episode of task {key.task_id} in setting {key.setting}, repeat {key.repeat}")
-    return ReplayModel(spec, found)
+    async def _player(self, planned: PlannedEpisode) -> Model:
+        spec, key = planned.key.model, planned.key
+        if spec in self._callers:
+            return self._called(spec, key, "player")
+        if spec in self._recorded:
+            found = self._recorded[spec].get((key.task_id, key.setting, key.repeat))
+            if found is None:
+                missing = f"task {key.task_id} in setting {key.setting}, repeat {key.repeat}"
+                raise ConfigError(f"{spec} has no episode of {missing}")
+            return ReplayModel(spec, found)
+        store = planned.world.store
+        schema = None if store is None else await store.schema()
+        seed = seed_for(self.experiment.config.seed, "player", key.text)
+        name = spec.partition("/")[2]
+        return ScriptedModel(spec, self.experiment.suite.player(name, planned.task, key.setting, schema, seed))

@@ -6,7 +6,7 @@ from pathlib import Path
 from graphwalk.errors import ConfigError
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.types.episode import Trajectory
-from graphwalk.types.wire import trajectory_from_dict
+from graphwalk.types.wire import from_dict
 
 ReplayKey = tuple[str, str, int]
 """Task, setting, repeat: an episode of the one model that is replayed."""
@@ -22,7 +22,7 @@ def recorded_episodes(spec: str) -> Mapping[ReplayKey, Trajectory]:
         wrong = f"has no model {model}" if model else f"names none of the {len(models)} models of that run"
         raise ConfigError(f"{spec} {wrong}", hint=" | ".join(f"replay/{folder.path}:{known}" for known in models))
     return {
-        (record["task_id"], record["setting"], record["repeat"]): trajectory_from_dict(record["trajectory"])
+        (record["task_id"], record["setting"], record["repeat"]): from_dict(Trajectory, record["trajectory"])
         for record in folder.records()
         if record["model"] == model
     }

@@ -10,8 +10,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment
-from graphwalk.models.calls.stack import call_options
-from graphwalk.models.registry import check_name, open_model
+from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
 from graphwalk.report.declared import Reference, SuiteReport
 from graphwalk.runner.recorded import recorded_episodes
 from graphwalk.stores.registry import STORES
@@ -45,7 +44,7 @@ def resolve(config: AnyExperiment, environment: Environment, *, keys: bool = Tru
         config=config,
         suite=suite,
         models=config.models or tuple(f"scripted/{name}" for name in suite.default_players),
-        options=call_options(config.options, config.agent),
+        options=CallOptions(**config.options.model_dump(), parallel_tool_calls=config.agent.parallel_tool_calls),
         report=report,
         reference=report.reference(config.reference) if config.reference else None,
         environment=environment,
@@ -58,7 +57,7 @@ def resolve(config: AnyExperiment, environment: Environment, *, keys: bool = Tru
 
 def per_episode(spec: str) -> bool:
     """True for models that play one episode and cost nothing: nothing of theirs is shared or kept."""
-    return spec.partition("/")[0] in ("scripted", "replay", "human")
+    return spec.partition("/")[0] in EPISODE_PROVIDERS
 
 
 def can_play(suite: Suite[Any, Any], model: str, setting: str, task: Any = None) -> bool:

@@ -22,7 +22,7 @@ from graphwalk.stores.registry import open_database
 from graphwalk.stores.store import Database
 from graphwalk.types.chat import Usage
 from graphwalk.types.episode import ExitStatus
-from graphwalk.types.wire import usage_from_dict
+from graphwalk.types.wire import from_dict
 
 _CLEAN_UP_SECONDS = 4.0
 """An interrupted run has to end within five seconds."""
@@ -82,7 +82,7 @@ class _Run:
 
     async def work(self) -> RunSummary:
         plan = Plan()
-        async with Players(self.experiment, self.folder) as players:
+        async with Players(self.experiment, self.folder, self.progress.note) as players:
             try:
                 plan = await make_plan(self.experiment, self._open_database, self.progress.planning)
                 self._settle_manifest(plan)
@@ -153,7 +153,7 @@ class _Run:
             if key not in planned:
                 raise RunLogError(f"{self.folder.results_path}:{number}: the episode is not part of this run: {key}")
             if not status.infrastructure:
-                tally.count(key, status, usage_from_dict(record["usage"]))
+                tally.count(key, status, from_dict(Usage, record["usage"]))
         return tally
 
     async def _clean_up(self, plan: Plan) -> None:

@@ -14,9 +14,10 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
-from graphwalk.models.calls.stack import build_model
+from graphwalk.models.calls.caller import Caller
 from graphwalk.models.conformance import check_model
 from graphwalk.models.model import Model
+from graphwalk.models.registry import open_model
 from graphwalk.types.chat import CallOptions, Message
 from tests.models.server import Answer, ModelServer, Request, chat, error, responses
 
@@ -77,7 +78,7 @@ async def backend(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Model, 
         environment = Environment({"OPENAI_BASE_URL": server.url, "LOCAL_BASE_URL": server.url})
         protocol = "text" if request.param == "text protocol" else "auto"
         agent = AgentConfig(tool_protocol=protocol)
-        model = build_model(SPECS[request.param], environment, Limits(retries=0, call_seconds=2), agent)
+        model = Caller(open_model(SPECS[request.param], environment), Limits(retries=0, call_seconds=2), agent)
         yield model, server
         await model.close()
 

@@ -3,7 +3,7 @@
 from graphwalk.errors import ModelError
 from graphwalk.models.conformance import check_model
 from graphwalk.types.chat import Message, Reply, ToolCall, Usage
-from tests.models.players import Player, said
+from tests.models.player import Player, said
 
 
 async def statuses(player: Player, seconds: float = 5.0) -> dict[str, str]:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from graphwalk import plugins
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, ModelError
-from graphwalk.models import registry
 from graphwalk.models.backends.openai_chat import OpenAIChatModel
 from graphwalk.models.backends.openai_responses import OpenAIResponsesModel
-from graphwalk.models.registry import list_providers, open_model
+from graphwalk.models.registry import PROVIDERS, list_providers, no_reply_hint, open_model
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
-from tests.models.players import ASK
+from tests.models.player import ASK
 from tests.models.server import ModelServer
 
 KEYS = Environment({"OPENAI_API_KEY": "sk-1234567890"})
@@ -42,10 +42,10 @@ class Broken:
 @pytest.fixture
 def parrots(monkeypatch: pytest.MonkeyPatch) -> None:
     points = EntryPoints(
-        EntryPoint(name, f"{__name__}:{name.capitalize()}", registry.ENTRY_POINTS) for name in ("parrot", "broken")
+        EntryPoint(name, f"{__name__}:{name.capitalize()}", PROVIDERS.group) for name in ("parrot", "broken")
     )
     monkeypatch.setitem(sys.modules, __name__, sys.modules[__name__])
-    monkeypatch.setattr(registry, "entry_points", lambda **query: points.select(**query))
+    monkeypatch.setattr(plugins, "entry_points", lambda **query: points.select(**query))
 
 
 @pytest.mark.parametrize(
@@ -85,13 +85,13 @@ def test_openai_models(spec: str, kind: type) -> None:
         ("scripted/expert", {}, "single episodes"),
         ("replay/run", {}, "single episodes"),
         ("langchain/nothing/m", {}, "names no class"),
-        ("langchain/no_such_package.Chat/m", {}, "cannot be loaded"),
+        ("langchain/no_such_package.Chat/m", {}, "ModuleNotFoundError: No module named 'no_such_package'"),
     ],
 )
 def test_mistakes(spec: str, variables: dict[str, str], cause: str) -> None:
     with pytest.raises(ConfigError, match=cause) as failure:
         open_model(spec, Environment(variables))
-    assert failure.value.hint or cause == "cannot be loaded"
+    assert failure.value.hint
 
 
 def test_an_unknown_provider_is_told_what_there_is(parrots: None) -> None:
@@ -119,8 +119,14 @@ async def test_a_backend_of_somebody_else(parrots: None) -> None:
 
 
 def test_a_broken_backend_of_somebody_else(parrots: None) -> None:
-    with pytest.raises(ConfigError, match="broken/x cannot be loaded: ValueError: no feathers"):
+    with pytest.raises(ConfigError, match="broken/x cannot be opened: ValueError: no feathers") as failure:
         open_model("broken/x", KEYS)
+    assert failure.value.hint.endswith(f"look at {__name__}:Broken")
+
+
+def test_where_to_look_when_nothing_comes_back(parrots: None) -> None:
+    assert "server" in no_reply_hint("openai-api/local/m")
+    assert no_reply_hint("parrot/x").endswith(f"look at {__name__}:Parrot")
 
 
 def test_nothing_heavy_is_imported_to_list_what_there_is() -> None:

@@ -1,16 +1,20 @@
 """Whatever a model says is written and read back without loss."""
 
-import json
 import math
+from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphwalk.types import wire
+from graphwalk.jsonlines import decode_line, encode_line
+from graphwalk.runlog.result import Result
 from graphwalk.types.chat import Message, Reply, ToolCall, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
+from graphwalk.types.wire import from_dict, to_dict
 
+RUNS = Path(__file__).parents[1] / "data" / "runs"
 TEXT = st.text(st.characters(), max_size=20)
 """All code points: lone surrogates, NUL and bidirectional marks among them."""
 SECONDS = st.floats(allow_nan=False)
@@ -47,25 +51,62 @@ TRAJECTORIES = st.builds(
 )
 
 
-def through_json(value: dict[str, Any]) -> Any:
-    return json.loads(json.dumps(value, allow_nan=False))
+def through_a_file(value: dict[str, Any]) -> dict[str, Any]:
+    record = decode_line(encode_line({"value": value}))
+    found: dict[str, Any] = record["value"]
+    return found
 
 
 @given(TRAJECTORIES)
 def test_trajectories_survive(trajectory: Trajectory) -> None:
-    assert wire.trajectory_from_dict(through_json(wire.trajectory_to_dict(trajectory))) == trajectory
+    assert from_dict(Trajectory, through_a_file(to_dict(trajectory))) == trajectory
 
 
 @given(st.builds(Reply, MESSAGES, USAGES, TEXT, SECONDS, TEXT))
 def test_replies_survive(reply: Reply) -> None:
-    assert wire.reply_from_dict(through_json(wire.reply_to_dict(reply))) == reply
+    assert from_dict(Reply, through_a_file(to_dict(reply))) == reply
 
 
 def test_nan_survives() -> None:
-    usage = wire.usage_from_dict(through_json(wire.usage_to_dict(Usage(cost=math.nan))))
+    usage = from_dict(Usage, through_a_file(to_dict(Usage(cost=math.nan))))
     assert usage.cost is not None
     assert math.isnan(usage.cost)
 
 
 def test_unknown_is_left_out() -> None:
-    assert wire.reply_to_dict(Reply(Message("assistant", "hi"))) == {"message": {"role": "assistant", "content": "hi"}}
+    assert to_dict(Reply(Message("assistant", "hi"))) == {"message": {"role": "assistant", "content": "hi"}}
+    assert to_dict(Usage()) == {}
+
+
+@pytest.mark.parametrize("file", sorted(RUNS.glob("*/results.jsonl")), ids=lambda file: file.parent.name)
+def test_what_was_logged_earlier_is_written_again_byte_for_byte(file: Path) -> None:
+    for line in file.read_bytes().splitlines(keepends=True):
+        assert encode_line(Result.from_dict(decode_line(line)).as_dict()) == line
+
+
+def test_there_are_earlier_runs() -> None:
+    assert {file.parent.name for file in RUNS.glob("*/results.jsonl")} == {"questions", "mazes", "magma"}
+
+
+def test_every_field_has_its_place() -> None:
+    call = ToolCall("1", "look", "{}")
+    said = Message("assistant", "\ud800", (call,), reasoning="hm")
+    results = (ToolResult(call, "no", "bad_json", 0, 0.5), ToolResult(call, "[]"))
+    first = Turn(said, Usage(1, 2, 3, 4, math.inf), "stop", 1.5, results, "go on", "so far", forced=True)
+    seen = Message("tool", "", tool_call_id="1")
+    trajectory = Trajectory((seen,), (first, Turn(Message("assistant"))), ExitStatus.MODEL_ERROR, "gone")
+    line = encode_line(to_dict(trajectory))
+    assert line[: line.rindex(b", ")].decode() == "".join(
+        [
+            '{"prompt": [{"role": "tool", "content": "", "tool_call_id": "1"}], "turns": [',
+            '{"message": {"role": "assistant", "content": "\\ud800", ',
+            '"tool_calls": [{"id": "1", "name": "look", "arguments": "{}"}], "reasoning": "hm"}, ',
+            '"usage": {"input_tokens": 1, "output_tokens": 2, "reasoning_tokens": 3, "cached_tokens": 4, "cost": "inf"}, ',
+            '"finish_reason": "stop", "seconds": 1.5, "results": [',
+            '{"call": {"id": "1", "name": "look", "arguments": "{}"}, ',
+            '"content": "no", "error": "bad_json", "rows": 0, "seconds": 0.5}, ',
+            '{"call": {"id": "1", "name": "look", "arguments": "{}"}, "content": "[]"}], ',
+            '"next_user": "go on", "summary": "so far", "forced": true}, ',
+            '{"message": {"role": "assistant"}}], "exit_status": "model_error", "error": "gone"',
+        ]
+    )

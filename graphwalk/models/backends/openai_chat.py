@@ -56,7 +56,7 @@ class OpenAIChatModel:
         }
         if tools:
             settings["tools"] = [tool.as_openai() for tool in tools]
-            # OpenAI's default is yes, and its reasoning models refuse the word; other servers need to be told.
+            # OpenAI's default is yes, and its reasoning models refuse the option; other servers need it.
             if options.parallel_tool_calls is False or self._limit == "max_tokens":
                 settings["parallel_tool_calls"] = options.parallel_tool_calls
         return {name: value for name, value in settings.items() if value is not None} | dict(options.extra)

@@ -29,14 +29,14 @@ def text(value: Any) -> str | None:
 
 
 def count(value: Any) -> int | None:
-    """A number of tokens; None for what is none."""
+    """A number of tokens; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LARGEST_COUNT:
         return None
     return int(value)
 
 
 def dollars(value: Any) -> float | None:
-    """An amount of money; None for what is none."""
+    """An amount of money; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LARGEST_COUNT:
         return None
     return float(value)

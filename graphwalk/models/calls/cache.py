@@ -14,9 +14,8 @@ from typing import Any
 from graphwalk.environment import Environment
 from graphwalk.errors import RunLogError
 from graphwalk.jsonlines import decode_line, encode_line
-from graphwalk.models.model import Model
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
-from graphwalk.types.wire import message_to_dict, reply_from_dict, reply_to_dict
+from graphwalk.types.wire import from_dict, to_dict
 
 
 class ReplyCache:
@@ -48,15 +47,15 @@ class ReplyCache:
         if place is None:
             return None
         self._reader.seek(place[0])
-        return reply_from_dict(decode_line(self._reader.read(place[1]))["reply"])
+        return from_dict(Reply, decode_line(self._reader.read(place[1]))["reply"])
 
     def put(self, key: str, reply: Reply) -> Reply:
         """Write a reply down; returns it as it is to be used, which is as it will be read again."""
-        wire = reply_to_dict(reply)
+        wire = to_dict(reply)
         if self._environment is not None:
             clean = self._environment.redact_record(wire)
             if clean != wire:
-                wire, reply = clean, reply_from_dict(clean)
+                wire, reply = clean, from_dict(Reply, clean)
         line = encode_line({"key": key, "reply": wire})
         try:
             self._writer.write(line)
@@ -85,44 +84,31 @@ class ReplyCache:
         return position
 
 
-class CachedModel:
-    """One episode's view of a cache: the n-th request of an episode is looked up before it is made.
+class RequestKeys:
+    """The cache keys of one episode's requests, in the order in which they are made.
 
     `episode_key` names the episode within the run (task, setting, repeat). The key of a request covers model,
     messages, tools, options, episode and position, so that nothing else ever gets its reply.
     """
 
-    def __init__(self, model: Model, cache: ReplyCache, episode_key: str) -> None:
-        self.name = model.name
-        self._model = model
-        self._cache = cache
-        self._episode = hashlib.sha256(_canonical([model.name, episode_key]))
+    def __init__(self, model: str, episode_key: str) -> None:
+        self._episode = hashlib.sha256(_canonical([model, episode_key]))
         self._digests: dict[Message, bytes] = {}
         self._tools: tuple[Sequence[ToolSpec], bytes] = ((), _digest([]))
         self._ordinal = 0
 
-    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        key = self._key(messages, tools, options)
-        self._ordinal += 1
-        known = self._cache.get(key)
-        if known is not None:
-            return known
-        return self._cache.put(key, await self._model.complete(messages, tools, options))
-
-    async def close(self) -> None:
-        await self._model.close()
-
-    def _key(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> str:
+    def next(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> str:
         """SHA-256 (hex). Each message is written out once per episode: conversations are sent again and again."""
         sha = self._episode.copy()
         sha.update(_canonical([self._ordinal, asdict(options)]))
+        self._ordinal += 1
         if tools is not self._tools[0]:
             self._tools = (tools, _digest([tool.as_openai() for tool in tools]))
         sha.update(self._tools[1])
         for message in messages:
             digest = self._digests.get(message)
             if digest is None:
-                digest = self._digests[message] = _digest(message_to_dict(message))
+                digest = self._digests[message] = _digest(to_dict(message))
             sha.update(digest)
         return sha.hexdigest()
 

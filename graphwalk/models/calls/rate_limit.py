@@ -6,14 +6,25 @@ under way), and one more for each round of calls that went well, up to the limit
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 from graphwalk.errors import ModelError
 from graphwalk.models.backends.failure import OverloadedError
-from graphwalk.models.model import Model
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
+from graphwalk.types.chat import Message
 
 _CHARACTERS_PER_TOKEN = 4
+_LONG_PAUSE = 60.0
+_LONGEST_SLEEP = 1.0
+
+
+@dataclass
+class Slot:
+    """One call's share of the pace, in tokens: what it is expected to take, and what it took (0 where it failed)."""
+
+    expected: int
+    used: int = 0
 
 
 class RateLimiter:
@@ -21,6 +32,7 @@ class RateLimiter:
 
     Requests are spaced evenly, so that no window of a minute holds more than `requests_per_minute`. Tokens are known
     only afterwards: a call starts when all earlier ones are paid off at `tokens_per_minute`, itself with an estimate.
+    `announce` is told the seconds of every pause of more than a minute that a server asks for.
     """
 
     def __init__(
@@ -28,6 +40,8 @@ class RateLimiter:
         max_concurrency: int,
         requests_per_minute: float | None = None,
         tokens_per_minute: float | None = None,
+        *,
+        announce: Callable[[float], object] = lambda seconds: None,
     ) -> None:
         self._most = float(max_concurrency)
         self._allowed = self._most
@@ -38,48 +52,65 @@ class RateLimiter:
         self._line = asyncio.Lock()
         self._next_request = self._next_tokens = self._paused_until = 0.0
         self._epoch = 0
+        self._announce = announce
 
     @property
     def concurrency(self) -> int:
         """Calls allowed at a time, now."""
         return int(self._allowed)
 
-    def expected_tokens(self, messages: Sequence[Message]) -> int:
-        """An estimate of what a call takes; 0 where nobody counts."""
+    @asynccontextmanager
+    async def slot(self, messages: Sequence[Message], check: Callable[[], None]) -> AsyncIterator[Slot]:
+        """Room for one call: waits for a place, for the end of a pause and for its turn.
+
+        `check` is called at the moment when nothing else keeps the call back; where it raises, no call is made. The
+        body makes the call and fills in what it used; a ModelError in it slows everybody down if it says that the
+        server is overloaded.
+        """
+        slot = Slot(self._expected_tokens(messages))
+        await self._take_place()
+        try:
+            await self._pace(slot.expected, check)
+            epoch = self._epoch
+            try:
+                yield slot
+                self._succeeded(epoch)
+            except ModelError as error:
+                if isinstance(error, OverloadedError) or error.retry_after is not None:
+                    self._overloaded(epoch, error.retry_after)
+                raise
+            finally:
+                # The estimate is corrected by what the provider reports.
+                self._next_tokens += (slot.used - slot.expected) * self._token_seconds
+        finally:
+            self._leave()
+
+    def _expected_tokens(self, messages: Sequence[Message]) -> int:
+        """An estimate of what a call takes; 0 where tokens are not limited."""
         if not self._token_seconds:
             return 0
         return sum(len(message.content or "") for message in messages) // _CHARACTERS_PER_TOKEN
 
-    async def enter(self, tokens: int) -> int:
-        """Wait for a place, the end of a pause, the next slot; returns the epoch, for `succeeded` and `overloaded`."""
-        await self._take_place()
-        try:
-            await self._pace(tokens)
-        except BaseException:
-            self.leave()
-            raise
-        return self._epoch
-
-    def leave(self) -> None:
-        self._running -= 1
-        self._admit()
-
-    def succeeded(self, epoch: int) -> None:
+    def _succeeded(self, epoch: int) -> None:
         if epoch == self._epoch and self._allowed < self._most:
             self._allowed = min(self._most, self._allowed + 1.0 / self._allowed)
             self._admit()
 
-    def overloaded(self, epoch: int, retry_after: float | None) -> None:
+    def _overloaded(self, epoch: int, retry_after: float | None) -> None:
         """Slow everybody down. Calls that were under way at the last slowdown do not slow it down again."""
         if epoch == self._epoch:
             self._epoch += 1
             self._allowed = max(1.0, self._allowed / 2.0)
         if retry_after is not None:
-            self._paused_until = max(self._paused_until, asyncio.get_running_loop().time() + retry_after)
+            now = asyncio.get_running_loop().time()
+            # Many calls are told of the same pause; it is announced once, and again where it grows by so much.
+            if now + retry_after - max(now, self._paused_until) > _LONG_PAUSE:
+                self._announce(retry_after)
+            self._paused_until = max(self._paused_until, now + retry_after)
 
-    def settle(self, expected: int, used: int) -> None:
-        """Correct an estimate by what the provider reports."""
-        self._next_tokens += (used - expected) * self._token_seconds
+    def _leave(self) -> None:
+        self._running -= 1
+        self._admit()
 
     async def _take_place(self) -> None:
         if self._running < self.concurrency and not self._waiting:
@@ -91,7 +122,7 @@ class RateLimiter:
             await place
         except asyncio.CancelledError:
             if not place.cancelled():
-                self.leave()
+                self._leave()
             raise
 
     def _admit(self) -> None:
@@ -101,46 +132,19 @@ class RateLimiter:
                 self._running += 1
                 place.set_result(None)
 
-    async def _pace(self, tokens: int) -> None:
+    async def _pace(self, tokens: int, check: Callable[[], None]) -> None:
         now = asyncio.get_running_loop().time
         if not (self._request_seconds or self._token_seconds) and self._paused_until <= now():
+            check()
             return
         async with self._line:
             while True:
-                # Looked at again after every sleep: another call may have been told to pause in the meantime.
+                # Looked at again and again: the budget may be spent, or a pause begin, while this call waits.
+                check()
                 start = now()
                 wait = max(self._paused_until, self._next_request, self._next_tokens) - start
                 if wait <= 0:
                     break
-                await asyncio.sleep(wait)
+                await asyncio.sleep(min(wait, _LONGEST_SLEEP))
             self._next_request = start + self._request_seconds
             self._next_tokens = max(start, self._next_tokens) + tokens * self._token_seconds
-
-
-class RateLimitedModel:
-    """Keeps the pace of a limiter, and tells it how the calls went."""
-
-    def __init__(self, model: Model, limiter: RateLimiter) -> None:
-        self.name = model.name
-        self._model = model
-        self._limiter = limiter
-
-    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        limiter = self._limiter
-        expected, used = limiter.expected_tokens(messages), 0
-        epoch = await limiter.enter(expected)
-        try:
-            reply = await self._model.complete(messages, tools, options)
-            used = reply.usage.total_tokens or expected
-            limiter.succeeded(epoch)
-        except ModelError as error:
-            if isinstance(error, OverloadedError) or error.retry_after is not None:
-                limiter.overloaded(epoch, error.retry_after)
-            raise
-        finally:
-            limiter.settle(expected, used)
-            limiter.leave()
-        return reply
-
-    async def close(self) -> None:
-        await self._model.close()

@@ -6,7 +6,6 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Literal
 
-from graphwalk.models.model import Model
 from graphwalk.models.protocol.text_calls import find_calls
 from graphwalk.resources import render_template
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
@@ -15,33 +14,30 @@ _PREFIX = "text_call_"
 """Ids of calls that were found in a text, so that a conversation can be sent again the way it was held."""
 
 
-class TextProtocolModel:
+class TextProtocol:
     """`text`: tools go into the system prompt, results come as user messages, calls are read from the reply.
     `auto`: tools are sent natively, and a well-formed call to one of them is accepted from the text as well.
 
     The reply keeps its text as it came, calls included.
     """
 
-    def __init__(self, model: Model, protocol: Literal["text", "auto"]) -> None:
-        self.name = model.name
-        self._model = model
+    def __init__(self, protocol: Literal["text", "auto"]) -> None:
         self._text = protocol == "text"
         self._described: tuple[tuple[ToolSpec, ...], bool, str] = ((), False, "")
 
-    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        if self._text:
-            sent = self._as_text(messages, tools, options.parallel_tool_calls is not False)
-            reply = await self._model.complete(sent, (), replace(options, parallel_tool_calls=None))
-        else:
-            reply = await self._model.complete([_as_native(message) for message in messages], tools, options)
-        return self._with_calls(reply, tools, len(messages)) if tools else reply
+    def outgoing(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
+    ) -> tuple[Sequence[Message], Sequence[ToolSpec], CallOptions]:
+        """A request as the model gets it."""
+        if not self._text:
+            return [_as_native(message) for message in messages], tools, options
+        sent = self._as_text(messages, tools, options.parallel_tool_calls is not False)
+        return sent, (), replace(options, parallel_tool_calls=None)
 
-    async def close(self) -> None:
-        await self._model.close()
-
-    def _with_calls(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
+    def incoming(self, reply: Reply, tools: Sequence[ToolSpec], sent: int) -> Reply:
+        """The reply with the calls that stand in its text. `sent`, the number of messages, makes their ids."""
         content = reply.message.content
-        if reply.message.tool_calls or not content or "{" not in content:
+        if not tools or reply.message.tool_calls or not content or "{" not in content:
             return reply
         found = find_calls(content, {tool.name for tool in tools}, lenient=self._text)
         calls = tuple(ToolCall(f"{_PREFIX}{sent}_{i}", *call) for i, call in enumerate(found.calls))

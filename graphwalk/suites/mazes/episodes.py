@@ -8,7 +8,8 @@ from graphwalk.suites.mazes.generator.maze import Maze
 from graphwalk.suites.mazes.scoring import path_cells
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.walk import MazeWalk, walk_of
-from graphwalk.types.wire import trajectory_from_dict
+from graphwalk.types.episode import Trajectory
+from graphwalk.types.wire import from_dict
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ def maze_episodes(records: Iterable[Mapping[str, Any]]) -> Iterator[MazeEpisode]
     """The episodes in the records of a log; failures have walked too."""
     for record in records:
         task = MazeTask.model_validate(record["task"])
-        walk = walk_of(task.maze, trajectory_from_dict(record["trajectory"]).results)
+        walk = walk_of(task.maze, from_dict(Trajectory, record["trajectory"]).results)
         repeat = f" · repeat {record['repeat']}" if record["repeat"] else ""
         title = f"{record['model']} · {record['setting']} · {record['task_id']}{repeat}"
         path = tuple(path_cells(task.maze, record["answer"]))

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from graphwalk.config.calls import Limits
 from graphwalk.environment import Environment
 from graphwalk.errors import ModelError, RunLogError
-from graphwalk.models.calls.cache import CachedModel, ReplyCache
+from graphwalk.models.calls.cache import ReplyCache, RequestKeys
+from graphwalk.models.calls.caller import Caller, EpisodeModel
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
-from tests.models.players import ASK, LOOK, WALK, Player, said
+from tests.models.player import ASK, LOOK, WALK, Player, said
 
 FULL = Reply(
     Message("assistant", "\ud800\u0000 ✓", (ToolCall("1", "look", "{}"),), reasoning="hm"),
@@ -22,9 +24,13 @@ FULL = Reply(
 )
 
 
+def cached(player: Player, cache: ReplyCache, episode: str) -> EpisodeModel:
+    return Caller(player, Limits(retries=0), cache=cache).for_episode(episode)
+
+
 async def replies(path: Path, player: Player, episode: str = "e", calls: int = 3) -> list[Reply]:
     cache = ReplyCache(path)
-    model = CachedModel(player, cache, episode)
+    model = cached(player, cache, episode)
     try:
         return [await model.complete(ASK, (LOOK,), CallOptions()) for _ in range(calls)]
     finally:
@@ -48,9 +54,19 @@ async def test_every_part_of_a_request_counts(tmp_path: Path) -> None:
         for messages in (ASK, (*ASK, Message("assistant", "x")), (Message("system", "hi"),)):
             for tools in ((LOOK,), (LOOK, WALK), ()):
                 for options in (CallOptions(), CallOptions(temperature=1.0), CallOptions(extra={"a": 1})):
-                    await CachedModel(model, cache, episode).complete(messages, tools, options)
+                    await cached(model, cache, episode).complete(messages, tools, options)
     assert len(player.sent) + len(other.sent) == 81 == len(cache)
     cache.close()
+
+
+def test_keys_of_earlier_runs_are_still_the_same() -> None:
+    said_first = Message("assistant", "\ud800", (ToolCall("1", "look", "{}"),), reasoning="hm")
+    messages = (*ASK, said_first, Message("tool", "[]", tool_call_id="1"))
+    keys = RequestKeys("test/player", "task\x1ftools")
+    assert [keys.next(messages, (LOOK,), CallOptions(temperature=0.0)) for _ in range(2)] == [
+        "ef4eb2aaa04108bcee49b998f72e41323fce9fcc980fdeaa2ae5a6b18ffa05b9",
+        "54098a4c193976afd6ab66ed0ddb7d9c8b5ac7d54ad906bac4633d133bccb779",
+    ]
 
 
 async def test_failures_are_not_kept(tmp_path: Path) -> None:
@@ -91,10 +107,10 @@ async def test_secrets_are_taken_out_before_use(tmp_path: Path) -> None:
     cache = ReplyCache(tmp_path / "c", Environment({"SOME_API_KEY": secret}))
     call = ToolCall("1", "look", json.dumps({"key": secret}))
     reply = replace(FULL, message=Message("assistant", f"my key is {secret}", (call,)))
-    used = await CachedModel(Player(reply), cache, "e").complete(ASK, (), CallOptions())
+    used = await cached(Player(reply), cache, "e").complete(ASK, (), CallOptions())
     assert secret not in (tmp_path / "c").read_text()
     assert used.message.content == "my key is ***"
-    assert used == await CachedModel(Player(), cache, "e").complete(ASK, (), CallOptions())
+    assert used == await cached(Player(), cache, "e").complete(ASK, (), CallOptions())
     cache.close()
 
 

@@ -7,7 +7,7 @@ import pytest
 from graphwalk.errors import ModelError
 from graphwalk.models.backends.openai_responses import OpenAIResponsesModel
 from graphwalk.types.chat import CallOptions, Message, ToolCall, Usage
-from tests.models.players import ASK, LOOK
+from tests.models.player import ASK, LOOK
 from tests.models.server import Answer, ModelServer, responses
 
 

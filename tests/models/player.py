@@ -1,4 +1,4 @@
-"""Small models for the tests of the wrappers around them."""
+"""Small models for the tests of what is around them."""
 
 import asyncio
 from collections.abc import Iterable, Sequence

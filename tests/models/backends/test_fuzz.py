@@ -9,15 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from graphwalk.config.calls import Limits
 from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.backends.endpoint import Endpoint
 from graphwalk.models.backends.openai_chat import OpenAIChatModel
 from graphwalk.models.backends.openai_responses import OpenAIResponsesModel
+from graphwalk.models.calls.caller import Caller
 from graphwalk.models.model import Model
-from graphwalk.models.protocol.text_protocol import TextProtocolModel
 from graphwalk.types.chat import CallOptions, Message, Reply
-from tests.models.players import ASK, LOOK
+from tests.models.player import ASK, LOOK
 from tests.models.server import Answer, ModelServer
 
 WORDS = ["choices", "message", "content", "tool_calls", "function", "name", "arguments", "id", "error", "code", "usage"]
@@ -87,7 +88,7 @@ def _survives(
     loop: asyncio.Runner, server: ModelServer, body: bytes, status: int, headers: dict[str, str], maker: Any
 ) -> None:
     server.respond = lambda _: Answer(body, status, headers)
-    loop.run(_twice(TextProtocolModel(_model(server, maker), "auto")))
+    loop.run(_twice(Caller(_model(server, maker), Limits(retries=0, max_concurrency=1))))
 
 
 _CACHE: dict[tuple[str, Any], Model] = {}

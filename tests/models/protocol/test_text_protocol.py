@@ -2,17 +2,23 @@
 
 from inline_snapshot import snapshot
 
-from graphwalk.models.protocol.text_protocol import TextProtocolModel
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.calls import Limits
+from graphwalk.models.calls.caller import Caller
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall
-from tests.models.players import ASK, LOOK, WALK, Player, said, texts
+from tests.models.player import ASK, LOOK, WALK, Player, said, texts
 
 PROMPT = (Message("system", "You walk."), Message("user", "Where?"))
 CALL = 'Let me see.\n```json\n{"name": "look", "arguments": {"key": "a"}}\n```'
 
 
+def speaking(player: Player, protocol: str) -> Caller:
+    return Caller(player, Limits(), AgentConfig.model_validate({"tool_protocol": protocol}))
+
+
 async def test_what_the_model_reads() -> None:
     player = Player()
-    await TextProtocolModel(player, "text").complete(PROMPT, (LOOK, WALK), CallOptions(parallel_tool_calls=True))
+    await speaking(player, "text").complete(PROMPT, (LOOK, WALK), CallOptions(parallel_tool_calls=True))
     messages, tools, options = player.sent[0]
     assert tools == []
     assert options.parallel_tool_calls is None
@@ -59,7 +65,7 @@ Arguments, as a JSON schema: {"type": "object", "properties": {}}\
 
 async def test_a_conversation_in_text() -> None:
     player = Player(said(CALL), said("done"))
-    model = TextProtocolModel(player, "text")
+    model = speaking(player, "text")
     reply = await model.complete(PROMPT, (LOOK,), CallOptions())
     assert reply.message == Message("assistant", CALL, (ToolCall("text_call_2_0", "look", '{"key": "a"}'),))
     result = Message("tool", '[{"key": "a"}]', tool_call_id="text_call_2_0")
@@ -96,9 +102,7 @@ async def test_calls_made_natively_are_written_out() -> None:
     player = Player()
     calls = (ToolCall("1", "look", '{"key": "a"}'), ToolCall("2", "walk", ""))
     results = [Message("tool", "A", tool_call_id="1"), Message("tool", "B", tool_call_id="2")]
-    await TextProtocolModel(player, "text").complete(
-        [*ASK, Message("assistant", "Hm.", calls), *results], (), CallOptions()
-    )
+    await speaking(player, "text").complete([*ASK, Message("assistant", "Hm.", calls), *results], (), CallOptions())
     assert texts(player.sent[0][0]) == snapshot(
         [
             ("user", "hi"),
@@ -132,13 +136,13 @@ B\
 
 async def test_one_call_at_a_time_is_said_in_words() -> None:
     player = Player()
-    await TextProtocolModel(player, "text").complete(ASK, (LOOK,), CallOptions(parallel_tool_calls=False))
+    await speaking(player, "text").complete(ASK, (LOOK,), CallOptions(parallel_tool_calls=False))
     assert "at most one call" in (player.sent[0][0][0].content or "")
 
 
 async def test_auto_sends_tools_natively_and_reads_a_call_from_the_text() -> None:
     player = Player(said(CALL), said("done"))
-    model = TextProtocolModel(player, "auto")
+    model = speaking(player, "auto")
     reply = await model.complete(PROMPT, (LOOK,), CallOptions())
     assert reply.message.content == CALL
     assert [call.name for call in reply.message.tool_calls] == ["look"]
@@ -154,10 +158,10 @@ async def test_auto_leaves_alone_what_is_no_call() -> None:
     broken = said('{"name": "look", "arguments": {"key": ')
     rows = said('[{"name": "look", "key": "a"}]')
     for reply in (native, unknown, broken, rows, said(None), said("")):
-        assert await TextProtocolModel(Player(reply), "auto").complete(ASK, (LOOK,), CallOptions()) is reply
+        assert await speaking(Player(reply), "auto").complete(ASK, (LOOK,), CallOptions()) is reply
 
 
 async def test_without_tools_nothing_is_a_call() -> None:
     for protocol in ("text", "auto"):
-        reply = await TextProtocolModel(Player(said(CALL)), protocol).complete(ASK, (), CallOptions())  # type: ignore[arg-type]
+        reply = await speaking(Player(said(CALL)), protocol).complete(ASK, (), CallOptions())
         assert reply.message.tool_calls == ()

@@ -16,7 +16,7 @@ from graphwalk.errors import ModelError
 from graphwalk.models.backends.langchain import LangchainModel
 from graphwalk.models.registry import open_model
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
-from tests.models.players import ASK, LOOK
+from tests.models.player import ASK, LOOK
 
 
 class ToolChat(GenericFakeChatModel):

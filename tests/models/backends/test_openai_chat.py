@@ -12,7 +12,7 @@ from graphwalk.models.backends.openai_chat import OpenAIChatModel
 from graphwalk.models.registry import open_model
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from tests.models.conftest import KEY
-from tests.models.players import ASK, LOOK
+from tests.models.player import ASK, LOOK
 from tests.models.server import Answer, ModelServer, chat, error
 
 

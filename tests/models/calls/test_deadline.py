@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 import pytest
 
+from graphwalk.config.calls import Limits
 from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.backends.endpoint import Endpoint
 from graphwalk.models.backends.openai_chat import OpenAIChatModel
-from graphwalk.models.calls.deadline import DeadlineModel
+from graphwalk.models.calls.caller import Caller
 from graphwalk.types.chat import CallOptions
-from tests.models.players import ASK
+from tests.models.player import ASK
 from tests.models.server import Answer, ModelServer, chat
 
 HANGING = {
@@ -27,7 +28,8 @@ HANGING = {
 async def test_the_deadline_is_kept(model: OpenAIChatModel, server: ModelServer, answer: Answer) -> None:
     server.respond = lambda _: answer
     started = time.perf_counter()
-    calls = [DeadlineModel(model, 0.4).complete(ASK, (), CallOptions()) for _ in range(4)]
+    caller = Caller(model, Limits(call_seconds=0.4, retries=0))
+    calls = [caller.complete(ASK, (), CallOptions()) for _ in range(4)]
     failures: Sequence[object] = await asyncio.gather(*calls, return_exceptions=True)
     assert all(isinstance(f, ModelError) and f.retryable for f in failures)
     assert time.perf_counter() - started < 1.4
@@ -36,7 +38,7 @@ async def test_the_deadline_is_kept(model: OpenAIChatModel, server: ModelServer,
 
 async def test_a_cancelled_call_leaves_no_connection(model: OpenAIChatModel, server: ModelServer) -> None:
     server.respond = lambda _: Answer(chat("late"), delay=60)
-    call = asyncio.create_task(DeadlineModel(model, 60).complete(ASK, (), CallOptions()))
+    call = asyncio.create_task(Caller(model, Limits(call_seconds=60)).complete(ASK, (), CallOptions()))
     await asyncio.sleep(0.3)
     assert server.connections == 1
     call.cancel()

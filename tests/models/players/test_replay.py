@@ -6,7 +6,7 @@ from graphwalk.errors import ModelError
 from graphwalk.models.players.replay import ReplayModel
 from graphwalk.types.chat import CallOptions, Message, Usage
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
-from tests.models.players import ASK, said
+from tests.models.player import ASK, said
 
 
 async def test_replay() -> None:

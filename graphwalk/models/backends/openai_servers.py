@@ -1,0 +1,77 @@
+"""Models behind OpenAI-compatible servers, opened by name: addresses and keys come from the environment."""
+
+import re
+from ipaddress import ip_address
+
+from graphwalk.environment import Environment
+from graphwalk.errors import ConfigError
+from graphwalk.models.backends.endpoint import Endpoint
+from graphwalk.models.backends.openai_chat import OpenAIChatModel
+from graphwalk.models.backends.openai_responses import OpenAIResponsesModel
+from graphwalk.models.model import Model
+
+_OPENAI = "https://api.openai.com/v1"
+_REASONING_MODEL = re.compile(r"o\d|gpt-(?:[5-9]|\d\d)(?!.*chat)|codex")
+
+
+def openai(model: str, environment: Environment) -> Model:
+    """OpenAI by OPENAI_API_KEY and OPENAI_BASE_URL: Responses for reasoning models, Chat Completions for others"""
+    kind = OpenAIResponsesModel if _REASONING_MODEL.match(model) else OpenAIChatModel
+    return kind(f"openai/{model}", _openai_endpoint(environment), model)
+
+
+def openai_chat(model: str, environment: Environment) -> Model:
+    """the same, always by Chat Completions"""
+    return OpenAIChatModel(f"openai-chat/{model}", _openai_endpoint(environment), model)
+
+
+def openai_responses(model: str, environment: Environment) -> Model:
+    """the same, always by Responses"""
+    return OpenAIResponsesModel(f"openai-responses/{model}", _openai_endpoint(environment), model)
+
+
+def openai_api(name: str, environment: Environment) -> Model:
+    """openai-api/NAME/MODEL: any compatible server, by NAME_BASE_URL and NAME_API_KEY"""
+    server, _, model = name.partition("/")
+    spec = f"openai-api/{name}"
+    if not model:
+        raise ConfigError(f"{spec!r} names no model", hint="write it as openai-api/NAME/MODEL")
+    variable = re.sub(r"\W", "_", server).upper()
+    base_url = environment.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
+    return OpenAIChatModel(spec, _endpoint(variable, base_url, environment), model)
+
+
+def _openai_endpoint(environment: Environment) -> Endpoint:
+    return _endpoint("OPENAI", environment.get("OPENAI_BASE_URL") or _OPENAI, environment)
+
+
+def _endpoint(variable: str, base_url: str, environment: Environment) -> Endpoint:
+    """A server and its key, which one on this machine can do without. No message repeats what the variables say."""
+    host = _host(base_url)
+    if host is None:
+        raise ConfigError(f"{variable}_BASE_URL is not the address of a server", hint="write it as https://host/v1")
+    name = f"{variable}_API_KEY"
+    key = (
+        environment.get(name, "none") if _on_this_machine(host) else environment.require(name, "the server wants a key")
+    )
+    if not (key and key.isascii() and key.isprintable()):
+        raise ConfigError(f"{name} contains characters that no key has", hint="check it for line breaks")
+    return Endpoint(base_url, key, environment)
+
+
+def _host(base_url: str) -> str | None:
+    import httpx2
+
+    try:
+        url = httpx2.URL(base_url)
+    except httpx2.InvalidURL:
+        return None
+    good = url.scheme in ("http", "https") and (url.port or 1) < 65536
+    return (url.host or None) if good else None
+
+
+def _on_this_machine(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,144 @@
+"""A language model as a run calls it: from the agent's request to the provider's reply, in one place."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.calls import Limits, Price
+from graphwalk.errors import ModelError
+from graphwalk.models.backends.failure import OverloadedError
+from graphwalk.models.calls.budget import Budget, cost_of
+from graphwalk.models.calls.cache import ReplyCache, RequestKeys
+from graphwalk.models.calls.rate_limit import RateLimiter
+from graphwalk.models.model import Model
+from graphwalk.models.protocol.text_protocol import TextProtocol
+from graphwalk.seeds import stdlib_random
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
+
+_LONGEST_WAIT = 60.0
+"""Seconds; the bound of the random part of the wait before another try."""
+
+
+class Caller:
+    """Calls one model for all episodes of a run, and closes it at the end.
+
+    Every reply is charged to the budget, those out of the cache too, so that a resumed run ends where an undisturbed
+    one does. `note` is told of long pauses. `first_wait` (seconds) bounds the wait before the second try; the bound
+    doubles from try to try.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        limits: Limits,
+        agent: AgentConfig | None = None,
+        *,
+        price: Price | None = None,
+        budget: Budget | None = None,
+        cache: ReplyCache | None = None,
+        seed: int = 0,
+        note: Callable[[str], object] = lambda text: None,
+        first_wait: float = 0.5,
+    ) -> None:
+        self.name = model.name
+        self._model = model
+        self._limits = limits
+        protocol = (agent or AgentConfig()).tool_protocol
+        self._text = None if protocol == "native" else TextProtocol(protocol)
+        self._price = price
+        self._budget = budget or Budget()
+        self._cache = cache
+        self._draw = stdlib_random(seed, "retry", model.name)
+        self._first_wait = first_wait
+        self._limiter = RateLimiter(
+            limits.max_concurrency,
+            limits.requests_per_minute,
+            limits.tokens_per_minute,
+            announce=lambda seconds: note(
+                f"{self.name}: its server asks for a pause of {seconds:,.0f} s; all calls wait"
+            ),
+        )
+
+    def for_episode(self, key: str) -> "EpisodeModel":
+        """The model as one episode sees it. `key` names the episode within the run, and its replies in the cache."""
+        return EpisodeModel(self, RequestKeys(self.name, key))
+
+    async def complete(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, key: str = ""
+    ) -> Reply:
+        """A reply, out of the cache if it holds one for `key`. ModelError where all tries fail, or the budget is spent.
+
+        The cache holds what the agent sees, before a conversation is rewritten and after calls were found in a text.
+        """
+        cache = self._cache if key else None
+        if cache is not None and (known := cache.get(key)) is not None:
+            self._budget.charge(known.usage)
+            return known
+        if self._text is None:
+            reply = await self._persist(messages, tools, options)
+        else:
+            reply = await self._persist(*self._text.outgoing(messages, tools, options))
+            reply = self._text.incoming(reply, tools, len(messages))
+        return reply if cache is None else cache.put(key, reply)
+
+    async def close(self) -> None:
+        await self._model.close()
+
+    async def _persist(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        """Try again where that may help, at most `limits.retries` times; then the last ModelError.
+
+        The waits are drawn uniformly from 0 to a bound that doubles, on top of what the server asks for. Nobody holds
+        a place while waiting.
+        """
+        retries, longest = self._limits.retries, self._first_wait
+        while True:
+            try:
+                return await self._attempt(messages, tools, options)
+            except ModelError as error:
+                if not error.retryable or retries == 0:
+                    raise
+                wait = (error.retry_after or 0.0) + self._draw.uniform(0.0, longest)
+            await asyncio.sleep(wait)
+            retries, longest = retries - 1, min(_LONGEST_WAIT, longest * 2.0)
+
+    async def _attempt(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        """One request: sent as soon as pace, pauses and budget allow it, bounded by its deadline, and paid for."""
+        seconds = self._limits.call_seconds
+        async with self._limiter.slot(messages, self._budget.check) as slot:
+            try:
+                async with asyncio.timeout(seconds):
+                    reply = await self._model.complete(messages, tools, options)
+            except TimeoutError:
+                raise ModelError(f"{self.name} gave no reply within {seconds:g} s", retryable=True) from None
+            except ModelError as error:
+                self._refuse_endless_pause(error)
+                raise
+            if self._price is not None:
+                reply = replace(reply, usage=replace(reply.usage, cost=cost_of(reply.usage, self._price)))
+            self._budget.charge(reply.usage)
+            slot.used = reply.usage.total_tokens or slot.expected
+        return reply
+
+    def _refuse_endless_pause(self, error: ModelError) -> None:
+        longest = self._limits.pause_seconds
+        if error.retry_after is not None and error.retry_after > longest:
+            raise OverloadedError(
+                f"{error}; it asks to wait {error.retry_after:,.0f} s, and calls wait {longest:,.0f} s at most",
+                hint="resume the run later, or raise limits.pause_seconds",
+            ) from error
+
+
+class EpisodeModel:
+    """One episode's way to a caller. It is not closed with the episode: the caller is, at the end of the run."""
+
+    def __init__(self, caller: Caller, keys: RequestKeys) -> None:
+        self.name = caller.name
+        self._caller = caller
+        self._keys = keys
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        return await self._caller.complete(messages, tools, options, self._keys.next(messages, tools, options))
+
+    async def close(self) -> None:
+        return None

@@ -1,0 +1,84 @@
+"""Budgets of a run, and prices."""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from graphwalk.config.calls import Limits, Price
+from graphwalk.models.calls.budget import Budget, BudgetSpentError, cost_of
+from graphwalk.models.calls.caller import Caller
+from graphwalk.types.chat import CallOptions, Usage
+from tests.models.player import ASK, Player, said
+
+
+@pytest.mark.parametrize("budget", [Budget(tokens=100), Budget(usd=1.25)], ids=["tokens", "dollars"])
+async def test_overshoot_is_what_was_under_way(budget: Budget) -> None:
+    player = Player(said("x", usage=Usage(8, 2, cost=0.125)), seconds=0.005)
+
+    model = Caller(player, Limits(max_concurrency=8), budget=budget)
+
+    async def episode() -> int:
+        for call in range(100):
+            try:
+                await model.complete(ASK, (), CallOptions())
+            except BudgetSpentError:
+                return call
+        return 100
+
+    calls = await asyncio.gather(*(episode() for _ in range(8)))
+    assert 10 <= sum(calls) == len(player.sent) <= 17
+    assert budget.used.total_tokens == 10 * len(player.sent)
+
+
+def test_no_limit_is_never_spent_and_unknown_cost_is_counted() -> None:
+    budget = Budget()
+    budget.charge(Usage(10**9, 10**9, cost=10.0**9))
+    budget.charge(Usage())
+    assert not budget.exhausted
+    assert (budget.used, budget.unpriced) == (Usage(10**9, 10**9, cost=10.0**9), 1)
+
+
+@pytest.mark.parametrize(
+    ("usage", "cost"),
+    [
+        (Usage(1_000_000, 500_000), 4.0),
+        (Usage(1_000_000, 500_000, cost=0.5), 0.5),
+        (Usage(1_000_000, None), None),
+        (Usage(), None),
+    ],
+)
+def test_prices(usage: Usage, cost: float | None) -> None:
+    assert cost_of(usage, Price(input=2.0, output=4.0)) == cost
+
+
+async def test_a_priced_reply_is_charged_with_its_price() -> None:
+    budget = Budget()
+    model = Caller(Player(said("x", usage=Usage(10, 5))), Limits(), price=Price(input=2.0, output=4.0), budget=budget)
+    reply = await model.complete(ASK, (), CallOptions())
+    assert reply.usage == budget.used == Usage(10, 5, cost=4e-5)
+
+
+async def test_calls_that_wait_for_their_turn_are_not_sent_after_the_budget_is_spent() -> None:
+    player = Player(said("x", usage=Usage(10, 5, cost=0.001)), seconds=0.01)
+    limits = Limits(max_concurrency=64, requests_per_minute=30_000)
+    model = Caller(player, limits, budget=Budget(usd=0.02))
+
+    async def episode() -> None:
+        with suppress(BudgetSpentError):
+            while True:
+                await model.complete(ASK, (), CallOptions())
+
+    async with asyncio.timeout(5):
+        await asyncio.gather(*(episode() for _ in range(64)))
+    # One call every 2 ms that takes 10 ms and more: few are under way at a time, however many wait.
+    assert player.most_running <= 16
+    assert 20 <= len(player.sent) <= 20 + player.most_running
+
+
+async def test_a_spent_budget_ends_a_long_queue_at_once() -> None:
+    model = Caller(Player(), Limits(max_concurrency=64, requests_per_minute=6), budget=Budget(tokens=15))
+    async with asyncio.timeout(5):
+        calls = (model.complete(ASK, (), CallOptions()) for _ in range(64))
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes].count(BudgetSpentError) == 63
