@@ -12,8 +12,9 @@ from graphwalk.jsonlines import LineWriter
 from graphwalk.runlog.result import EpisodeKey, key_of
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.collection import rare_collection
+from graphwalk.runner.drift import settle
 from graphwalk.runner.episode import play
-from graphwalk.runner.manifest import fingerprint, new_manifest, refuse_drift
+from graphwalk.runner.manifest import new_manifest
 from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runner.players import Players
 from graphwalk.runner.progress import Progress
@@ -85,7 +86,7 @@ class _Run:
         async with Players(self.experiment, self.folder) as players:
             try:
                 plan = await make_plan(self.experiment, self._open_database, self.progress.planning)
-                self._settle_manifest(plan)
+                await self._settle_manifest(plan)
                 with rare_collection():
                     return await self._play_all(plan, players)
             finally:
@@ -97,12 +98,10 @@ class _Run:
         )
         return self.database
 
-    def _settle_manifest(self, plan: Plan) -> None:
+    async def _settle_manifest(self, plan: Plan) -> None:
         """Record what the run is about, or refuse to go on where that is no longer the same."""
-        now = fingerprint(self.experiment, plan)
-        if self.manifest.get("fingerprint") is not None:
-            refuse_drift(self.folder.path, self.manifest["fingerprint"], now)
-        self.manifest["fingerprint"] = now
+        then = self.manifest.get("fingerprint")
+        self.manifest["fingerprint"] = await settle(self.folder, self.experiment, plan, then)
         self.folder.write_manifest(self.manifest)
 
     async def _play_all(self, plan: Plan, players: Players) -> RunSummary:

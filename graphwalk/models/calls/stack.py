@@ -44,7 +44,7 @@ def build_model(
     model = RetryingModel(RateLimitedModel(model, limiter), limits.retries, stdlib_random(seed, "retry", spec))
     if price is not None:
         model = PricedModel(model, price)
-    return model if agent.tool_protocol == "native" else TextProtocolModel(model, agent.tool_protocol)
+    return model if agent.tool_protocol == "native" else TextProtocolModel(model, agent.tool_protocol, agent.texts)
 
 
 def episode_model(

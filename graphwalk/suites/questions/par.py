@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphwalk.errors import OracleError
@@ -11,15 +12,13 @@ from graphwalk.suites.questions.players.expert import expert
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall
+from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
-
-THINK = "think"
-"""The tool that looks nothing up; its calls do not count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A policy's answer, the turns it took, the answer among them, and its tool calls without `think`."""
+    """A policy's answer, the turns it took, the answer among them, and its tool calls without notes."""
 
     answer: str
     turns: int
@@ -38,8 +37,9 @@ async def play(policy: Policy, toolbox: Toolbox) -> Played:
             return Played(end.value, turns, calls)
         if isinstance(asks, str):
             raise TypeError("a policy that plays against tools yields calls, not text")
-        calls += sum(ask.tool != THINK for ask in asks)
-        results = await _results(toolbox, asks)
+        given = await _results(toolbox, asks)
+        calls += sum(not result.is_note for result in given)
+        results = [result.content for result in given]
 
 
 async def par(task: QuestionTask, schema: Schema, toolbox: Toolbox) -> tuple[int, int]:
@@ -58,11 +58,11 @@ async def par(task: QuestionTask, schema: Schema, toolbox: Toolbox) -> tuple[int
     return played.turns, played.calls
 
 
-async def _results(toolbox: Toolbox, asks: list[Ask]) -> list[str]:
+async def _results(toolbox: Toolbox, asks: list[Ask]) -> Sequence[ToolResult]:
     calls = [ToolCall(f"call_{n}", ask.tool, _text(ask)) for n, ask in enumerate(asks)]
     if toolbox.ordered:
-        return [(await toolbox.call(call)).content for call in calls]
-    return [result.content for result in await asyncio.gather(*map(toolbox.call, calls))]
+        return [await toolbox.call(call) for call in calls]
+    return await asyncio.gather(*map(toolbox.call, calls))
 
 
 def _text(ask: Ask) -> str:

@@ -1,6 +1,6 @@
 """The twelve questions on property graphs, as a suite."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from graphwalk.config.agent import AgentConfig
@@ -18,8 +18,10 @@ from graphwalk.suites.questions.players import POLICIES, policy_named
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_prompt
 from graphwalk.suites.questions.scoring import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.template import choose_templates, question_text
 from graphwalk.suites.suite import Extraction, Opening, Suite, World
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
+from graphwalk.toolbox.tool import Tool
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
@@ -52,7 +54,12 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
                 yield World(graph.digest, graph, facts=facts)
 
     async def tasks(
-        self, world: World, store: GraphStore | None, config: QuestionsConfig, seed: int
+        self,
+        world: World,
+        store: GraphStore | None,
+        config: QuestionsConfig,
+        seed: int,
+        agent: AgentConfig = AgentConfig(),
     ) -> list[QuestionTask]:
         assert store is not None
         return await tasks_in(
@@ -63,7 +70,13 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return setting == "tools"
 
     async def opening(
-        self, task: QuestionTask, setting: str, world: World, store: GraphStore | None, agent: AgentConfig
+        self,
+        task: QuestionTask,
+        setting: str,
+        world: World,
+        store: GraphStore | None,
+        agent: AgentConfig,
+        tools: Sequence[Tool] | None = None,
     ) -> Opening:
         if setting == "no_tools":
             return Opening(no_tools_prompt(task.question, _graph(world), agent))
@@ -71,18 +84,23 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         schema = await store.schema(agent.schema_samples)
         toolbox = self._toolboxes.get((world.digest, agent))
         if toolbox is None:
-            toolbox = self._toolboxes[world.digest, agent] = GraphToolbox(store, schema, agent=agent)
+            toolbox = self._toolboxes[world.digest, agent] = GraphToolbox(store, schema, tools, agent)
         return Opening(tools_prompt(task.question, schema, agent), toolbox)
 
     def extract(self, task: QuestionTask, reply: str) -> Extraction:
         return extract_rows(task, reply)
 
-    def answer_format(self, task: QuestionTask) -> str:
-        fields = ", ".join(f'"{name}": …' for name in task.answer_fields)
-        return f"a JSON list of objects, one per row of the answer: [{{{fields}}}, …]"
+    def answer_format(self, task: QuestionTask, agent: AgentConfig = AgentConfig()) -> str:
+        return agent.render("graph_format.j2", fields=task.answer_fields)
 
     def score(self, task: QuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
         return score_question(task, setting, trajectory, extraction)
+
+    def texts(self, config: QuestionsConfig) -> Mapping[str, str]:
+        return {
+            f"questions/{template.name}.yaml": question_text(template.name)
+            for template in choose_templates(config.questions)
+        }
 
     def report(self) -> SuiteReport:
         from graphwalk.suites.questions.report import REPORT

@@ -10,8 +10,9 @@ from pydantic import Field, PositiveInt, ValidationInfo, field_validator
 from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError
+from graphwalk.jinja import check_text
 from graphwalk.resources import data_path
-from graphwalk.suites.questions.wording import CYPHER_FILTERS, WORDING_FILTERS, check_text
+from graphwalk.suites.questions.wording import CYPHER_FILTERS, WORDING_FILTERS
 
 Category = Literal["retrieval", "traversal", "logic"]
 CATEGORIES: tuple[Category, ...] = get_args(Category)
@@ -107,6 +108,11 @@ def shipped_templates() -> Mapping[str, QuestionTemplate]:
     """Name → template of the questions in `templates/questions/`, by class and then by name."""
     templates = [load_template(path) for path in sorted(data_path("templates").glob("questions/*.yaml"))]
     return {t.name: t for t in sorted(templates, key=lambda t: (CATEGORIES.index(t.category), t.name))}
+
+
+def question_text(name: str) -> str:
+    """The file of a question that ships."""
+    return data_path("templates").joinpath("questions", f"{name}.yaml").read_text(encoding="utf-8")
 
 
 def choose_templates(names: Sequence[str] | None = None) -> list[QuestionTemplate]:
