@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphwalk.environment import Environment
-from graphwalk.errors import RunLogError, StoreError
+from graphwalk.errors import ConfigError, RunLogError, StoreError
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.jsonlines import LineWriter
 from graphwalk.runlog.result import EpisodeKey, key_of
@@ -67,7 +67,11 @@ async def resume_run(
         if not isinstance(data, dict):
             raise RunLogError(f"{folder.manifest_path} holds no configuration")
         limits = {**data.get("limits", {}), **(changes or {})}
-        config = experiment_from({**data, "limits": limits}, str(folder.manifest_path))
+        try:
+            config = experiment_from({**data, "limits": limits}, str(folder.manifest_path))
+        except ConfigError as error:
+            error.hint = error.hint or f"texts as the run began with them are in {folder.texts_path}"
+            raise
         manifest["config"] = config.model_dump(mode="json")
         return await _Run(resolve(config, environment), folder, progress, manifest).work()
 

@@ -172,5 +172,7 @@ class Suite(ABC, Generic[C, T]):
         return None
 
     def texts(self, config: C) -> Mapping[str, str]:
-        """What models read besides prompts and tools, by name: digested and kept with the run."""
+        """What models read besides prompts and tools: the name under which a run keeps a text
+        ("questions/node_count.yaml"), and the text.
+        """
         return {}
