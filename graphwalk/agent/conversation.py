@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.model import Model
-from graphwalk.resources import render_template
 from graphwalk.types.chat import CallOptions, Message, Reply
 from graphwalk.types.episode import ToolResult, Turn
 
@@ -20,23 +19,23 @@ def conversation(prompt: Sequence[Message], turns: Sequence[Turn], config: Agent
     first_whole = len(turns) - config.compaction_window if config.compaction == "window" else 0
     for number, turn in enumerate(turns):
         if turn.summary is not None:
-            messages = [*prompt, summary_message(turn.summary)]
+            messages = [*prompt, summary_message(turn.summary, config)]
         messages.append(turn.message)
         for result in turn.results:
-            content = result.content if number >= first_whole else _left_out(result)
+            content = result.content if number >= first_whole else _left_out(result, config)
             messages.append(Message("tool", content, tool_call_id=result.call.id))
         if turn.next_user is not None:
             messages.append(Message("user", turn.next_user))
     return messages
 
 
-def answer_now() -> Message:
+def answer_now(config: AgentConfig) -> Message:
     """The last request, when the turn limit is reached."""
-    return Message("user", render_template("prompts/answer_now.j2"))
+    return Message("user", config.render("answer_now.j2"))
 
 
-def summary_message(summary: str) -> Message:
-    return Message("user", render_template("prompts/summary.j2", summary=summary))
+def summary_message(summary: str, config: AgentConfig) -> Message:
+    return Message("user", config.render("summary.j2", summary=summary))
 
 
 def summary_due(turns: Sequence[Turn], config: AgentConfig) -> bool:
@@ -45,12 +44,12 @@ def summary_due(turns: Sequence[Turn], config: AgentConfig) -> bool:
     return config.compaction == "summary" and since >= 2 * config.compaction_window
 
 
-async def summarize(messages: Sequence[Message], model: Model, options: CallOptions) -> Reply:
+async def summarize(messages: Sequence[Message], model: Model, config: AgentConfig, options: CallOptions) -> Reply:
     """The model's own summary of the conversation so far, asked for without tools."""
-    request = Message("user", render_template("prompts/summarize.j2"))
+    request = Message("user", config.render("summarize.j2"))
     return await model.complete([*messages, request], (), replace(options, parallel_tool_calls=None))
 
 
-def _left_out(result: ToolResult) -> str:
-    shortened = render_template("prompts/result_left_out.j2", rows=result.rows)
+def _left_out(result: ToolResult, config: AgentConfig) -> str:
+    shortened = config.render("result_left_out.j2", rows=result.rows)
     return shortened if len(shortened) < len(result.content) else result.content

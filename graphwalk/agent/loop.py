@@ -142,11 +142,11 @@ async def _complete(walk: Walk, turns: list[Turn], forced: bool) -> Turn:
     messages = conversation(walk.opening.prompt, turns, walk.config)
     summary, usage, seconds = None, Usage(), 0.0
     if summary_due(turns, walk.config):
-        short = await summarize(messages, walk.model, walk.options)
+        short = await summarize(messages, walk.model, walk.config, walk.options)
         summary, usage, seconds = short.message.content or "", short.usage, short.seconds
-        messages = [*walk.opening.prompt, summary_message(summary)]
+        messages = [*walk.opening.prompt, summary_message(summary, walk.config)]
     if forced:
-        messages.append(answer_now())
+        messages.append(answer_now(walk.config))
     tools = walk.opening.toolbox.specs if walk.opening.toolbox is not None and not forced else ()
     reply = await walk.model.complete(messages, tools, walk.options)
     return Turn(

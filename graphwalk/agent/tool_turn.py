@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import Sequence
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.resources import render_template
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
@@ -20,7 +19,7 @@ async def run_tool_calls(
         results = [await toolbox.call(call) for call in accepted]
     else:
         results = await asyncio.gather(*(toolbox.call(call) for call in accepted))
-    return (*results, *(_refusal(call, reason, limit) for call in refused))
+    return (*results, *(_refusal(call, reason, limit, config) for call in refused))
 
 
 def _allowance(config: AgentConfig, made: int) -> tuple[int, str, int]:
@@ -33,5 +32,5 @@ def _allowance(config: AgentConfig, made: int) -> tuple[int, str, int]:
     return min(limits)
 
 
-def _refusal(call: ToolCall, reason: str, limit: int) -> ToolResult:
-    return ToolResult(call, render_template("prompts/call_refused.j2", reason=reason, limit=limit), error=reason)
+def _refusal(call: ToolCall, reason: str, limit: int, config: AgentConfig) -> ToolResult:
+    return ToolResult(call, config.render("call_refused.j2", reason=reason, limit=limit), error=reason)

@@ -7,7 +7,7 @@ import typer
 
 from graphwalk import __version__
 from graphwalk.asynchronous import Interrupted
-from graphwalk.cli import database, doctor, export, generate, lists, play, report, run, tasks, view
+from graphwalk.cli import database, doctor, export, generate, init, lists, play, report, run, tasks, view
 from graphwalk.console import show_error, show_warnings_as_lines
 from graphwalk.errors import GraphwalkError
 
@@ -18,6 +18,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+app.command("init")(init.init)
 app.command("run")(run.run)
 app.command("resume")(run.resume)
 app.command("report")(report.report)

@@ -7,6 +7,9 @@ import typer
 models = typer.Typer(help="Model providers, and what a model can do.", no_args_is_help=True)
 
 Name = Annotated[str | None, typer.Argument(help="Show this one whole.")]
+NameOrFile = Annotated[
+    str | None, typer.Argument(help="Show this one whole; the path of a YAML file for one of yours.")
+]
 
 
 @models.command("list")
@@ -49,20 +52,19 @@ def check_model(model: Annotated[str, typer.Argument(help="provider/model")]) ->
         raise typer.Exit(4)
 
 
-def tools(name: Name = None) -> None:
+def tools(name: NameOrFile = None) -> None:
     """List the tools, or show one whole.
 
-    That is what a model is told about it, and the Cypher behind it.
+    That is what a model is told about it, and the Cypher behind it. A file of your own is checked before it is shown.
     """
     from graphwalk.console import data
-    from graphwalk.resources import data_path
     from graphwalk.toolbox.tool import load_tools, tool_names
 
     if name is None:
         _columns({tool.name: _first_sentence(tool.description) for tool in load_tools(tool_names())})
         return
-    load_tools([name])
-    data(data_path("tools").joinpath(f"{name}.yaml").read_text(encoding="utf-8").rstrip())
+    (tool,) = load_tools([name])
+    data(tool.file_text.rstrip())
 
 
 def questions(name: Name = None) -> None:

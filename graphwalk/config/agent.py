@@ -1,10 +1,13 @@
 """The agent and its ablation switches."""
 
-from typing import Literal
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, PositiveInt, field_validator
 
-from graphwalk.config.strict import Strict
+from graphwalk.config.prompts import Prompts, shipped_prompts
+from graphwalk.config.strict import NameOrPath, Strict
 
 
 class AgentConfig(Strict):
@@ -18,6 +21,7 @@ class AgentConfig(Strict):
     call_limit: PositiveInt | None = None
     """Tool calls of one episode; at this number the answer is asked for, as at the turn limit."""
     think: bool = True
+    """Offer tools that only take notes."""
     relationship_properties: bool = True
     direction: bool = True
     result_budget: PositiveInt | None = None
@@ -32,3 +36,23 @@ class AgentConfig(Strict):
     """Turns whose tool results stay whole; older ones are shortened or summed up."""
     clock: str = "2026-01-01T00:00:00Z"
     """The time that the prompt states."""
+    tools: tuple[NameOrPath, ...] | None = None
+    """Tools that ship, by name, and the user's own, by path; None: those of the suite."""
+    prompts: NameOrPath | None = None
+    """A folder: each file in it replaces the one of templates/prompts/ with the same name."""
+
+    @field_validator("prompts")
+    @classmethod
+    def _is_a_folder(cls, prompts: str | None) -> str | None:
+        if prompts is not None and not Path(prompts).is_dir():
+            raise ValueError(f"{prompts} is not a folder; a path has a slash in it: ./prompts/")
+        return prompts
+
+    @cached_property
+    def texts(self) -> Prompts:
+        """The prompts of this agent, read once. ConfigError where a file of the user's is wrong."""
+        return shipped_prompts() if self.prompts is None else Prompts(Path(self.prompts))
+
+    def render(self, name: str, /, **values: Any) -> str:
+        """A prompt by the name of its file: "graph_tools.j2"."""
+        return self.texts.render(name, **values)

@@ -2,6 +2,7 @@
 
 from typing import Any, Generic, TypeVar
 
+import yaml
 from pydantic import Field, PositiveInt
 
 from graphwalk.config.agent import AgentConfig
@@ -37,6 +38,10 @@ class ExperimentConfig(Strict, Generic[C]):
     extractor: str | None = None
     reference: str | None = None
     """The paper's table to set beside ours: "table_1_mazes", "table_2_questions", …"""
+
+    def as_yaml(self) -> str:
+        """The experiment with all its fields, as a file that can be run."""
+        return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
 
 
 AnyExperiment = ExperimentConfig[Any]

@@ -4,7 +4,7 @@ import fcntl
 import json
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,11 @@ class RunFolder:
     def replies_path(self) -> Path:
         """Replies of models, so that none is paid for twice."""
         return self.path / "replies.jsonl"
+
+    @property
+    def texts_path(self) -> Path:
+        """What models read: prompts, tools, questions."""
+        return self.path / "texts"
 
     @property
     def quoted(self) -> str:
@@ -94,6 +99,18 @@ class RunFolder:
             file.flush()
             os.fsync(file.fileno())
         scratch.replace(self.manifest_path)
+
+    def keep_texts(self, texts: Mapping[str, str]) -> None:
+        """Keep texts by name ("prompts/graph_tools.j2"), in place of those of the same name."""
+        for name, text in texts.items():
+            path = self.texts_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+    def kept_text(self, name: str) -> str | None:
+        """A text as the run began with it; None where it is not in the folder."""
+        path = self.texts_path / name
+        return path.read_text(encoding="utf-8") if path.is_file() else None
 
     @contextmanager
     def lock(self) -> Iterator[None]:

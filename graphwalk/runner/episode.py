@@ -43,7 +43,8 @@ async def play(planned: PlannedEpisode, model: Model, extractor: Model | None, e
         return _result(planned, experiment, trajectory)
     try:
         # It sees question, reply and format, and never the target.
-        reply = await extract_with_model(extractor, task.question, trajectory.reply, suite.answer_format(task))
+        form = suite.answer_format(task, experiment.agent)
+        reply = await extract_with_model(extractor, task.question, trajectory.reply, form, experiment.agent)
     except ModelError as error:
         failed = Trajectory(trajectory.prompt, trajectory.turns, ExitStatus.MODEL_ERROR, f"extractor: {error}")
         return _result(planned, experiment, failed)

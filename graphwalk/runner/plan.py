@@ -33,7 +33,9 @@ class PlannedEpisode:
     async def opening(self, experiment: Experiment) -> Opening:
         """How it begins. StoreError where the graph cannot be reached."""
         world = self.world
-        return await experiment.suite.opening(self.task, self.key.setting, world.world, world.store, experiment.agent)
+        return await experiment.suite.opening(
+            self.task, self.key.setting, world.world, world.store, experiment.agent, experiment.tools
+        )
 
 
 @dataclass
@@ -68,7 +70,8 @@ async def make_plan(experiment: Experiment, open_database: OpenDatabase, made: C
             store = await database.load(world.graph)
         loaded = LoadedWorld(world, store)
         plan.worlds.append(loaded)
-        plan.tasks += [(task, loaded) for task in await suite.tasks(world, store, config.suite, config.seed)]
+        tasks = await suite.tasks(world, store, config.suite, config.seed, experiment.agent)
+        plan.tasks += [(task, loaded) for task in tasks]
         made(len(plan.tasks))
     del plan.tasks[config.limit or len(plan.tasks) :]
     plan.episodes = [

@@ -9,7 +9,7 @@ from graphwalk.jsonlines import LineWriter
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.episode import judge
-from graphwalk.runner.manifest import scorer_digest
+from graphwalk.runner.fingerprint import FORMAT, scorer_digests
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
 
@@ -37,8 +37,9 @@ def rescore_run(folder: RunFolder) -> tuple[int, int]:
             scratch.unlink()
             raise RunLogError(f"{folder.path} holds no results yet", hint=folder.resume_command)
         _replace(folder.results_path, scratch)
-        if manifest.get("fingerprint"):
-            manifest["fingerprint"]["scorer"] = scorer_digest()
+        fingerprint = manifest.get("fingerprint")
+        if fingerprint and fingerprint.get("format") == FORMAT:
+            fingerprint["scorer"] = scorer_digests(suite)
             folder.write_manifest(manifest)
     return changed, total
 

@@ -16,6 +16,7 @@ from graphwalk.runner.recorded import recorded_episodes
 from graphwalk.stores.registry import STORES
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
+from graphwalk.toolbox.tool import Tool, load_tools
 from graphwalk.types.chat import CallOptions
 
 
@@ -30,6 +31,8 @@ class Experiment:
     report: SuiteReport
     reference: Reference | None
     environment: Environment
+    tools: tuple[Tool, ...]
+    """Those that the agent is offered where a setting has tools."""
 
     @property
     def agent(self) -> AgentConfig:
@@ -48,7 +51,9 @@ def resolve(config: AnyExperiment, environment: Environment, *, keys: bool = Tru
         report=report,
         reference=report.reference(config.reference) if config.reference else None,
         environment=environment,
+        tools=_tools(config.agent, suite),
     )
+    _ = config.agent.texts  # a wrong prompt is found now
     STORES.origin(config.store)
     _check_models(experiment, keys)
     _check_settings(experiment)
@@ -68,6 +73,12 @@ def can_play(suite: Suite[Any, Any], model: str, setting: str, task: Any = None)
 
 def no_episode(config: AnyExperiment, models: tuple[str, ...]) -> ConfigError:
     return ConfigError(f"{config.name} has no episode: none of {', '.join(models)} plays {', '.join(config.settings)}")
+
+
+def _tools(agent: AgentConfig, suite: Suite[Any, Any]) -> tuple[Tool, ...]:
+    if agent.tools is not None and not suite.tools:
+        raise ConfigError(f"agent.tools: the suite {suite.name} plays without tools", hint="leave the field out")
+    return load_tools(suite.tools if agent.tools is None else agent.tools)
 
 
 def _check_models(experiment: Experiment, keys: bool) -> None:

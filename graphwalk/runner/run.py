@@ -6,14 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphwalk.environment import Environment
-from graphwalk.errors import RunLogError, StoreError
+from graphwalk.errors import ConfigError, RunLogError, StoreError
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.jsonlines import LineWriter
 from graphwalk.runlog.result import EpisodeKey, key_of
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.collection import rare_collection
+from graphwalk.runner.drift import settle
 from graphwalk.runner.episode import play
-from graphwalk.runner.manifest import fingerprint, new_manifest, refuse_drift
+from graphwalk.runner.manifest import new_manifest
 from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runner.players import Players
 from graphwalk.runner.progress import Progress
@@ -66,7 +67,11 @@ async def resume_run(
         if not isinstance(data, dict):
             raise RunLogError(f"{folder.manifest_path} holds no configuration")
         limits = {**data.get("limits", {}), **(changes or {})}
-        config = experiment_from({**data, "limits": limits}, str(folder.manifest_path))
+        try:
+            config = experiment_from({**data, "limits": limits}, str(folder.manifest_path))
+        except ConfigError as error:
+            error.hint = error.hint or f"texts as the run began with them are in {folder.texts_path}"
+            raise
         manifest["config"] = config.model_dump(mode="json")
         return await _Run(resolve(config, environment), folder, progress, manifest).work()
 
@@ -85,7 +90,7 @@ class _Run:
         async with Players(self.experiment, self.folder, self.progress.note) as players:
             try:
                 plan = await make_plan(self.experiment, self._open_database, self.progress.planning)
-                self._settle_manifest(plan)
+                await self._settle_manifest(plan)
                 with rare_collection():
                     return await self._play_all(plan, players)
             finally:
@@ -97,12 +102,10 @@ class _Run:
         )
         return self.database
 
-    def _settle_manifest(self, plan: Plan) -> None:
+    async def _settle_manifest(self, plan: Plan) -> None:
         """Record what the run is about, or refuse to go on where that is no longer the same."""
-        now = fingerprint(self.experiment, plan)
-        if self.manifest.get("fingerprint") is not None:
-            refuse_drift(self.folder.path, self.manifest["fingerprint"], now)
-        self.manifest["fingerprint"] = now
+        then = self.manifest.get("fingerprint")
+        self.manifest["fingerprint"] = await settle(self.folder, self.experiment, plan, then)
         self.folder.write_manifest(self.manifest)
 
     async def _play_all(self, plan: Plan, players: Players) -> RunSummary:

@@ -16,8 +16,6 @@ _TOKEN = re.compile(r"""[^\s,;:|"'`\[\]{}()<>=]+""")
 _MOST_ROWS = 10_000
 _NOTE = "Note: "
 """What such lines begin with, in every encoding of results."""
-_TOOLS_WITHOUT_EVIDENCE = frozenset({"think"})
-"""They give back the model's own words."""
 
 
 class Evidence:
@@ -81,8 +79,8 @@ def data_of(result: ToolResult) -> str:
 
 
 def shows_data(result: ToolResult) -> bool:
-    """False for mistakes, empty results and `think`: their texts repeat the words of the model."""
-    return result.error is None and result.rows != 0 and result.call.name not in _TOOLS_WITHOUT_EVIDENCE
+    """False for mistakes, empty results and notes: their texts repeat the words of the model."""
+    return result.error is None and bool(result.rows)
 
 
 def row_grounded(row: Mapping[str, Any], fields: Sequence[str], evidence: Evidence) -> bool:

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
+from graphwalk.config.agent import AgentConfig
 from graphwalk.models.model import Model
-from graphwalk.resources import render_template
 from graphwalk.scoring.brackets import balanced_spans
 from graphwalk.scoring.values import parse_json, parse_literal
 from graphwalk.types.chat import CallOptions, Message, Reply
@@ -68,10 +68,12 @@ def extract_json(reply: str, *shapes: Shape) -> tuple[Any, str | None]:
     return None, None
 
 
-async def extract_with_model(model: Model, question: str, reply: str, answer_format: str) -> Reply:
+async def extract_with_model(
+    model: Model, question: str, reply: str, answer_format: str, agent: AgentConfig = AgentConfig()
+) -> Reply:
     """A model's version of a reply in the asked format, to be read by stage 1. ModelError where the call fails."""
     tail = strip_thinking(reply)[-_MODEL_CHARACTERS:]
-    prompt = render_template("prompts/extractor.j2", question=question, reply=tail, answer_format=answer_format)
+    prompt = agent.render("extractor.j2", question=question, reply=tail, answer_format=answer_format)
     return await model.complete([Message("user", prompt)], (), CallOptions())
 
 

@@ -38,7 +38,7 @@ def waste_of(trajectory: Trajectory) -> Waste:
         cycles=count_cycles(signatures),
         unused_results=_unused_results(trajectory),
         tool_errors=sum(result.error is not None for result in results),
-        think_calls=sum(result.call.name == "think" for result in results),
+        think_calls=sum(result.is_note for result in results),
         parallel_calls=sum(size for size in sizes if size > 1),
     )
 

@@ -16,9 +16,12 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, Template, TemplateError
 
 from graphwalk.errors import ConfigError
+from graphwalk.jinja import make_environment
 
 Identifiers = Mapping[str, str | int | Sequence[str]]
 """What a template names; a list of names serves a loop in it."""
+FILTERS = ("label", "type", "property", "hops", "label_of")
+"""What a Cypher template can use."""
 RESERVED_PREFIX = "gw__"
 """Put before property names that an engine keeps for itself."""
 _UNQUOTABLE = re.compile(r"\\|\0|\A\Z")
@@ -77,7 +80,6 @@ def _compiled(template: str, scope: str | None, reserved: frozenset[str]) -> Tem
 
 @lru_cache(maxsize=256)
 def _environment(scope: str | None, reserved: frozenset[str]) -> Environment:
-    environment = Environment(undefined=StrictUndefined, finalize=_only_filtered, autoescape=False)
     suffix = f":{quote(scope)}" if scope else ""
     filters: dict[str, Callable[[Any], str]] = {
         "label": lambda name: _Safe(quote(name) + suffix),
@@ -86,7 +88,7 @@ def _environment(scope: str | None, reserved: frozenset[str]) -> Environment:
         "hops": _hops,
         "label_of": lambda variable: _label_of(variable, scope),
     }
-    environment.filters.update(filters)
+    environment = make_environment(filters, finalize=_only_filtered)
     environment.globals["any_node"] = _Safe(suffix)
     return environment
 

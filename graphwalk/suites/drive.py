@@ -2,19 +2,18 @@
 
 import asyncio
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphwalk.models.players.policy import Ask, Policy
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall
-
-THINK = "think"
-"""The tool that looks nothing up; its calls do not count."""
+from graphwalk.types.episode import ToolResult
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A player's answer, the turns it took, the answer among them, and its tool calls without `think`."""
+    """A player's answer, the turns it took, the answer among them, and its tool calls without notes."""
 
     answer: str
     turns: int
@@ -33,15 +32,16 @@ async def drive(player: Policy, toolbox: Toolbox) -> Played:
             return Played(end.value, turns, calls)
         if isinstance(asks, str):
             raise TypeError("a player that plays against tools yields calls, not text")
-        calls += sum(ask.tool != THINK for ask in asks)
-        results = await _results(toolbox, asks)
+        given = await _results(toolbox, asks)
+        calls += sum(not result.is_note for result in given)
+        results = [result.content for result in given]
 
 
-async def _results(toolbox: Toolbox, asks: list[Ask]) -> list[str]:
+async def _results(toolbox: Toolbox, asks: list[Ask]) -> Sequence[ToolResult]:
     calls = [ToolCall(f"call_{n}", ask.tool, _text(ask)) for n, ask in enumerate(asks)]
     if toolbox.ordered:
-        return [(await toolbox.call(call)).content for call in calls]
-    return [result.content for result in await asyncio.gather(*map(toolbox.call, calls))]
+        return [await toolbox.call(call) for call in calls]
+    return await asyncio.gather(*map(toolbox.call, calls))
 
 
 def _text(ask: Ask) -> str:

@@ -13,6 +13,7 @@ from graphwalk.models.model import Model
 from graphwalk.models.players.policy import Policy
 from graphwalk.report.declared import ResultRecord, SuiteReport
 from graphwalk.stores.store import GraphStore
+from graphwalk.toolbox.tool import Tool
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Task, Trajectory, Turn
@@ -114,21 +115,32 @@ class Suite(ABC, Generic[C, T]):
         """The graphs, mazes or traces of an experiment, in order."""
 
     @abstractmethod
-    async def tasks(self, world: World, store: GraphStore | None, config: C, seed: int) -> list[T]:
-        """The tasks about one world, each with its proven target. OracleError where two oracles differ."""
+    async def tasks(
+        self, world: World, store: GraphStore | None, config: C, seed: int, agent: AgentConfig = AgentConfig()
+    ) -> list[T]:
+        """The tasks about one world, each with its proven target. OracleError where two oracles differ.
+
+        `agent` has the prompts, where a suite renders the question from one.
+        """
 
     @abstractmethod
     async def opening(
-        self, task: T, setting: str, world: World, store: GraphStore | None, agent: AgentConfig
+        self,
+        task: T,
+        setting: str,
+        world: World,
+        store: GraphStore | None,
+        agent: AgentConfig,
+        tools: Sequence[Tool] | None = None,
     ) -> Opening:
-        """A fresh episode: prompt and tools."""
+        """A fresh episode: prompt and tools. `tools`: those that the experiment names; None: `self.tools`."""
 
     @abstractmethod
     def extract(self, task: T, reply: str) -> Extraction:
         """Read an answer, without a model (stage 1)."""
 
     @abstractmethod
-    def answer_format(self, task: T) -> str:
+    def answer_format(self, task: T, agent: AgentConfig = AgentConfig()) -> str:
         """The answer format in words, for the extractor model (stage 2)."""
 
     @abstractmethod
@@ -160,5 +172,7 @@ class Suite(ABC, Generic[C, T]):
         return None
 
     def texts(self, config: C) -> Mapping[str, str]:
-        """What models read besides prompts and tools, by name: digested and kept with the run."""
+        """What models read besides prompts and tools: the name under which a run keeps a text
+        ("questions/node_count.yaml"), and the text.
+        """
         return {}

@@ -7,11 +7,11 @@ from time import perf_counter
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.resources import render_text
+from graphwalk.jinja import render_text
 from graphwalk.stores.store import GraphStore
 from graphwalk.toolbox.arguments import Checked, check_names, check_shape, close_names, parse_arguments
 from graphwalk.toolbox.encodings import encode_result
-from graphwalk.toolbox.messages import ToolMistake, tool_message
+from graphwalk.toolbox.messages import ToolMistake
 from graphwalk.toolbox.operations import OPERATIONS
 from graphwalk.toolbox.readings import as_parameter, kind_of_value, other_readings
 from graphwalk.toolbox.rows import canonical_rows
@@ -46,12 +46,13 @@ class GraphToolbox:
         tools: Sequence[Tool] | None = None,
         agent: AgentConfig | None = None,
     ) -> None:
-        """`tools`: default the four of the paper. Those whose switch is off in `agent` are left out."""
+        """`tools`: default the four of the paper. Where `agent` does not think, tools for notes are left out."""
         self._store = store
         self._schema = schema
         self._agent = agent or AgentConfig()
+        self._say = self._agent.texts.message
         offered = load_tools(GRAPH_TOOLS) if tools is None else tools
-        self._tools = {t.name: t for t in offered if t.switch is None or getattr(self._agent, t.switch)}
+        self._tools = {tool.name: tool for tool in offered if self._agent.think or not tool.note_taking}
         self._switches: dict[str, bool] = {name: getattr(self._agent, name) for name in SWITCHES}
         self.specs: Sequence[ToolSpec] = tuple(self._spec(tool) for tool in self._tools.values())
 
@@ -63,11 +64,11 @@ class GraphToolbox:
         try:
             content, rows = await self._run(call)
         except ToolMistake as mistake:
-            content, error = str(mistake), mistake.kind
+            content, error = self._say(mistake.message, **mistake.values), mistake.kind
         return ToolResult(call, content, error, rows, perf_counter() - started)
 
     async def _run(self, call: ToolCall) -> tuple[str, int | None]:
-        """Text for the model, and the number of rows found (None for operations)."""
+        """Text for the model, and the number of rows found: of an operation 1 or 0, of a note None."""
         tool = self._tools.get(call.name)
         if tool is None:
             close = close_names(call.name, list(self._tools))
@@ -76,7 +77,8 @@ class GraphToolbox:
         check_shape(tool, arguments, self._optional(tool))
         page = arguments.pop("page", 1)
         if tool.operation is not None:
-            return OPERATIONS[tool.operation](arguments), None
+            text = OPERATIONS[tool.operation](arguments)
+            return text, None if tool.note_taking else int(bool(text))
         checked = check_names(tool, arguments, self._schema)
         found = await self._find(tool, checked)
         rows = canonical_rows(found.rows)
@@ -106,7 +108,7 @@ class GraphToolbox:
         for name, asked in checked.values.items():
             if (tried := found.values[name]) is not asked:
                 kinds = {"asked_kind": kind_of_value(asked), "tried_kind": kind_of_value(tried)}
-                notes.append(tool_message("retried", asked=asked, tried=tried, **kinds))
+                notes.append(self._say("retried", asked=asked, tried=tried, **kinds))
         if not found.rows:
             text = tool.empty if found.matched else tool.no_match
             notes.append(render_text(text, **self._switches, **checked.identifiers, **found.values))
@@ -121,7 +123,7 @@ class GraphToolbox:
         if pages == 1:
             return rows, []
         first, last = (page - 1) * budget, min(page * budget, len(rows))
-        note = tool_message("page", page=page, pages=pages, first=first + 1, last=last, rows=len(rows))
+        note = self._say("page", page=page, pages=pages, first=first + 1, last=last, rows=len(rows))
         return rows[first:last], [note]
 
     def _optional(self, tool: Tool) -> tuple[str, ...]:
@@ -135,7 +137,7 @@ class GraphToolbox:
             if parameter.role == "entity_type":
                 properties[name]["enum"] = list(ENTITY_TYPES)
         if self._optional(tool):
-            description = tool_message("page_parameter", budget=self._agent.result_budget)
+            description = self._say("page_parameter", budget=self._agent.result_budget)
             properties["page"] = {"type": "integer", "minimum": 1, "description": description}
         parameters = {
             "type": "object",
@@ -148,7 +150,7 @@ class GraphToolbox:
     def _description(self, tool: Tool) -> str:
         example = tool.example
         rows = [{k: v for k, v in row.items() if self._switches.get(k, True)} for row in example.rows]
-        call = tool_message("example", arguments=json.dumps(example.arguments, ensure_ascii=False))
+        call = self._say("example", arguments=json.dumps(example.arguments, ensure_ascii=False))
         result = example.text if example.text is not None else encode_result(rows, (), self._agent.encoding)
         return "\n".join([render_text(tool.description, **self._switches).strip(), call, result])
 

@@ -9,9 +9,9 @@ Operation = Callable[[Mapping[str, Any]], str]
 """Checked arguments → text for the model."""
 
 
-def think(arguments: Mapping[str, Any]) -> str:
-    """The thought, unchanged (spec section 3)."""
-    return str(arguments["thought"])
+def repeat(arguments: Mapping[str, Any]) -> str:
+    """What was given, unchanged: a thought is written down (spec section 3)."""
+    return "\n".join(map(str, arguments.values()))
 
 
 def connected_path(arguments: Mapping[str, Any]) -> str:
@@ -39,4 +39,4 @@ def connected_path(arguments: Mapping[str, Any]) -> str:
     return json.dumps(path)
 
 
-OPERATIONS: Mapping[str, Operation] = {"think": think, "connected_path": connected_path}
+OPERATIONS: Mapping[str, Operation] = {"repeat": repeat, "connected_path": connected_path}

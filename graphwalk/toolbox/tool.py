@@ -5,17 +5,20 @@ switches (`direction`, `relationship_properties`); its Cypher sees them too, bes
 identifiers that the model chose.
 """
 
-import hashlib
-from collections.abc import Iterator, Sequence
+import difflib
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from graphwalk.config.strict import is_path
 from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError
+from graphwalk.jinja import TEXT_FILTERS, TextError, check_text
 from graphwalk.resources import data_path
+from graphwalk.stores.cypher import FILTERS
 from graphwalk.toolbox.operations import OPERATIONS
 
 Role = Literal["label", "relationship_type", "entity_type", "entity_name", "property", "value", "text"]
@@ -64,16 +67,17 @@ class Example(Strict):
 class Tool(Strict):
     """One tool. Exactly one of `cypher` and `operation` is behind it.
 
-    `switch`: field of AgentConfig without which the tool is not offered. `matches`: Cypher that finds a row where
-    something matches although the tool's result is empty. An empty result is explained by `empty` where something
-    matches, else by `no_match`.
+    `note_taking`: it gives back what the model says and shows nothing of the graph, so that its calls are counted
+    apart; it is not offered where the agent does not think. `matches`: Cypher that finds a row where something matches
+    although the tool's result is empty. An empty result is explained by `empty` where something matches, else by
+    `no_match`.
     """
 
     name: str = Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")
     description: str = Field(min_length=1)
     example: Example
     parameters: dict[str, Parameter] = Field(default_factory=dict)
-    switch: Literal["think"] | None = None
+    note_taking: bool = False
     cypher: str | None = None
     operation: str | None = None
     matches: str | None = None
@@ -83,7 +87,8 @@ class Tool(Strict):
     """What the toolbox of a suite says in cases of its own, by name."""
     message_values: tuple[str, ...] = ()
     """Names that `messages` can use besides the parameters."""
-    digest: str = ""
+    file_text: str = ""
+    """The whole file, for `graphwalk tools` and for the folder of a run."""
 
     @field_validator("parameters")
     @classmethod
@@ -112,6 +117,8 @@ class Tool(Strict):
             raise ValueError("example: its arguments must be all parameters and nothing else")
         if (self.cypher is None) == (self.operation is None):
             raise ValueError("give either cypher or operation")
+        if self.cypher is not None and self.note_taking:
+            raise ValueError("note_taking: a tool with cypher shows the graph")
         if self.cypher is not None and not self.no_match:
             raise ValueError("no_match: a tool with cypher says what an empty result means")
         return self
@@ -141,55 +148,75 @@ def tool_names() -> list[str]:
 
 
 def load_tools(names: Sequence[str]) -> tuple[Tool, ...]:
-    """Tools by name, in this order. ConfigError names file, line and field where a file is wrong."""
-    return tuple(_shipped(name) for name in names)
+    """Tools in this order: those that ship by name, a user's own by the path of its file.
+
+    ConfigError for an unknown name and for one that is given twice, and with file, line and field for a wrong file.
+    """
+    tools = tuple(_own(Path(name)) if is_path(name) else _shipped(name) for name in names)
+    for number, tool in enumerate(tools):
+        if tool.name in {earlier.name for earlier in tools[:number]}:
+            raise ConfigError(
+                f"the tool {tool.name} is named twice", hint="a file of your own stands for the shipped one"
+            )
+    return tools
 
 
 def load_tool(path: Path) -> Tool:
-    """The tool in a YAML file, with the SHA-256 of the file. ConfigError names file, line and field of a mistake."""
+    """The tool in a YAML file, with its text. ConfigError names file, line and field of a mistake."""
     file = YamlFile.read(path)
     tool = validate(Tool, file.data, str(path), file.tree)
     if tool.name != path.stem:
         raise ConfigError(f"{path}: name: the tool is called {tool.name}, its file {path.name}")
     _check_texts(tool, path)
-    return tool.model_copy(update={"digest": hashlib.sha256(file.text.encode()).hexdigest()})
+    return tool.model_copy(update={"file_text": file.text})
+
+
+def _own(path: Path) -> Tool:
+    tool = load_tool(path)
+    _check_replacement(tool, path)
+    return tool
 
 
 @lru_cache(maxsize=64)
 def _shipped(name: str) -> Tool:
     if name not in tool_names():
-        raise ConfigError(f"there is no tool {name!r}", hint=f"known tools: {', '.join(tool_names())}")
+        close = difflib.get_close_matches(name, tool_names(), n=1)
+        meant = f"; did you mean {close[0]}?" if close else ""
+        known = ", ".join(tool_names())
+        raise ConfigError(f"there is no tool {name!r}{meant}", hint=f"known tools: {known}; or the path of a YAML file")
     return load_tool(data_path("tools") / f"{name}.yaml")
 
 
 def _check_texts(tool: Tool, path: Path) -> None:
     """ConfigError where a text is no Jinja, or names something that it will not be given."""
-    from jinja2 import Environment, TemplateSyntaxError, nodes
-
-    environment = Environment(autoescape=False)
-    for field, text, names in _texts(tool):
+    for field, text, names, filters in _texts(tool):
         try:
-            used = list(environment.parse(text).find_all(nodes.Name))
-        except TemplateSyntaxError as error:
-            raise ConfigError(f"{path}: {field}: line {error.lineno} of the text: {error.message}") from error
-        unknown = {name.name for name in used} - names - {name.name for name in used if name.ctx == "store"}
-        if unknown:
-            known = ", ".join(sorted(names))
-            raise ConfigError(
-                f"{path}: {field}: unknown name {', '.join(sorted(unknown))}", hint=f"known here: {known}"
-            )
+            check_text(text, names, filters)
+        except TextError as error:
+            raise ConfigError(f"{path}: {field}: {error}") from error
 
 
-def _texts(tool: Tool) -> Iterator[tuple[str, str, set[str]]]:
-    """Field, text, and the names that it may use."""
+def _check_replacement(tool: Tool, path: Path) -> None:
+    """ConfigError where a user's file stands for a shipped tool and lacks what the toolbox of a suite asks it for."""
+    if tool.name not in tool_names() or not (shipped := _shipped(tool.name)).messages:
+        return
+    hint = f"graphwalk tools {tool.name} shows the one that ships, which this one replaces"
+    if missing := shipped.messages.keys() - tool.messages.keys():
+        raise ConfigError(f"{path}: messages: there is no {', '.join(sorted(missing))}", hint=hint)
+    if tool.parameters.keys() != shipped.parameters.keys() or tool.operation != shipped.operation:
+        raise ConfigError(f"{path}: the parameters and the operation of {tool.name} cannot be changed", hint=hint)
+
+
+def _texts(tool: Tool) -> Iterator[tuple[str, str, set[str], Collection[str]]]:
+    """Field, text, and the names and filters that it may use."""
     values = set(tool.with_role("value", "text"))
     identifiers = {*tool.parameters, *SWITCHES} - values
     query = {*identifiers, "any_node"}
     message = {*tool.parameters, *SWITCHES}
-    yield "description", tool.description, set(SWITCHES)
-    yield "cypher", tool.cypher or "", query
-    yield "matches", tool.matches or "", query
-    yield "no_match", tool.no_match, message
-    yield "empty", tool.empty, message
+    yield "description", tool.description, set(SWITCHES), TEXT_FILTERS
+    yield "cypher", tool.cypher or "", query, FILTERS
+    yield "matches", tool.matches or "", query, FILTERS
+    yield "no_match", tool.no_match, message, TEXT_FILTERS
+    yield "empty", tool.empty, message, TEXT_FILTERS
     for name, text in tool.messages.items():
-        yield f"messages.{name}", text, {*message, *tool.message_values}
+        yield f"messages.{name}", text, {*message, *tool.message_values}, TEXT_FILTERS

@@ -59,7 +59,7 @@ class ToolResult:
     """What a tool call gave back to the model.
 
     `error` is the class of mistake if the call was one ("unknown_tool", "bad_json", "bad_arguments", "unknown_name",
-    …), else None. `rows` counts the rows found, None for tools that return none. `seconds` is wall time.
+    …), else None. `rows` counts the rows found, None for notes and mistakes. `seconds` is wall time.
     """
 
     call: ToolCall
@@ -67,6 +67,11 @@ class ToolResult:
     error: str | None = None
     rows: int | None = None
     seconds: float = 0.0
+
+    @property
+    def is_note(self) -> bool:
+        """True where a note-taking tool gave back the model's own words."""
+        return self.error is None and self.rows is None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ const says = {
   revisit: (cell) => `visits cell ${cell} once more`,
   wall: (cell) => `asks for cell ${cell}, a wall`,
   refused: (cell) => (cell === null ? "makes a call that is refused" : `asks for cell ${cell} and is refused`),
+  other: () => "calls a tool that is not the maze's own",
   path: () => "asks for the path that joins the visited cells",
 };
 let episode, place, timer = null;

@@ -10,9 +10,10 @@ def call(number, tool="get_node_by_property", **arguments):
     return ToolCall(f"call_{number}", tool, json.dumps(arguments))
 
 
-def seen(asked, rows, error=None):
+def seen(asked, rows, error=None, found=None):
+    """`found`: number of the rows in a text; a text without any is a note or a mistake."""
     content = rows if isinstance(rows, str) else json.dumps(rows)
-    return ToolResult(asked, content, error=error, rows=None if isinstance(rows, str) else len(rows))
+    return ToolResult(asked, content, error=error, rows=found if isinstance(rows, str) else len(rows))
 
 
 def tool_turn(*results):

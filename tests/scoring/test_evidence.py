@@ -53,7 +53,7 @@ def test_the_models_own_words_are_no_evidence():
             seen(call(1, "think", thought="maybe f1"), "maybe f1"),
             seen(call(2, property_value="f2"), "There is no f2", error="unknown_name"),
             seen(call(3, property_value="f3"), []),
-            seen(call(4, property_value="f4"), 'Note: nothing equals "f4"\n[{"key": "f5"}]'),
+            seen(call(4, property_value="f4"), 'Note: nothing equals "f4"\n[{"key": "f5"}]', found=1),
         )
     )
     evidence = tool_evidence(trajectory)

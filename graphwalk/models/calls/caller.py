@@ -44,8 +44,8 @@ class Caller:
         self.name = model.name
         self._model = model
         self._limits = limits
-        protocol = (agent or AgentConfig()).tool_protocol
-        self._text = None if protocol == "native" else TextProtocol(protocol)
+        agent = agent or AgentConfig()
+        self._text = None if agent.tool_protocol == "native" else TextProtocol(agent.tool_protocol, agent.texts)
         self._price = price
         self._budget = budget or Budget()
         self._cache = cache

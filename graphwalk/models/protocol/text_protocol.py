@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import groupby
 from typing import Literal
 
+from graphwalk.config.prompts import Prompts, shipped_prompts
 from graphwalk.models.protocol.text_calls import find_calls
-from graphwalk.resources import render_template
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 _PREFIX = "text_call_"
@@ -21,8 +21,9 @@ class TextProtocol:
     The reply keeps its text as it came, calls included.
     """
 
-    def __init__(self, protocol: Literal["text", "auto"]) -> None:
+    def __init__(self, protocol: Literal["text", "auto"], prompts: Prompts | None = None) -> None:
         self._text = protocol == "text"
+        self._prompts = prompts or shipped_prompts()
         self._described: tuple[tuple[ToolSpec, ...], bool, str] = ((), False, "")
 
     def outgoing(
@@ -45,12 +46,12 @@ class TextProtocol:
 
     def _as_text(self, messages: Sequence[Message], tools: Sequence[ToolSpec], parallel: bool) -> list[Message]:
         """The conversation without tool calls and tool messages; neighbouring user messages become one."""
-        plain = list(_plain(messages))
+        plain = list(self._plain(messages))
         if tools:
             system = [m.content or "" for m in plain if m.role == "system"]
             plain = [m for m in plain if m.role != "system"]
             plain.insert(0, Message("system", "\n\n".join([*system, self._description(tools, parallel)])))
-            plain.append(_reminder(messages))
+            plain.append(self._reminder(messages))
         merged: list[Message] = []
         for role, group in groupby(plain, key=lambda message: message.role):
             same = list(group)
@@ -65,15 +66,25 @@ class TextProtocol:
             {"name": tool.name, "description": tool.description, "parameters": json.dumps(tool.parameters)}
             for tool in tools
         ]
-        text = render_template("prompts/text_protocol.j2", tools=told, parallel=parallel).rstrip()
+        text = self._prompts.render("text_protocol.j2", tools=told, parallel=parallel).rstrip()
         self._described = (tuple(tools), parallel, text)
         return text
 
+    def _reminder(self, messages: Sequence[Message]) -> Message:
+        """Small models forget what a system prompt says; it becomes the end of the last user message."""
+        answered = any(message.role == "tool" for message in messages)
+        return Message("user", self._prompts.render("text_protocol_reminder.j2", answered=answered).strip())
 
-def _reminder(messages: Sequence[Message]) -> Message:
-    """Small models forget what a system prompt says; it becomes the end of the last user message."""
-    answered = any(message.role == "tool" for message in messages)
-    return Message("user", render_template("prompts/text_protocol_reminder.j2", answered=answered).strip())
+    def _plain(self, messages: Sequence[Message]) -> Iterator[Message]:
+        names: dict[str | None, str] = {}
+        for is_result, group in groupby(messages, key=lambda message: message.role == "tool"):
+            if is_result:
+                results = [{"name": names.get(m.tool_call_id, "the tool"), "content": m.content or ""} for m in group]
+                yield Message("user", self._prompts.render("text_protocol_results.j2", results=results).rstrip())
+                continue
+            for message in group:
+                names.update((call.id, call.name) for call in message.tool_calls)
+                yield _assistant(message) if message.tool_calls else message
 
 
 def _as_native(message: Message) -> Message:
@@ -82,18 +93,6 @@ def _as_native(message: Message) -> Message:
         return message
     rest = find_calls(message.content or "", {call.name for call in message.tool_calls}, lenient=False).rest
     return replace(message, content=rest or None)
-
-
-def _plain(messages: Sequence[Message]) -> Iterator[Message]:
-    names: dict[str | None, str] = {}
-    for is_result, group in groupby(messages, key=lambda message: message.role == "tool"):
-        if is_result:
-            results = [{"name": names.get(m.tool_call_id, "the tool"), "content": m.content or ""} for m in group]
-            yield Message("user", render_template("prompts/text_protocol_results.j2", results=results).rstrip())
-            continue
-        for message in group:
-            names.update((call.id, call.name) for call in message.tool_calls)
-            yield _assistant(message) if message.tool_calls else message
 
 
 def _assistant(message: Message) -> Message:

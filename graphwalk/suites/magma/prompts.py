@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from graphwalk.resources import render_template
+from graphwalk.config.agent import AgentConfig
 from graphwalk.suites.magma.answers import PREFIXES, write_answer, write_list
 from graphwalk.suites.magma.generator.algorithms import Step
 from graphwalk.suites.magma.generator.traces import MagmaTrace
@@ -12,46 +12,46 @@ STEPWISE = ("is", "ish")
 """Strategies that ask for every state in a chat of its own turns, without and with hints."""
 
 
-def problem(trace: MagmaTrace) -> str:
+def problem(trace: MagmaTrace, agent: AgentConfig = AgentConfig()) -> str:
     """Algorithm, goal, graph, source and answer format."""
     n, edges, weights, source = trace.instance
     listed = edges if weights is None else tuple((*edge, w) for edge, w in zip(edges, weights, strict=True))
     values = {"n": n, "edges": list(listed), "weights": weights, "source": source}
-    return render_template("prompts/magma_problem.j2", **_names(trace.algorithm), **values).strip()
+    return agent.render("magma_problem.j2", **_names(trace.algorithm), **values).strip()
 
 
-def answer_format(algorithm: str) -> str:
+def answer_format(algorithm: str, agent: AgentConfig = AgentConfig()) -> str:
     """The answer format in words."""
-    return render_template("prompts/magma_format.j2", **_names(algorithm)).strip()
+    return agent.render("magma_format.j2", **_names(algorithm)).strip()
 
 
-def turn(trace: MagmaTrace, setting: str, step: int) -> str:
+def turn(trace: MagmaTrace, setting: str, step: int, agent: AgentConfig = AgentConfig()) -> str:
     """The user message that asks for the state after `step` (from 1); with the hint in "ish"."""
     hint = _hint(trace.steps[step - 1]) if setting == "ish" else None
-    return render_template("prompts/magma_turn.j2", algorithm=trace.algorithm, step=step, hint=hint).strip()
+    return agent.render("magma_turn.j2", algorithm=trace.algorithm, step=step, hint=hint).strip()
 
 
-def conversation(trace: MagmaTrace, setting: str, step: int) -> tuple[Message, ...]:
+def conversation(trace: MagmaTrace, setting: str, step: int, agent: AgentConfig = AgentConfig()) -> tuple[Message, ...]:
     """The prompt whose answer is the state after `step`: in stepwise strategies with the correct states before it.
 
     In the input-output strategies there is one turn, which asks for the final state; `step` has no part in it.
     """
-    system = Message("system", render_template("prompts/magma_system.j2").strip())
+    system = Message("system", agent.render("magma_system.j2").strip())
     if setting not in STEPWISE:
-        final = render_template("prompts/magma_final.j2", setting=setting).strip()
-        return (system, Message("user", f"{problem(trace)}\n\n{final}"))
-    messages = [system, Message("user", f"{problem(trace)}\n\n{turn(trace, setting, 1)}")]
+        final = agent.render("magma_final.j2", setting=setting).strip()
+        return (system, Message("user", f"{problem(trace, agent)}\n\n{final}"))
+    messages = [system, Message("user", f"{problem(trace, agent)}\n\n{turn(trace, setting, 1, agent)}")]
     for number in range(2, step + 1):
         messages.append(Message("assistant", write_answer(trace.algorithm, trace.steps[number - 2].answer)))
-        messages.append(Message("user", turn(trace, setting, number)))
+        messages.append(Message("user", turn(trace, setting, number, agent)))
     return tuple(messages)
 
 
-def reasoned_answer(trace: MagmaTrace) -> str:
+def reasoned_answer(trace: MagmaTrace, agent: AgentConfig = AgentConfig()) -> str:
     """A worked solution that ends with the final answer: what a model learns from in the "io_reasoning" strategy."""
     steps = [{"hint": _hint(step), "answer": write_list(trace.algorithm, step.answer)} for step in trace.steps]
     final = write_answer(trace.algorithm, trace.final)
-    return render_template("prompts/magma_reasoning.j2", algorithm=trace.algorithm, steps=steps, final=final).strip()
+    return agent.render("magma_reasoning.j2", algorithm=trace.algorithm, steps=steps, final=final).strip()
 
 
 def _hint(step: Step) -> dict[str, Any]:

@@ -18,12 +18,13 @@ from graphwalk.suites.magma.players import REPLIES, replies
 from graphwalk.suites.magma.scoring import score_episode
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask, make_task
 from graphwalk.suites.suite import Extraction, Opening, Suite, World
+from graphwalk.toolbox.tool import Tool
 from graphwalk.types.episode import Score, Task, Trajectory, Turn
 from graphwalk.types.schema import Schema
 
 
 class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
-    """Environment are the paper's strategies: input–output without and with reasoning, steps without and with hints."""
+    """Settings are the paper's strategies: input–output without and with reasoning, steps without and with hints."""
 
     name: ClassVar[str] = "magma"
     settings: ClassVar[tuple[str, ...]] = ("io", "io_reasoning", "is", "ish")
@@ -43,30 +44,43 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
             for trace in make_traces(spec, seed):
                 yield World(trace.digest, None, trace, _facts(trace))
 
-    async def tasks(self, world: World, store: GraphStore | None, config: MagmaConfig, seed: int) -> list[MagmaTask]:
+    async def tasks(
+        self,
+        world: World,
+        store: GraphStore | None,
+        config: MagmaConfig,
+        seed: int,
+        agent: AgentConfig = AgentConfig(),
+    ) -> list[MagmaTask]:
         """One per step of the trace; in free-running mode one for all steps."""
         if config.free_running:
-            return [make_task(world.source, None)]
-        return [make_task(world.source, step) for step in range(1, len(world.source.steps) + 1)]
+            return [make_task(world.source, None, agent)]
+        return [make_task(world.source, step, agent) for step in range(1, len(world.source.steps) + 1)]
 
     def applies(self, task: MagmaTask, setting: str) -> bool:
         """Input–output strategies ask for the final state only."""
         return setting in prompts.STEPWISE or task.step in (None, task.total_steps)
 
     async def opening(
-        self, task: MagmaTask, setting: str, world: World, store: GraphStore | None, agent: AgentConfig
+        self,
+        task: MagmaTask,
+        setting: str,
+        world: World,
+        store: GraphStore | None,
+        agent: AgentConfig,
+        tools: Sequence[Tool] | None = None,
     ) -> Opening:
         """The conversation up to the question for the task's state; a free-running one starts at the first state."""
-        prompt = prompts.conversation(world.source, setting, task.step or 1)
+        prompt = prompts.conversation(world.source, setting, task.step or 1, agent)
         if task.whole and setting in prompts.STEPWISE:
-            return Opening(prompt, next_user=partial(_next_user, world.source, setting))
+            return Opening(prompt, next_user=partial(_next_user, world.source, setting, agent))
         return Opening(prompt)
 
     def extract(self, task: MagmaTask, reply: str) -> Extraction:
         return read_answer(task.algorithm, reply)
 
-    def answer_format(self, task: MagmaTask) -> str:
-        return prompts.answer_format(task.algorithm)
+    def answer_format(self, task: MagmaTask, agent: AgentConfig = AgentConfig()) -> str:
+        return prompts.answer_format(task.algorithm, agent)
 
     def score(self, task: MagmaTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MagmaScore:
         return score_episode(task, setting, trajectory, extraction)
@@ -83,9 +97,10 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         return replies(name, task, setting, seed)
 
 
-def _next_user(trace: MagmaTrace, setting: str, turns: Sequence[Turn]) -> str | None:
+def _next_user(trace: MagmaTrace, setting: str, agent: AgentConfig, turns: Sequence[Turn]) -> str | None:
     """The question for the state after the next step; None when all states were asked for."""
-    return prompts.turn(trace, setting, len(turns) + 1) if len(turns) < len(trace.steps) else None
+    left = len(turns) < len(trace.steps)
+    return prompts.turn(trace, setting, len(turns) + 1, agent) if left else None
 
 
 def _facts(trace: MagmaTrace) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from graphwalk.config.agent import AgentConfig
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.config import Algorithm
 from graphwalk.suites.magma.generator.traces import MagmaTrace
@@ -61,7 +62,7 @@ class MagmaScore(Score):
     reasoning_tokens: int | None
 
 
-def make_task(trace: MagmaTrace, step: int | None) -> MagmaTask:
+def make_task(trace: MagmaTrace, step: int | None, agent: AgentConfig = AgentConfig()) -> MagmaTask:
     """The task of one step (from 1), or of the whole trace."""
     algorithm, instance, total = trace.algorithm, trace.instance, len(trace.steps)
     states = [state.answer for state in trace.steps]
@@ -75,7 +76,7 @@ def make_task(trace: MagmaTrace, step: int | None) -> MagmaTask:
         task_id=f"{trace.trace_id}-{'free' if step is None else step}",
         suite="magma",
         template=algorithm,
-        question=prompts.problem(trace),
+        question=prompts.problem(trace, agent),
         parameters=parameters,
         gold=gold,
         gold_size=len(states[-1] if step is None else gold),

@@ -1,27 +1,26 @@
 """What a model is told about a maze: with tools how to explore, without them the whole maze as a drawing (spec 7)."""
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.resources import render_template
 from graphwalk.suites.mazes.pictures.drawing import draw_with_keys
 from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.types.chat import Message
 from graphwalk.types.schema import Schema
 
 
-def question(start: int, goal: int) -> str:
+def question(start: int, goal: int, agent: AgentConfig) -> str:
     """The task in one sentence with the format of the answer."""
-    return render_template("prompts/maze_question.j2", start=start, goal=goal).strip()
+    return agent.render("maze_question.j2", start=start, goal=goal).strip()
 
 
-def answer_format() -> str:
+def answer_format(agent: AgentConfig) -> str:
     """The answer format in words."""
-    return render_template("prompts/maze_format.j2").strip()
+    return agent.render("maze_format.j2").strip()
 
 
 def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
     """System prompt with the schema table of section 2, and the question as user message."""
-    system = render_template(
-        "prompts/maze_tools.j2",
+    system = agent.render(
+        "maze_tools.j2",
         rows=tuple(schema.rows()),
         size=task.size,
         start=task.start,
@@ -35,5 +34,5 @@ def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Me
 def no_tools_prompt(task: MazeTask, agent: AgentConfig) -> tuple[Message, ...]:
     """System prompt with the drawn maze, and the question as user message."""
     drawing = draw_with_keys(task.maze)
-    system = render_template("prompts/maze_no_tools.j2", drawing=drawing, size=task.size, clock=agent.clock)
+    system = agent.render("maze_no_tools.j2", drawing=drawing, size=task.size, clock=agent.clock)
     return Message("system", system), Message("user", task.question)

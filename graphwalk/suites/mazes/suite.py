@@ -1,6 +1,6 @@
 """Mazes, the paper's first experiment, as a suite (spec section 7)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from graphwalk.config.agent import AgentConfig
@@ -21,6 +21,7 @@ from graphwalk.suites.mazes.scoring import extract_path, path_error, score_path
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.suite import Extraction, Opening, Pictures, ReadLine, Suite, World
+from graphwalk.toolbox.tool import Tool
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.schema import Schema
 
@@ -60,10 +61,17 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
                 }
                 yield World(graph.digest, graph, maze, facts)
 
-    async def tasks(self, world: World, store: GraphStore | None, config: MazesConfig, seed: int) -> list[MazeTask]:
+    async def tasks(
+        self,
+        world: World,
+        store: GraphStore | None,
+        config: MazesConfig,
+        seed: int,
+        agent: AgentConfig = AgentConfig(),
+    ) -> list[MazeTask]:
         """One per maze. OracleError where the expert does not find a way that the generator knows of."""
         assert store is not None
-        task = make_task(world.source, world.digest, entry=world.facts["entry"], strict=config.strict)
+        task = make_task(world.source, world.digest, entry=world.facts["entry"], strict=config.strict, agent=agent)
         played = await expert_walk(task, store)
         return [task.model_copy(update={"par_turns": played.turns, "par_calls": played.calls})]
 
@@ -72,19 +80,28 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         return setting == "tools" or player == "empty"
 
     async def opening(
-        self, task: MazeTask, setting: str, world: World, store: GraphStore | None, agent: AgentConfig
+        self,
+        task: MazeTask,
+        setting: str,
+        world: World,
+        store: GraphStore | None,
+        agent: AgentConfig,
+        tools: Sequence[Tool] | None = None,
     ) -> Opening:
         if setting == "no_tools":
             return Opening(no_tools_prompt(task, agent))
         assert store is not None
-        toolbox = MazeToolbox(store, task.size, str(task.start), strict=task.strict, agent=agent)
-        return Opening(tools_prompt(task, await store.schema(), agent), toolbox)
+        schema = await store.schema()
+        toolbox = MazeToolbox(
+            store, task.size, str(task.start), strict=task.strict, agent=agent, tools=tools, schema=schema
+        )
+        return Opening(tools_prompt(task, schema, agent), toolbox)
 
     def extract(self, task: MazeTask, reply: str) -> Extraction:
         return extract_path(reply)
 
-    def answer_format(self, task: MazeTask) -> str:
-        return answer_format()
+    def answer_format(self, task: MazeTask, agent: AgentConfig = AgentConfig()) -> str:
+        return answer_format(agent)
 
     def score(self, task: MazeTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
         return score_path(task, setting, trajectory, extraction)
@@ -109,14 +126,16 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         return walker_named(name, str(task.start), str(task.goal), draw)
 
 
-def make_task(maze: Maze, graph_digest: str, *, entry: int = 0, strict: bool = False) -> MazeTask:
+def make_task(
+    maze: Maze, graph_digest: str, *, entry: int = 0, strict: bool = False, agent: AgentConfig = AgentConfig()
+) -> MazeTask:
     """The task about a maze, without par."""
     path = maze.shortest_path()
     return MazeTask(
         task_id=f"{maze.digest[:12]}-maze-{entry}-{maze.index}",
         suite="mazes",
         template="maze",
-        question=question(maze.start, maze.goal),
+        question=question(maze.start, maze.goal, agent),
         parameters={"size": maze.size, "start": str(maze.start), "goal": str(maze.goal)},
         gold=[str(cell) for cell in path],
         gold_size=len(path),

@@ -1,4 +1,4 @@
-"""The two tools of one maze episode (spec section 7). The marks live here: the stored maze is never written to."""
+"""The tools of one maze episode (spec section 7). The marks live here: the stored maze is never written to."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,8 @@ from time import perf_counter
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.resources import render_text
+from graphwalk.errors import ConfigError
+from graphwalk.jinja import render_text
 from graphwalk.stores.store import GraphStore
 from graphwalk.toolbox.arguments import check_shape, close_names, parse_arguments
 from graphwalk.toolbox.encodings import encode_result
@@ -29,7 +30,8 @@ _KEY = re.compile(r"0|[1-9][0-9]{0,11}")
 class MazeToolbox:
     """Tools over one stored maze for one episode; make a new one for every episode.
 
-    `start` and `size` describe the maze. With `strict` the start must be visited first, and then only cells next to
+    `start` and `size` describe the maze. `tools`: default the two of the paper; others are run as over any graph, whose
+    names they check against `schema`. With `strict` the start must be visited first, and then only cells next to
     visited ones. Mistakes are counted by class: "wall", "unknown_cell", "malformed_id", "not_text", "not_adjacent",
     besides those that all tools have ("unknown_tool", "bad_json", "bad_arguments").
     """
@@ -37,15 +39,27 @@ class MazeToolbox:
     ordered = True
 
     def __init__(
-        self, store: GraphStore, size: int, start: str, *, strict: bool = False, agent: AgentConfig | None = None
+        self,
+        store: GraphStore,
+        size: int,
+        start: str,
+        *,
+        strict: bool = False,
+        agent: AgentConfig | None = None,
+        tools: Sequence[Tool] | None = None,
+        schema: Schema | None = None,
     ) -> None:
         self._store = store
         self._last = size * size - 1
         self._start = start
         self._strict = strict
         self._agent = agent or AgentConfig()
-        self._tools = {tool.name: tool for tool in load_tools(MAZE_TOOLS)}
-        self.specs: Sequence[ToolSpec] = maze_tool_specs(store, self._agent)
+        offered = load_tools(MAZE_TOOLS) if tools is None else tools
+        self._tools = {tool.name: tool for tool in offered if tool.name in MAZE_TOOLS}
+        others = [tool for tool in offered if tool.name not in MAZE_TOOLS]
+        self._others = GraphToolbox(store, schema or Schema((), ()), others, self._agent)
+        told = {spec.name: spec for spec in (*self._own_specs(), *self._others.specs)}
+        self.specs: Sequence[ToolSpec] = tuple(told[tool.name] for tool in offered if tool.name in told)
         self._neighbours: dict[str, tuple[str, ...]] = {}
 
     @property
@@ -55,6 +69,8 @@ class MazeToolbox:
 
     async def call(self, call: ToolCall) -> ToolResult:
         """Run one call. A mistake is a text in the result; StoreError passes through."""
+        if any(spec.name == call.name for spec in self._others.specs):
+            return await self._others.call(call)
         started = perf_counter()
         rows: int | None = None
         error: str | None = None
@@ -66,14 +82,16 @@ class MazeToolbox:
             else:
                 check_shape(tool, arguments)
                 content, rows = self._connected_path(tool)
-        except (ToolMistake, _CellMistake) as mistake:
+        except ToolMistake as mistake:
+            content, error = self._agent.texts.message(mistake.message, **mistake.values), mistake.kind
+        except _CellMistake as mistake:
             content, error = str(mistake), mistake.kind
         return ToolResult(call, content, error, rows, perf_counter() - started)
 
     def _tool(self, name: str) -> Tool:
         tool = self._tools.get(ALIASES.get(name, name))
         if tool is None:
-            names = list(self._tools)
+            names = [spec.name for spec in self.specs]
             raise ToolMistake("unknown_tool", "unknown_tool", name=name, names=names, close=close_names(name, names))
         return tool
 
@@ -87,6 +105,8 @@ class MazeToolbox:
         visited = [*self._neighbours, *([] if key in self._neighbours else [key])]
         parameters = {"node_id": key, "visited": visited}
         rows = await self._store.run(self._store.render(tool.cypher or "", {}), parameters)
+        if rows and "key" not in rows[0]:
+            raise ConfigError(f"the Cypher of {tool.name} returns no column `key`", hint=f"graphwalk tools {tool.name}")
         self._neighbours.setdefault(str(key), tuple(row["key"] for row in rows))
         notes = [] if rows else [render_text(tool.empty, node_id=key)]
         return encode_result(rows, notes, self._agent.encoding), len(rows)
@@ -118,6 +138,11 @@ class MazeToolbox:
         visited = self.visited
         return render_text(tool.messages["not_connected"], first=visited[0], last=visited[-1]), 0
 
+    def _own_specs(self) -> Sequence[ToolSpec]:
+        """What is told about the maze's own tools. A cell has at most four neighbours, so that there are no pages."""
+        plain = self._agent.model_copy(update={"result_budget": None})
+        return GraphToolbox(self._store, Schema((), ()), list(self._tools.values()), plain).specs
+
     def _mistake(self, tool: Tool, message: str, node_id: Any, **values: Any) -> "_CellMistake":
         known = {"node_id": node_id, "last": self._last, "start": self._start, "open": []}
         text = render_text(tool.messages[message], **{**known, "example": _meant(node_id, self._last), **values})
@@ -139,9 +164,3 @@ def _meant(node_id: Any, last: int) -> str:
     """The key that a malformed one may stand for, or just some key."""
     found = _KEY.search(node_id[:100] if isinstance(node_id, str) else repr(node_id)[:100])
     return str(min(int(found[0]), last)) if found else str(last)
-
-
-def maze_tool_specs(store: GraphStore, agent: AgentConfig) -> Sequence[ToolSpec]:
-    """What a model is told about the two tools. A cell has at most four neighbours, so that there are no pages."""
-    plain = AgentConfig(encoding=agent.encoding)
-    return GraphToolbox(store, Schema((), ()), load_tools(MAZE_TOOLS), plain).specs

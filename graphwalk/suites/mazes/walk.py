@@ -10,7 +10,8 @@ from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, NEXT_CELLS
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 
-StepKind = Literal["visit", "jump", "revisit", "wall", "refused", "path"]
+StepKind = Literal["visit", "jump", "revisit", "wall", "refused", "path", "other"]
+"""other: a call of a tool that is none of the maze's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,8 @@ def _steps(maze: Maze, results: Iterable[ToolResult], visited: dict[int, None], 
         cell = _cell(result.call, maze.size) if name == NEXT_CELLS else None
         if name == CONNECTED_PATH and result.error is None:
             yield WalkStep("path", None)
+        elif name != NEXT_CELLS and result.error is None:
+            yield WalkStep("other", None)
         elif result.error is not None or cell is None:
             yield WalkStep("wall" if result.error == "wall" else "refused", cell)
         else:

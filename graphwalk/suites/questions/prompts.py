@@ -2,7 +2,6 @@
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.text import graph_text
-from graphwalk.resources import render_template
 from graphwalk.types.chat import Message
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
@@ -23,7 +22,7 @@ def tools_prompt(question: str, schema: Schema, agent: AgentConfig) -> tuple[Mes
     """
     rows = tuple(schema.rows())
     samples = any(row.property is not None and row.property.samples for row in rows)
-    system = render_template("prompts/graph_tools.j2", rows=rows, samples=samples, clock=agent.clock)
+    system = agent.render("graph_tools.j2", rows=rows, samples=samples, clock=agent.clock)
     return Message("system", system), Message("user", question)
 
 
@@ -31,5 +30,5 @@ def no_tools_prompt(question: str, graph: PropertyGraph, agent: AgentConfig) -> 
     """System prompt with the whole graph in `agent.graph_encoding`, and the question as user message."""
     text = graph_text(graph, agent.graph_encoding)
     form = FORMATS[agent.graph_encoding]
-    system = render_template("prompts/graph_no_tools.j2", graph=text, format=form, clock=agent.clock)
+    system = agent.render("graph_no_tools.j2", graph=text, format=form, clock=agent.clock)
     return Message("system", system), Message("user", question)

@@ -21,6 +21,7 @@ from graphwalk.suites.questions.scoring import QuestionScore, extract_rows, scor
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.suite import Extraction, Opening, Suite, World
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
+from graphwalk.toolbox.tool import Tool
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
@@ -53,7 +54,12 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
                 yield World(graph.digest, graph, facts=facts)
 
     async def tasks(
-        self, world: World, store: GraphStore | None, config: QuestionsConfig, seed: int
+        self,
+        world: World,
+        store: GraphStore | None,
+        config: QuestionsConfig,
+        seed: int,
+        agent: AgentConfig = AgentConfig(),
     ) -> list[QuestionTask]:
         assert store is not None
         return await tasks_in(_graph(world), store, config.kinds, seed=seed, per_question=config.per_question)
@@ -63,7 +69,13 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return setting == "tools" and (task is None or task.oracles == 2 or player not in FOLLOW_A_PLAN)
 
     async def opening(
-        self, task: QuestionTask, setting: str, world: World, store: GraphStore | None, agent: AgentConfig
+        self,
+        task: QuestionTask,
+        setting: str,
+        world: World,
+        store: GraphStore | None,
+        agent: AgentConfig,
+        tools: Sequence[Tool] | None = None,
     ) -> Opening:
         if setting == "no_tools":
             return Opening(no_tools_prompt(task.question, _graph(world), agent))
@@ -71,15 +83,14 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         schema = await store.schema(agent.schema_samples)
         toolbox = self._toolboxes.get((world.digest, agent))
         if toolbox is None:
-            toolbox = self._toolboxes[world.digest, agent] = GraphToolbox(store, schema, agent=agent)
+            toolbox = self._toolboxes[world.digest, agent] = GraphToolbox(store, schema, tools, agent)
         return Opening(tools_prompt(task.question, schema, agent), toolbox)
 
     def extract(self, task: QuestionTask, reply: str) -> Extraction:
         return extract_rows(task, reply)
 
-    def answer_format(self, task: QuestionTask) -> str:
-        fields = ", ".join(f'"{name}": …' for name in task.answer_fields)
-        return f"a JSON list of objects, one per row of the answer: [{{{fields}}}, …]"
+    def answer_format(self, task: QuestionTask, agent: AgentConfig = AgentConfig()) -> str:
+        return agent.render("graph_format.j2", fields=task.answer_fields)
 
     def score(self, task: QuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
         return score_question(task, setting, trajectory, extraction)
@@ -95,7 +106,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
 
     def texts(self, config: QuestionsConfig) -> Mapping[str, str]:
         """The YAML of every question."""
-        return {kind.name: kind.file.text for kind in config.kinds}
+        return {f"questions/{kind.name}.yaml": kind.file.text for kind in config.kinds}
 
 
 async def tasks_in(

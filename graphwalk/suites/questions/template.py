@@ -8,8 +8,9 @@ from pydantic import Field, PositiveInt, ValidationInfo, field_validator
 from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError
+from graphwalk.jinja import check_text
 from graphwalk.stores.cypher import Identifiers, render_cypher
-from graphwalk.suites.questions.wording import CYPHER_FILTERS, WORDING_FILTERS, check_text
+from graphwalk.suites.questions.wording import CYPHER_FILTERS, WORDING_FILTERS
 
 Category = Literal["retrieval", "traversal", "logic"]
 CATEGORIES: tuple[Category, ...] = get_args(Category)

@@ -7,7 +7,6 @@ import pytest
 from inline_snapshot import snapshot
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.resources import render_template
 from graphwalk.suites.questions.prompts import FORMATS, no_tools_prompt, tools_prompt
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
@@ -115,7 +114,7 @@ def test_hostile_text_stays_text() -> None:
 
 
 def test_the_extractor_sees_question_form_and_reply() -> None:
-    text = render_template("prompts/extractor.j2", question="Q?", reply="It is 3.", answer_format='[{"count": 1}]')
+    text = AgentConfig().render("extractor.j2", question="Q?", reply="It is 3.", answer_format='[{"count": 1}]')
     assert text == snapshot("""\
 Below are a question, the form in which its answer has to be given, and somebody's reply. Write down the answer that the reply gives, in that form.
 

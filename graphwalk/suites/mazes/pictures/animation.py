@@ -6,14 +6,15 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from graphwalk.resources import data_path, render_template
+from graphwalk.jinja import render_page
+from graphwalk.resources import data_path
 from graphwalk.suites.mazes.episodes import MazeEpisode
 
 
 def walk_html(episodes: Iterable[MazeEpisode], title: str) -> str:
     """A page that plays the episodes. The browser runs its script and takes its style by their hashes only."""
     script, style = (_asset(f"maze_walk.{kind}") for kind in ("js", "css"))
-    return render_template(
+    return render_page(
         "reports/maze_walk.html.j2",
         title=title,
         script=script,

@@ -1,0 +1,142 @@
+"""What models read around a question: the files in templates/prompts/, and a user's own in place of some of them."""
+
+import difflib
+import traceback
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import FunctionLoader, TemplateError
+
+from graphwalk.config.yaml_files import YamlFile
+from graphwalk.errors import ConfigError
+from graphwalk.jinja import TEXT_FILTERS, TextError, check_text, included_in, make_environment, names_in, render_text
+from graphwalk.resources import data_path
+
+MESSAGES = "tool_messages.yaml"
+"""Many short texts in one file: what is said about tool calls that went wrong."""
+_NOT_PLAYED = ("conformance.yaml",)
+"""What `graphwalk models check` says is no part of an experiment."""
+
+
+class Prompts:
+    """Ours, and those in `folder` in place of ours with the same names.
+
+    Files are read once: all episodes of a run see the same. ConfigError, with file and line, for a file that has none
+    of our names, is malformed, or asks for a value that the one of ours is not given.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
+        own = {} if folder is None else _files(folder)
+        ours = _shipped()
+        self._paths = {**ours, **own}
+        self.files: Mapping[str, str] = {name: _read(path) for name, path in self._paths.items()}
+        """Name → text of all of them."""
+        for name in own:
+            _check_name(own[name], list(ours))
+        self._messages = {**_messages(ours[MESSAGES]), **(_own_messages(own, ours[MESSAGES]))}
+        self._check_own([name for name in own if name != MESSAGES])
+        self._environment = make_environment(TEXT_FILTERS, loader=FunctionLoader(self._load), trim=True)
+
+    def render(self, name: str, /, **values: Any) -> str:
+        """The text of one file ("graph_tools.j2"). ConfigError if it needs what it is not given."""
+        try:
+            return self._environment.get_template(name).render(values)
+        except TemplateError as error:
+            raise ConfigError(f"{self._place(name, error)}: {error.message}") from error
+
+    def message(self, name: str, /, **values: Any) -> str:
+        """One of the messages about tool calls."""
+        try:
+            return render_text(self._messages[name], **values)
+        except TemplateError as error:
+            raise ConfigError(f"{self._paths[MESSAGES]}: {name}: {error.message}") from error
+
+    def _load(self, name: str) -> tuple[str, str, None] | None:
+        return (self.files[name], str(self._paths[name]), None) if name in self.files else None
+
+    def _place(self, name: str, error: TemplateError) -> str:
+        """File and line: of a syntax error, or of the text that was being rendered."""
+        line = getattr(error, "lineno", None)
+        if line is not None:
+            return f"{self._paths.get(getattr(error, 'name', None) or name, name)}:{line}"
+        files = {str(path) for path in self._paths.values()}
+        frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in files]
+        return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else str(self._paths.get(name, name))
+
+    def _check_own(self, names: list[str]) -> None:
+        for name in names:
+            path = self._paths[name]
+            try:
+                check_text(self.files[name], _names_of(name), TEXT_FILTERS)
+            except TextError as error:
+                raise ConfigError(f"{path}:{error.line}: {error.problem}", hint=f"ours: {_shipped()[name]}") from error
+            if missing := included_in(self.files[name]) - self.files.keys():
+                raise ConfigError(f"{path}: there is no {', '.join(sorted(missing))} to include")
+
+
+@cache
+def shipped_prompts() -> Prompts:
+    """Ours alone."""
+    return Prompts()
+
+
+def _shipped() -> dict[str, Path]:
+    files = _files(data_path("templates") / "prompts")
+    return {name: path for name, path in files.items() if name not in _NOT_PLAYED}
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    """Name → file; hidden ones are left out."""
+    return {path.name: path for path in sorted(folder.iterdir()) if not path.name.startswith(".")}
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
+
+
+def _check_name(path: Path, known: list[str]) -> None:
+    if path.name not in known:
+        close = difflib.get_close_matches(path.name, known, n=1)
+        meant = f"; did you mean {close[0]}?" if close else ""
+        raise ConfigError(f"{path}: no prompt has this name{meant}", hint=f"those that there are: {', '.join(known)}")
+
+
+@cache
+def _names_of(name: str) -> frozenset[str]:
+    """The names that ours uses, files that it includes among them."""
+    text = _read(_shipped()[name])
+    return frozenset(names_in(text).union(*(_names_of(included) for included in included_in(text))))
+
+
+def _messages(path: Path) -> dict[str, str]:
+    data = YamlFile.read(path).data
+    if not isinstance(data, dict) or not all(isinstance(text, str) for text in data.values()):
+        raise ConfigError(f"{path}: not a list of messages, each a name with its text")
+    return data
+
+
+def _own_messages(own: Mapping[str, Path], ours: Path) -> dict[str, str]:
+    """Those that replace some of ours."""
+    path = own.get(MESSAGES)
+    if path is None:
+        return {}
+    messages, known = _messages(path), _messages(ours)
+    for name, text in messages.items():
+        if name not in known:
+            raise ConfigError(f"{path}: there is no message {name!r}", hint=f"messages: {', '.join(known)}")
+        try:
+            check_text(text, names_in(known[name]), TEXT_FILTERS)
+        except TextError as error:
+            raise ConfigError(f"{path}:{_line(path, name)}: {name}: {error.problem}") from error
+    return messages
+
+
+def _line(path: Path, name: str) -> int:
+    """The line of a message, from 1."""
+    text = _read(path).splitlines()
+    return next((number for number, line in enumerate(text, 1) if line.startswith(f"{name}:")), 1)

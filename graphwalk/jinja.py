@@ -1,0 +1,113 @@
+"""The one way in which Jinja is used: strict about names, nothing escaped, and no way from a text into Python.
+
+Every text that a model reads, every Cypher template and every report page is rendered in an environment made here.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+from jinja2 import (
+    BaseLoader,
+    Environment,
+    FileSystemLoader,
+    StrictUndefined,
+    Template,
+    TemplateError,
+    TemplateSyntaxError,
+    meta,
+    nodes,
+)
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from graphwalk.errors import ConfigError
+from graphwalk.resources import data_path, quote
+
+
+def _listed(names: Sequence[str], separator: str = ", ") -> str:
+    return separator.join(names)
+
+
+TEXT_FILTERS: Mapping[str, Callable[..., str]] = {"quote": quote, "list": _listed}
+"""What prompts, tool texts and messages can use besides Jinja's own filters."""
+
+
+class TextError(ValueError):
+    """A text that cannot be rendered. `problem` says why, `line` (from 1) where in the text."""
+
+    def __init__(self, problem: str, line: int) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.line = line
+
+
+def make_environment(
+    filters: Mapping[str, Callable[..., Any]],
+    *,
+    loader: BaseLoader | None = None,
+    finalize: Callable[[Any], Any] | None = None,
+    trim: bool = False,
+) -> Environment:
+    """An environment with these filters added to Jinja's own; `trim`: lines with nothing but a block leave no line."""
+    environment = ImmutableSandboxedEnvironment(
+        loader=loader,
+        finalize=finalize,
+        undefined=StrictUndefined,
+        trim_blocks=trim,
+        lstrip_blocks=trim,
+        autoescape=False,
+    )
+    environment.filters.update(filters)
+    return environment
+
+
+def check_text(text: str, known: Collection[str], filters: Iterable[str]) -> None:
+    """TextError where a text is malformed, or uses a name that is not `known` or a filter that there is not."""
+    environment = make_environment(dict.fromkeys(filters, str))
+    try:
+        tree = environment.parse(text)
+        environment.compile(text)
+    except TemplateSyntaxError as error:
+        raise TextError(f"line {error.lineno} of the text: {error.message}", error.lineno) from error
+    if unknown := meta.find_undeclared_variables(tree) - set(known):
+        line = min(name.lineno for name in tree.find_all(nodes.Name) if name.name in unknown)
+        raise TextError(f"there is no {', '.join(sorted(unknown))}; known: {', '.join(sorted(known)) or 'none'}", line)
+
+
+def names_in(text: str) -> set[str]:
+    """The names that a text has to be given."""
+    return meta.find_undeclared_variables(_texts().parse(text))
+
+
+def included_in(text: str) -> set[str]:
+    """The files that a text includes."""
+    return {name for name in meta.find_referenced_templates(_texts().parse(text)) if name is not None}
+
+
+def render_text(text: str, /, **values: Any) -> str:
+    """Jinja text from inside a data file. Raises jinja2.TemplateError."""
+    return _compiled(text).render(values)
+
+
+def render_page(path: str, /, **values: Any) -> str:
+    """The page `templates/<path>`. ConfigError if it is missing, malformed or needs another value."""
+    try:
+        return _pages().get_template(path).render(values)
+    except TemplateError as error:
+        line = getattr(error, "lineno", None)
+        raise ConfigError(f"templates/{path}{f':{line}' if line else ''}: {error.message}") from error
+
+
+@cache
+def _texts() -> Environment:
+    return make_environment(TEXT_FILTERS, trim=True)
+
+
+@cache
+def _pages() -> Environment:
+    return make_environment(TEXT_FILTERS, loader=FileSystemLoader(data_path("templates")), trim=True)
+
+
+@lru_cache(maxsize=256)
+def _compiled(text: str) -> Template:
+    return _texts().from_string(text)

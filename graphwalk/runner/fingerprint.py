@@ -1,0 +1,125 @@
+"""What decides the results of a run: configuration, texts, code, graphs, tasks; and what of it has changed since."""
+
+import hashlib
+import inspect
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import graphwalk
+from graphwalk.runner.plan import Plan
+from graphwalk.runner.resolve import Experiment
+from graphwalk.suites.suite import Suite
+
+FORMAT = 2
+"""Version of the fingerprint; those of other versions are compared by what comes out (`outcome`)."""
+_FREE = ("limits", "keep")
+"""Fields of the configuration that change how fast a run goes or what stays behind, and nothing that it measures."""
+_CODE = (
+    "agent",
+    "config/prompts.py",
+    "graphs/text.py",
+    "jinja.py",
+    "models/protocol",
+    "stores",
+    "suites/suite.py",
+    "toolbox",
+)
+"""Code that shapes prompts, conversations and tool results in every suite."""
+_SHOWING = frozenset({"report", "pictures", "commands", "person"})
+"""Parts of a suite that show results and shape none."""
+_PACKAGE = Path(graphwalk.__file__).parent
+
+
+def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
+    """What must be the same when a run goes on. `scorer` is what `graphwalk rescore` may bring up to date."""
+    frozen = {k: v for k, v in experiment.config.model_dump(mode="json").items() if k not in _FREE}
+    tasks = "\n".join(task.model_dump_json() for task, _ in plan.tasks)
+    return {
+        "format": FORMAT,
+        "config": {**frozen, "models": list(experiment.models)},
+        "texts": {name: _sha(text.encode()) for name, text in texts_of(experiment).items()},
+        "code": code_digests(),
+        "scorer": scorer_digests(experiment.suite),
+        "graphs": [loaded.facts for loaded in plan.worlds],
+        "tasks": {"count": len(plan.tasks), "sha256": _sha(tasks.encode())},
+        "episodes": len(plan.episodes),
+    }
+
+
+def texts_of(experiment: Experiment) -> dict[str, str]:
+    """Name → text of all that models can read: prompts, tools, and what else the suite has."""
+    return {
+        **{f"prompts/{name}": text for name, text in experiment.agent.texts.files.items()},
+        **{f"tools/{tool.name}.yaml": tool.file_text for tool in experiment.tools},
+        **experiment.suite.texts(experiment.config.suite),
+    }
+
+
+def code_digests() -> dict[str, str]:
+    """SHA-256 of the code that shapes episodes, by file."""
+    return {name: _sha(path.read_bytes()) for part in _CODE for name, path in _code(_PACKAGE / part, _PACKAGE)}
+
+
+def scorer_digests(suite: Suite[Any, Any]) -> dict[str, str]:
+    """SHA-256 of the code that scores, by file: what all suites share, and the whole package of the suite."""
+    files = dict(_code(_PACKAGE / "scoring", _PACKAGE))
+    for one in type(suite).__mro__:
+        if issubclass(one, Suite) and one is not Suite:
+            files |= _suite_files(one)
+    return {name: _sha(path.read_bytes()) for name, path in sorted(files.items())}
+
+
+def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Dotted name → (value then, value now) of everything that is not the same; what is missing is "absent"."""
+    before, after = dict(_flat(then)), dict(_flat(now))
+    return {
+        key: (before.get(key, "absent"), after.get(key, "absent"))
+        for key in sorted(before.keys() | after.keys())
+        if before.get(key) != after.get(key)
+    }
+
+
+def shared_differences(then: Any, now: Any, name: str = "") -> Iterator[str]:
+    """The same in words for two versions of GraphWalk: fields of a mapping that only one of them knows do not count."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        for key in then.keys() & now.keys():
+            yield from shared_differences(then[key], now[key], f"{name}.{key}")
+    elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
+        for number, (one, other) in enumerate(zip(then, now, strict=True)):
+            yield from shared_differences(one, other, f"{name}.{number}")
+    elif then != now:
+        yield f"{name.removeprefix('.')}: {then} → {now}"
+
+
+def _suite_files(suite: type[Suite[Any, Any]]) -> dict[str, Path]:
+    """The code in the package of a suite; its own file where it stands alone."""
+    file = Path(inspect.getfile(suite))
+    package = getattr(inspect.getmodule(suite), "__package__", None)
+    if not package:
+        return {file.name: file}
+    root = file.parent.parents[package.count(".")]
+    root = _PACKAGE if root == _PACKAGE.parent else root
+    found = _code(file.parent, root)
+    return {name: path for name, path in found if Path(path.relative_to(file.parent).parts[0]).stem not in _SHOWING}
+
+
+def _code(place: Path, root: Path) -> Iterator[tuple[str, Path]]:
+    """Name below `root` and path of the Python files in a folder, or of one file."""
+    for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+        yield path.relative_to(root).as_posix(), path
+
+
+def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            yield from _flat(item, f"{prefix}.{key}" if prefix else str(key))
+    elif isinstance(value, list) and value:
+        for index, item in enumerate(value):
+            yield from _flat(item, f"{prefix}.{index}")
+    else:
+        yield prefix, value
+
+
+def _sha(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

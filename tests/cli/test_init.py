@@ -1,0 +1,76 @@
+"""`graphwalk init` writes an experiment of one's own that runs, and its files are used."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from graphwalk.resources import data_path
+from graphwalk.toolbox.tool import load_tool
+from tests.cli.test_commands import graphwalk
+
+SHIPPED_QUESTIONS = ("-o", "suite.questions=[node_count, path_finding]")
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    done = graphwalk("init", "mine", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "graphwalk run mine/experiment.yaml" in done.stdout
+    return tmp_path / "mine"
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+
+
+def test_it_runs_at_once(mine: Path) -> None:
+    run = mine / "runs" / "first"
+    done = graphwalk("run", "experiment.yaml", *SHIPPED_QUESTIONS, "--out", run, folder=mine)
+    assert done.returncode == 0, done.stderr
+    prompt = records(run)[0]["trajectory"]["prompt"][0]["content"]
+    assert prompt.startswith("You answer questions about a property graph that you can see through tools alone.")
+    assert (run / "texts" / "tools" / "my_tool.yaml").read_text() == (mine / "my_tool.yaml").read_text()
+    assert (run / "texts" / "prompts" / "graph_tools.j2").read_text() == (mine / "prompts/graph_tools.j2").read_text()
+
+
+def test_a_file_changed_in_the_meantime_stops_a_resume(mine: Path) -> None:
+    words = ("run", "experiment.yaml", *SHIPPED_QUESTIONS, "--limit", 1, "--out", "run")
+    assert graphwalk(*words, folder=mine).returncode == 0
+    tool = mine / "my_tool.yaml"
+    tool.write_text(tool.read_text().replace("Lists the types", "Names the types"))
+    done = graphwalk("resume", "run", folder=mine)
+    assert done.returncode == 3
+    assert "texts: tools/my_tool.yaml: changed" in done.stderr
+    assert "-  Lists the types" in done.stderr
+    assert "+  Names the types" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_file_that_is_gone_is_named_with_where_it_is_kept(mine: Path) -> None:
+    words = ("run", "experiment.yaml", *SHIPPED_QUESTIONS, "--limit", 1, "--out", "run")
+    assert graphwalk(*words, folder=mine).returncode == 0
+    (mine / "my_tool.yaml").unlink()
+    done = graphwalk("resume", "run", folder=mine)
+    assert done.returncode == 2
+    assert "agent.tools.3: there is no file or folder" in done.stderr
+    assert "run/texts" in done.stderr
+
+
+def test_a_folder_that_holds_something_is_left_alone(mine: Path) -> None:
+    before = {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()}
+    done = graphwalk("init", mine)
+    assert done.returncode == 2
+    assert "not an empty folder" in done.stderr
+    assert {path: path.read_bytes() for path in mine.rglob("*") if path.is_file()} == before
+
+
+def test_every_part_is_named_in_the_experiment() -> None:
+    folder = data_path("templates") / "init"
+    experiment = yaml.safe_load((folder / "experiment.yaml").read_text())
+    assert "./my_question.yaml" in experiment["suite"]["questions"]
+    assert "./my_tool.yaml" in experiment["agent"]["tools"]
+    assert experiment["agent"]["prompts"] == "./prompts/"
+    assert load_tool(folder / "my_tool.yaml").name == "my_tool"

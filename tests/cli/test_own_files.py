@@ -1,0 +1,112 @@
+"""Experiments with files of one's own: used in every suite, and wrong ones are told before a model is called."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.test_commands import graphwalk
+
+TOOL = """\
+name: {name}
+description: Lists labels.
+example: {{arguments: {{}}, rows: [{{label: Film}}]}}
+cypher: "MATCH (n{{{{ any_node }}}}) RETURN DISTINCT {{{{ 'n' | label_of }}}} AS label"
+no_match: nothing
+"""
+SUITES = {
+    "questions": "{name: questions, graphs: [{nodes: 20, labels: 2}], questions: [node_count]}",
+    "mazes": "{name: mazes, mazes: [{size: 5, walls: 0.2, min_path: 4}]}",
+    "magma": "{name: magma, traces: [{algorithm: bfs, nodes: 4, count: 1}]}",
+}
+
+
+def experiment(folder: Path, suite: str, setting: str, agent: str) -> Path:
+    (folder / "sub" / "prompts").mkdir(parents=True)
+    (folder / "sub" / "list_labels.yaml").write_text(TOOL.format(name="list_labels"))
+    path = folder / "sub" / "own.yaml"
+    path.write_text(f"name: own\nsuite: {SUITES[suite]}\nsettings: [{setting}]\nagent:\n{agent}")
+    return path
+
+
+def prompt(folder: Path, name: str, text: str) -> None:
+    (folder / "sub" / "prompts" / name).write_text(text)
+
+
+def first(folder: Path) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads((folder / "run" / "results.jsonl").read_text().splitlines()[0])
+    return record
+
+
+def run(folder: Path, *words: object) -> None:
+    done = graphwalk("run", "sub/own.yaml", "--out", "run", "-m", "scripted/expert", *words, folder=folder)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_maze_with_a_tool_and_a_prompt(tmp_path: Path) -> None:
+    tools = "[get_next_possible_cells, get_connected_path, ./list_labels.yaml, think]"
+    experiment(tmp_path, "mazes", "tools", f"  prompts: ./prompts/\n  tools: {tools}\n")
+    prompt(tmp_path, "maze_question.j2", "From {{ start }} to {{ goal }}, please.")
+    run(tmp_path)
+    record = first(tmp_path)
+    assert record["task"]["question"].startswith("From ")
+    assert record["trajectory"]["prompt"][1]["content"] == record["task"]["question"]
+    assert record["score"]["correct"]
+    assert (tmp_path / "run" / "texts" / "tools" / "list_labels.yaml").is_file()
+
+
+def test_magma_with_a_prompt(tmp_path: Path) -> None:
+    experiment(tmp_path, "magma", "ish", "  prompts: ./prompts/\n")
+    prompt(tmp_path, "magma_problem.j2", "Do {{ algorithm }} on {{ edges }}. {% include 'magma_format.j2' %}")
+    prompt(tmp_path, "magma_turn.j2", "Step {{ step }}?")
+    run(tmp_path)
+    user = first(tmp_path)["trajectory"]["prompt"][1]["content"]
+    assert user.startswith("Do bfs on [(")
+    assert "Answer format: one line" in user
+    assert user.endswith("\n\nStep 1?")
+    assert first(tmp_path)["task"]["question"] == user.removesuffix("\n\nStep 1?")
+
+
+def test_the_same_run_goes_on(tmp_path: Path) -> None:
+    experiment(tmp_path, "questions", "tools", "  tools: [get_node_by_property, ./list_labels.yaml]\n")
+    run(tmp_path)
+    assert graphwalk("resume", "run", folder=tmp_path).returncode == 0
+    assert graphwalk("rescore", "run", folder=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("suite", "agent", "cause", "next_step"),
+    [
+        ("questions", "  tools: [get_nodes]\n", "there is no tool 'get_nodes'", "known tools: "),
+        ("questions", "  tools: [./no_tool.yaml]\n", "own.yaml:5: agent.tools.0: there is no file or folder", ""),
+        ("questions", "  tools: [./wrong.yaml]\n", "wrong.yaml: cypher: there is no colour", ""),
+        ("questions", "  tools: [think, think]\n", "named twice", ""),
+        ("magma", "  tools: [think]\n", "agent.tools: the suite magma plays without tools", "leave the field out"),
+        ("questions", "  prompts: ./nowhere/\n", "own.yaml:5: agent.prompts: there is no file or folder", ""),
+        ("questions", "  prompts: mine\n", "is not a folder", ""),
+        ("questions", "  prompts: ./prompts/\n", "graph_tools.j2:2: there is no colour; known: clock", "ours: "),
+    ],
+)
+def test_a_mistake_is_told_before_anything_runs(
+    tmp_path: Path, suite: str, agent: str, cause: str, next_step: str
+) -> None:
+    experiment(tmp_path, suite, "io" if suite == "magma" else "tools", agent)
+    prompt(tmp_path, "graph_tools.j2", "Rows:\n{{ colour }}")
+    wrong = TOOL.format(name="wrong").replace("any_node", "colour")
+    (tmp_path / "sub" / "wrong.yaml").write_text(wrong)
+    done = graphwalk("run", "sub/own.yaml", "--out", "run", folder=tmp_path)
+    assert done.returncode == 2, done.stderr
+    assert cause in done.stderr
+    assert next_step in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_tools_shows_a_file(tmp_path: Path) -> None:
+    text = TOOL.format(name="list_labels")
+    (tmp_path / "list_labels.yaml").write_text(text)
+    assert graphwalk("tools", "list_labels.yaml", folder=tmp_path).stdout.rstrip() == text.rstrip()
+    (tmp_path / "list_labels.yaml").write_text(text.replace("no_match", "no_mach"))
+    done = graphwalk("tools", "./list_labels.yaml", folder=tmp_path)
+    assert (done.returncode, "did you mean no_match" in done.stderr) == (2, True)

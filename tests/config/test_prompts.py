@@ -1,0 +1,81 @@
+"""A user's own prompts stand for ours of the same name, and a wrong one is found before anything runs."""
+
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.prompts import MESSAGES, Prompts
+from graphwalk.errors import ConfigError
+
+
+def folder(tmp_path: Path, **files: str) -> Path:
+    """A folder with these files; in their names `__` is a dot."""
+    for name, text in files.items():
+        (tmp_path / name.replace("__", ".")).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+def test_a_file_replaces_ours_and_the_others_stay(tmp_path: Path) -> None:
+    agent = AgentConfig(prompts=str(folder(tmp_path, answer_now__j2="Now!")))
+    assert agent.render("answer_now.j2") == "Now!"
+    assert agent.render("summary.j2", summary="s") == AgentConfig().render("summary.j2", summary="s")
+
+
+def test_ours_include_a_user_s_own(tmp_path: Path) -> None:
+    agent = AgentConfig(prompts=str(folder(tmp_path, maze_format__j2="Say the path.")))
+    assert agent.render("maze_question.j2", start=1, goal=2).endswith("\nSay the path.")
+
+
+def test_files_are_read_once(tmp_path: Path) -> None:
+    agent = AgentConfig(prompts=str(folder(tmp_path, answer_now__j2="Now!")))
+    assert agent.render("answer_now.j2") == "Now!"
+    folder(tmp_path, answer_now__j2="Later.")
+    assert agent.render("answer_now.j2") == "Now!"
+
+
+def test_messages_replace_ours_one_by_one(tmp_path: Path) -> None:
+    own = Prompts(folder(tmp_path, tool_messages__yaml="unknown_tool: No {{ name | quote }} here.\n"))
+    assert own.message("unknown_tool", name="x", names=[], close=[]) == 'No "x" here.'
+    assert own.message("example", arguments="{}") == Prompts().message("example", arguments="{}")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "where", "problem"),
+    [
+        ("graph_tool.j2", "", "", "did you mean graph_tools.j2?"),
+        ("conformance.yaml", "", "", "no prompt has this name"),
+        ("graph_tools.j2", "Rows:\n{{ colour }}", ":2", "there is no colour; known: clock, rows, samples"),
+        ("graph_tools.j2", "Rows:\n{% for %}", ":2", "line 2"),
+        ("graph_tools.j2", "{{ clock | loud }}", ":1", "No filter named 'loud'"),
+        ("maze_question.j2", "{% include 'maze_fromat.j2' %}", "", "no maze_fromat.j2 to include"),
+        (MESSAGES, "unknown_tol: None such.", "", "there is no message 'unknown_tol'"),
+        (MESSAGES, "bad_json: >-\n  no\nunknown_tool: '{{ tool }}'", ":3", "unknown_tool: there is no tool; known:"),
+        (MESSAGES, "- no", "", "not a list of messages"),
+    ],
+)
+def test_a_wrong_file_is_told_with_its_place(tmp_path: Path, name: str, text: str, where: str, problem: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError) as caught:
+        Prompts(tmp_path)
+    assert str(caught.value).startswith(f"{tmp_path / name}{where}:")
+    assert problem in str(caught.value)
+
+
+def test_a_value_that_is_missing_while_rendering_is_told_with_its_place(tmp_path: Path) -> None:
+    own = Prompts(folder(tmp_path, maze_tools__j2="{% for row in rows %}\n{{ row.colour }}\n{% endfor %}"))
+    with pytest.raises(ConfigError, match=r"maze_tools\.j2:2: .*colour"):
+        own.render("maze_tools.j2", rows=["a"], size=1, start=0, goal=0, strict=False, clock="")
+
+
+def test_prompts_are_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(ValidationError, match="is not a folder"):
+        AgentConfig(prompts="mine")
+    with pytest.raises(ValidationError, match="there is no file or folder"):
+        AgentConfig(prompts=str(tmp_path / "nowhere"))
+
+
+def test_hidden_files_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / ".hidden").write_bytes(b"\xff")
+    assert Prompts(tmp_path).files == Prompts().files
