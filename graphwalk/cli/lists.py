@@ -1,18 +1,24 @@
-"""`graphwalk models | tools | questions | experiments`: what there is."""
+"""`graphwalk models | tools | questions | experiments`: what is available."""
 
+import shutil
+import sys
+import textwrap
 from typing import Annotated
 
 import typer
 
+from graphwalk.asynchronous import run_async
+from graphwalk.console import data, printable, say
+from graphwalk.environment import read_environment
+
 models = typer.Typer(help="Model providers, and what a model can do.", no_args_is_help=True)
 
-Name = Annotated[str | None, typer.Argument(help="Show this one whole.")]
+Name = Annotated[str | None, typer.Argument(help="Show this one in full.")]
 
 
 @models.command("list")
 def list_models() -> None:
-    """List the providers, which stand before the slash of --model."""
-    from graphwalk.console import data
+    """List the providers: the part of --model before the slash."""
     from graphwalk.models.registry import list_providers
 
     _columns(list_providers())
@@ -26,9 +32,6 @@ def check_model(model: Annotated[str, typer.Argument(help="provider/model")]) ->
 
     Text, tool calls, usage, errors and more, with about ten short calls.
     """
-    from graphwalk.asynchronous import run_async
-    from graphwalk.console import data, printable, say
-    from graphwalk.environment import read_environment
     from graphwalk.models.conformance import Capability, check_model
     from graphwalk.models.registry import open_model
 
@@ -50,11 +53,10 @@ def check_model(model: Annotated[str, typer.Argument(help="provider/model")]) ->
 
 
 def tools(name: Name = None) -> None:
-    """List the tools, or show one whole.
+    """List the tools, or show one in full.
 
-    That is what a model is told about it, and the Cypher behind it.
+    You see what a model is told about the tool, and the Cypher behind it.
     """
-    from graphwalk.console import data
     from graphwalk.resources import data_path
     from graphwalk.toolbox.tool import load_tools, tool_names
 
@@ -67,7 +69,6 @@ def tools(name: Name = None) -> None:
 
 def questions(name: Name = None) -> None:
     """List the twelve questions, or show one template."""
-    from graphwalk.console import data
     from graphwalk.resources import data_path
     from graphwalk.suites.questions.template import choose_templates, shipped_templates
 
@@ -80,7 +81,6 @@ def questions(name: Name = None) -> None:
 
 def experiments(name: Name = None) -> None:
     """List the ready-made experiments, or show one."""
-    from graphwalk.console import data
     from graphwalk.experiments.loading import find_experiment, load_experiment, shipped_experiments
 
     if name is None:
@@ -90,7 +90,6 @@ def experiments(name: Name = None) -> None:
 
 
 def _columns(rows: dict[str, str]) -> None:
-    from graphwalk.console import data, printable
 
     width = max(map(len, rows))
     for name, text in rows.items():
@@ -98,10 +97,7 @@ def _columns(rows: dict[str, str]) -> None:
 
 
 def _wrapped(line: str, indent: int) -> str:
-    """The line as a paragraph where somebody looks; programs get one line."""
-    import shutil
-    import sys
-    import textwrap
+    """The line wrapped for a terminal; programs get one line."""
 
     if not sys.stdout.isatty():
         return line
