@@ -124,7 +124,7 @@ def _configure(folder: Path, port: int, conf: Mapping[str, str]) -> None:
 def _set_password(java: list[str], folder: Path, password: str) -> None:
     """The arguments travel in a private file, since other users can see command lines."""
     arguments = folder / "conf" / "initial-password"
-    write_private(arguments, f"dbms\nset-initial-password\n{password}\n")
+    write_private(arguments, f"dbms\nset-initial-password\n--\n{password}\n")
     places = [f"NEO4J_HOME={folder}", f"NEO4J_CONF={folder / 'conf'}"]
     try:
         done = subprocess.run(

@@ -152,10 +152,10 @@ def _stop(server: LocalServer, *, delete: bool) -> None:
 
 
 def _password(folder: Path) -> str:
-    """Kept beside the data, since a server takes its password once."""
+    """Kept beside the data, since a server takes its password once; hexadecimal, so that none looks like an option."""
     file = folder / "password"
     if not file.exists():
-        write_private(file, secrets.token_urlsafe(24))
+        write_private(file, secrets.token_hex(24))
     return file.read_text(encoding="utf-8")
 
 
