@@ -1,4 +1,4 @@
-"""What people read goes to stderr; stdout is data."""
+"""Messages for people go to stderr; stdout is for data."""
 
 import sys
 import warnings
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @cache
 def stderr() -> "Console":
-    """The console for people; plain where NO_COLOR is set or nobody looks."""
+    """The console for people; plain if NO_COLOR is set or stderr is not a terminal."""
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, soft_wrap=True)
@@ -34,13 +34,13 @@ def say(text: str) -> None:
 
 
 def data(text: str) -> None:
-    """A line of data, sent at once: whoever reads it from a pipe may be waiting for it."""
+    """A line of data, flushed at once: a program that reads it from a pipe may be waiting for it."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
 def show_error(error: GraphwalkError) -> None:
-    """Cause, and what to do next; without secrets, whatever a server put into its message."""
+    """The cause and the next step, without secrets, even if a server put one into its message."""
     environment = read_environment()
     say(f"error: {environment.redact(str(error))}")
     if error.hint:

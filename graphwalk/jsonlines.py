@@ -1,7 +1,7 @@
-"""Files of JSON lines that survive a kill at any moment and show every damage.
+"""Files of JSON lines that survive a kill at any moment and reveal any damage.
 
 Each line ends with a CRC-32 of what stands before it. A last line without its newline is a torn tail: a writer was
-killed there, and the line is dropped with a warning. Anything else that does not check out is damage, and is refused.
+killed there, and the line is dropped with a warning. Any other mismatch is damage, and is refused.
 """
 
 import json
@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.errors import RunLogError
+from graphwalk.files import cannot_write
 
 _MARK = b', "crc32": "'
 _TAIL = len(_MARK) + 8 + len(b'"}')
 _SYNC_SECONDS = 0.5
-"""A killed process loses nothing, since lines go to the kernel at once; a power cut loses at most this much."""
+"""A killed process loses nothing, since lines go to the kernel at once; a power cut loses at most this many seconds."""
 
 
 class TornTailWarning(UserWarning):
@@ -66,18 +67,29 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
 
 
 class LineWriter:
-    """Appends records to a file; each is in the kernel's hands before `append` returns."""
+    """Appends records to a file; each is in the kernel's hands before `append` returns.
+
+    RunLogError where the file cannot be written; it then ends with the last whole line.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        self._path = path
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
+        except OSError as error:
+            raise cannot_write(path, error, RunLogError) from error
         self._synced = time.monotonic()
         _cut_torn_tail(self._file)
 
     def append(self, record: dict[str, Any]) -> None:
         line = encode_line(record)
-        written = os.write(self._file, line)
-        while written < len(line):
-            written += os.write(self._file, line[written:])
+        try:
+            written = os.write(self._file, line)
+            while written < len(line):
+                written += os.write(self._file, line[written:])
+        except OSError as error:
+            _cut_torn_tail(self._file)
+            raise cannot_write(self._path, error, RunLogError) from error
         if time.monotonic() - self._synced >= _SYNC_SECONDS:
             self.sync()
 

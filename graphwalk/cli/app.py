@@ -1,6 +1,7 @@
 """The commands, and the one way in which errors become messages and exit codes."""
 
 import sys
+from contextlib import suppress
 from typing import Annotated
 
 import typer
@@ -9,7 +10,8 @@ from graphwalk import __version__
 from graphwalk.asynchronous import Interrupted
 from graphwalk.cli import database, doctor, export, generate, init, lists, play, report, run, tasks, view
 from graphwalk.console import show_error, show_warnings_as_lines
-from graphwalk.errors import GraphwalkError
+from graphwalk.errors import GraphwalkError, StoreError
+from graphwalk.files import FULL_DISK
 
 app = typer.Typer(
     name="graphwalk",
@@ -67,3 +69,11 @@ def main() -> None:
         # The reader of our output has gone (`| head`); closing stderr keeps the interpreter from complaining.
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        if error.errno not in FULL_DISK:
+            raise
+        show_error(StoreError(f"the output cannot be written: {error.strerror}", hint="free some space"))
+        # What stdout still holds cannot be written either.
+        with suppress(OSError):
+            sys.stdout.close()
+        sys.exit(StoreError.exit_code)

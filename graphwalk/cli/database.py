@@ -1,14 +1,19 @@
-"""`graphwalk db up | down | status | load | clean`: a local Neo4j, and what runs have left in one."""
+"""`graphwalk db up | down | status | load | clean`: a local Neo4j, and the graphs that runs left in one."""
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from graphwalk.asynchronous import run_async
+from graphwalk.console import data, say
+from graphwalk.environment import read_environment
+
 if TYPE_CHECKING:
     from graphwalk.stores.neo4j.loads import Load
 
-app = typer.Typer(help="Keep a local Neo4j, and clear up what runs left in one.", no_args_is_help=True)
+app = typer.Typer(help="Run a local Neo4j, and remove graphs that runs left in one.", no_args_is_help=True)
 
 
 @app.command("up")
@@ -20,10 +25,8 @@ def up(
     port: Annotated[int, typer.Option(min=1, max=65535, help="Bolt port on 127.0.0.1.")] = 7687,
     heap: Annotated[str, typer.Option(help="Memory of Java, for example 768m.")] = "1g",
 ) -> None:
-    """Start Neo4j on this machine. Later commands find it by themselves."""
+    """Start Neo4j on this machine. Later commands find it automatically."""
     from graphwalk import database
-    from graphwalk.console import data, say
-    from graphwalk.environment import read_environment
 
     environment = read_environment()
     say("starting Neo4j (the first time its files are fetched, which takes a minute or two) …")
@@ -40,10 +43,8 @@ def up(
 def down(
     delete: Annotated[bool, typer.Option("--delete", help="Remove its data as well.")] = False,
 ) -> None:
-    """Stop what `db up` started. Its data stays unless --delete is given."""
+    """Stop the server that `db up` started. Its data stays unless --delete is given."""
     from graphwalk import database
-    from graphwalk.console import data
-    from graphwalk.environment import read_environment
 
     server = database.down(read_environment(), delete=delete)
     if server is None:
@@ -54,14 +55,11 @@ def down(
 
 @app.command("status")
 def status() -> None:
-    """Say which Neo4j is used, and what is in it.
+    """Show which Neo4j is used, and what is in it.
 
-    It is NEO4J_URI, else what `db up` started; listed are the graphs that GraphWalk has there.
+    That is NEO4J_URI if set, else the server that `db up` started. Also lists the graphs that GraphWalk has there.
     """
     from graphwalk import database
-    from graphwalk.asynchronous import run_async
-    from graphwalk.console import data
-    from graphwalk.environment import read_environment
 
     environment = read_environment()
     found = database.status(environment)
@@ -86,14 +84,11 @@ def load(
 ) -> None:
     """Load a graph file and leave it there.
 
-    It gets a label of its own, beside whatever is in the database; `graphwalk db clean --all` removes it.
+    Its nodes get a label of their own, and nothing else in the database is touched; `graphwalk db clean --all`
+    removes it.
     """
-    import time
 
     from graphwalk import database
-    from graphwalk.asynchronous import run_async
-    from graphwalk.console import data
-    from graphwalk.environment import read_environment
     from graphwalk.graphs.files.formats import load_graph
 
     read = load_graph(graph)
@@ -109,11 +104,8 @@ def clean(
     all_: Annotated[bool, typer.Option("--all", help="Also graphs that were left there on purpose.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed.")] = False,
 ) -> None:
-    """Remove what killed runs left. Nothing that GraphWalk did not put there, and nothing in use, is touched."""
+    """Remove graphs that killed runs left. Only GraphWalk's own graphs are touched, and none that is in use."""
     from graphwalk import database
-    from graphwalk.asynchronous import run_async
-    from graphwalk.console import data
-    from graphwalk.environment import read_environment
 
     environment = read_environment()
     if dry_run:

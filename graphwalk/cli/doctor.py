@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from graphwalk.asynchronous import run_async
+from graphwalk.console import data, printable
+from graphwalk.environment import Environment, read_environment
+from graphwalk.errors import GraphwalkError
+
 if TYPE_CHECKING:
-    from graphwalk.environment import Environment
+    from graphwalk.plugins import Registry
 
 
 @dataclass(frozen=True)
-class Finding:
-    """One thing that was looked at. "off" is what works without, and could be switched on."""
+class Check:
+    """One thing that was checked. "off": not available, and not needed unless you want it."""
 
     name: str
     state: Literal["ok", "off", "broken"]
@@ -24,23 +29,22 @@ class Finding:
 def doctor(
     model: Annotated[list[str] | None, typer.Option("--model", "-m", help="Also try this model; repeatable.")] = None,
 ) -> None:
-    """Say what works here, and how to fix the rest."""
-    from graphwalk.console import data, printable
-    from graphwalk.environment import read_environment
+    """Check what works here, and say how to fix the rest."""
 
     environment = read_environment()
     broken = False
-    for finding in _findings(environment, model or []):
-        broken |= finding.state == "broken"
-        data(printable(f"{finding.state:<7} {finding.name:<16} {environment.redact(finding.detail)}"))
-        if finding.fix:
-            data(printable(f"{'':<24} → {finding.fix}"))
+    for check in _checks(environment, model or []):
+        broken |= check.state == "broken"
+        data(printable(f"{check.state:<7} {check.name:<16} {environment.redact(check.detail)}"))
+        if check.fix:
+            data(printable(f"{'':<24} → {check.fix}"))
     raise typer.Exit(3 if broken else 0)
 
 
-def _findings(environment: "Environment", models: list[str]) -> Iterator[Finding]:
-    yield Finding("python", "ok", sys.version.split()[0])
+def _checks(environment: Environment, models: list[str]) -> Iterator[Check]:
+    yield Check("python", "ok", sys.version.split()[0])
     yield _run("embedded store", _embedded)
+    yield from _installed()
     yield _neo4j(environment)
     yield _docker()
     yield from _keys(environment)
@@ -48,14 +52,12 @@ def _findings(environment: "Environment", models: list[str]) -> Iterator[Finding
         yield from _model(model, environment)
 
 
-def _run(name: str, look: Callable[[], Coroutine[Any, Any, str]]) -> Finding:
-    from graphwalk.asynchronous import run_async
-    from graphwalk.errors import GraphwalkError
+def _run(name: str, look: Callable[[], Coroutine[Any, Any, str]]) -> Check:
 
     try:
-        return Finding(name, "ok", run_async(look()))
+        return Check(name, "ok", run_async(look()))
     except GraphwalkError as error:
-        return Finding(name, "broken", str(error), error.hint)
+        return Check(name, "broken", str(error), error.hint)
 
 
 async def _embedded() -> str:
@@ -71,12 +73,33 @@ async def _embedded() -> str:
     return f"kglite {version('kglite')} holds a graph of {rows[0]['count']} nodes"
 
 
-def _neo4j(environment: "Environment") -> Finding:
+def _installed() -> Iterator[Check]:
+    """Suites and stores by name; those of other packages are imported, to see whether they work."""
+    from graphwalk.stores.registry import STORES
+    from graphwalk.suites.registry import SUITES
+
+    for registry in (SUITES, STORES):
+        yield Check(f"{registry.kind}s", "ok", ", ".join(registry.names()))
+        for name in registry.names():
+            if name not in registry.built_in:
+                yield _loaded(registry, name)
+
+
+def _loaded(registry: "Registry", name: str) -> Check:
+    title = f"{registry.kind} {name}"
+    try:
+        registry.load(name)
+    except GraphwalkError as error:
+        return Check(title, "broken", str(error), "update or uninstall the package that brings it")
+    return Check(title, "ok", f"from {registry.origin(name)}")
+
+
+def _neo4j(environment: Environment) -> Check:
     from graphwalk.database import list_loads, status
 
     server = status(environment).server
     if environment.neo4j_uri is None and server is None:
-        return Finding("neo4j", "off", "none known (the embedded store does without)", "graphwalk db up")
+        return Check("neo4j", "off", "none known (the embedded store does without)", "graphwalk db up")
 
     async def look() -> str:
         graphs = await list_loads(environment)
@@ -85,25 +108,23 @@ def _neo4j(environment: "Environment") -> Finding:
     return _run("neo4j", look)
 
 
-def _docker() -> Finding:
+def _docker() -> Check:
     from graphwalk.database.docker import docker_answers
 
     if docker_answers():
-        return Finding("docker", "ok", "an engine answers; `graphwalk db up` uses it")
-    return Finding("docker", "off", "no engine answers; `graphwalk db up` starts Neo4j from its jars (JDK and Maven)")
+        return Check("docker", "ok", "an engine answers; `graphwalk db up` uses it")
+    return Check("docker", "off", "no engine answers; `graphwalk db up` starts Neo4j from its jars (JDK and Maven)")
 
 
-def _keys(environment: "Environment") -> Iterator[Finding]:
+def _keys(environment: Environment) -> Iterator[Check]:
     names = [name for name in environment.variables if name.endswith("_API_KEY")]
     for name in sorted(names):
-        yield Finding("key", "ok", f"{name} is set")
+        yield Check("key", "ok", f"{name} is set")
     if not names:
-        yield Finding("key", "off", "no *_API_KEY is set", "export OPENAI_API_KEY=…   (or write it into .env)")
+        yield Check("key", "off", "no *_API_KEY is set", "export OPENAI_API_KEY=…   (or write it into .env)")
 
 
-def _model(spec: str, environment: "Environment") -> Iterator[Finding]:
-    from graphwalk.asynchronous import run_async
-    from graphwalk.errors import GraphwalkError
+def _model(spec: str, environment: Environment) -> Iterator[Check]:
     from graphwalk.models.conformance import Capability, check_model
     from graphwalk.models.registry import open_model
 
@@ -117,10 +138,10 @@ def _model(spec: str, environment: "Environment") -> Iterator[Finding]:
     try:
         found = {capability.name: capability for capability in run_async(check())}
     except GraphwalkError as error:
-        yield Finding(spec, "broken", str(error), error.hint)
+        yield Check(spec, "broken", str(error), error.hint)
         return
     for capability in found.values():
         if capability.name in ("plain_text", "tool_call"):
             state: Literal["ok", "broken"] = "ok" if capability.status == "ok" else "broken"
             fix = "" if state == "ok" else f"graphwalk models check {spec}"
-            yield Finding(spec, state, f"{capability.name}: {capability.detail or capability.status}", fix)
+            yield Check(spec, state, f"{capability.name}: {capability.detail or capability.status}", fix)

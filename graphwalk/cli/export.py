@@ -1,4 +1,4 @@
-"""`graphwalk export`: what the suites write for other programs."""
+"""`graphwalk export`: training data that the suites write."""
 
 import typer
 

@@ -1,4 +1,4 @@
-"""`graphwalk generate graph`, and what the suites generate."""
+"""`graphwalk generate graph`, and the generators of the suites."""
 
 import time
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from graphwalk.cli.suite_commands import suite_group
+from graphwalk.console import data, say
 
 app = typer.Typer(
     cls=suite_group("GENERATE"), help="Generate property graphs, mazes and algorithm traces.", no_args_is_help=True
@@ -33,15 +34,16 @@ def graph(
     mean_degree: Annotated[float | None, typer.Option(help="Mean number of outgoing relationships.")] = None,
     density: Annotated[float | None, typer.Option(help="Probability of a relationship, in place of a degree.")] = None,
     missing_rate: Annotated[float | None, typer.Option(help="Share of properties left out.")] = None,
-    self_loops: Annotated[bool | None, typer.Option("--self-loops", help="Allow them.")] = None,
+    self_loops: Annotated[
+        bool | None, typer.Option("--self-loops", help="Allow relationships from a node to itself.")
+    ] = None,
     parallel: Annotated[bool | None, typer.Option("--parallel", help="Allow parallel relationships of a type.")] = None,
     out: Annotated[
-        Path | None, typer.Option(help="FILE.json, FILE.graphml or FILE.cypher. None: only measure.")
+        Path | None, typer.Option(help="FILE.json, FILE.graphml or FILE.cypher. Default: only count and time.")
     ] = None,
 ) -> None:
     """Generate a property graph with meaningless names."""
     from graphwalk.config.yaml_files import validate
-    from graphwalk.console import data, say
     from graphwalk.graphs.files.formats import graph_format, save_graph
     from graphwalk.graphs.random.generate import generate_graph
     from graphwalk.graphs.random.spec import GraphSpec

@@ -1,21 +1,27 @@
-"""`graphwalk models | tools | questions | experiments`: what there is."""
+"""`graphwalk models | tools | questions | experiments`: what is available."""
 
+import shutil
+import sys
+import textwrap
 from typing import Annotated
 
 import typer
 
+from graphwalk.asynchronous import run_async
+from graphwalk.console import data, printable, say
+from graphwalk.environment import read_environment
+
 models = typer.Typer(help="Model providers, and what a model can do.", no_args_is_help=True)
 
-Name = Annotated[str | None, typer.Argument(help="Show this one whole.")]
+Name = Annotated[str | None, typer.Argument(help="Show this one in full.")]
 NameOrFile = Annotated[
-    str | None, typer.Argument(help="Show this one whole; the path of a YAML file for one of yours.")
+    str | None, typer.Argument(help="Show this one in full; the path of a YAML file for one of yours.")
 ]
 
 
 @models.command("list")
 def list_models() -> None:
-    """List the providers, which stand before the slash of --model."""
-    from graphwalk.console import data
+    """List the providers: the part of --model before the slash."""
     from graphwalk.models.registry import list_providers
 
     _columns(list_providers())
@@ -29,9 +35,6 @@ def check_model(model: Annotated[str, typer.Argument(help="provider/model")]) ->
 
     Text, tool calls, usage, errors and more, with about ten short calls.
     """
-    from graphwalk.asynchronous import run_async
-    from graphwalk.console import data, printable, say
-    from graphwalk.environment import read_environment
     from graphwalk.models.conformance import Capability, check_model
     from graphwalk.models.registry import no_reply_hint, open_model
 
@@ -53,11 +56,11 @@ def check_model(model: Annotated[str, typer.Argument(help="provider/model")]) ->
 
 
 def tools(name: NameOrFile = None) -> None:
-    """List the tools, or show one whole.
+    """List the tools, or show one in full.
 
-    That is what a model is told about it, and the Cypher behind it. A file of your own is checked before it is shown.
+    You see what a model is told about the tool, and the Cypher behind it. A file of your own is checked before it is
+    shown.
     """
-    from graphwalk.console import data
     from graphwalk.toolbox.tool import load_tools, tool_names
 
     if name is None:
@@ -69,7 +72,6 @@ def tools(name: NameOrFile = None) -> None:
 
 def questions(name: Name = None) -> None:
     """List the twelve questions, or show one, by its name or the path of a YAML file of your own."""
-    from graphwalk.console import data, say
     from graphwalk.suites.questions.catalogue import choose_kinds
 
     if name is None:
@@ -84,7 +86,6 @@ def questions(name: Name = None) -> None:
 
 def experiments(name: Name = None) -> None:
     """List the ready-made experiments, or show one."""
-    from graphwalk.console import data
     from graphwalk.experiments.loading import find_experiment, load_experiment, shipped_experiments
 
     if name is None:
@@ -94,7 +95,6 @@ def experiments(name: Name = None) -> None:
 
 
 def _columns(rows: dict[str, str]) -> None:
-    from graphwalk.console import data, printable
 
     width = max(map(len, rows))
     for name, text in rows.items():
@@ -102,10 +102,7 @@ def _columns(rows: dict[str, str]) -> None:
 
 
 def _wrapped(line: str, indent: int) -> str:
-    """The line as a paragraph where somebody looks; programs get one line."""
-    import shutil
-    import sys
-    import textwrap
+    """The line wrapped for a terminal; programs get one line."""
 
     if not sys.stdout.isatty():
         return line

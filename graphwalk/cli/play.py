@@ -1,10 +1,16 @@
-"""`graphwalk play`: a person in the place of the model: the same loop, prompt, tools and score."""
+"""`graphwalk play`: a person takes the place of the model, with the same loop, prompt, tools and score."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from graphwalk.asynchronous import run_async
+from graphwalk.cli.view import show
+from graphwalk.console import data, printable
+from graphwalk.environment import read_environment
+from graphwalk.errors import ConfigError
 
 if TYPE_CHECKING:
     from graphwalk.experiments.config import AnyExperiment
@@ -17,21 +23,17 @@ _SHORT = {"index": "offset"}
 
 def play(
     context: typer.Context,
-    what: Annotated[str, typer.Argument(help="A suite, or one of its kind (maze), or an experiment.")],
+    what: Annotated[str, typer.Argument(help="A suite, one of its tasks (maze), or an experiment.")],
     setting: Annotated[str | None, typer.Option(help="Default: the first one of the suite or experiment.")] = None,
     seed: Annotated[int | None, typer.Option(help="Same seed, same task.")] = None,
     turn_limit: Annotated[int, typer.Option(min=1, help="Calls before the answer is asked for.")] = 60,
-    out: Annotated[Path | None, typer.Option(help="A file for the pictures, where the suite draws any.")] = None,
+    out: Annotated[Path | None, typer.Option(help="A file for the pictures, if the suite draws any.")] = None,
 ) -> None:
     """Take the place of the model.
 
-    What a model reads is shown, and what you type becomes its tool calls and its answer. Every field of what is played
-    is an option too: graphwalk play maze --size 8 --walls 0.4
+    You see what a model reads, and what you type becomes its tool calls and its answer. Every field of the suite is an
+    option too: graphwalk play maze --size 8 --walls 0.4
     """
-    from graphwalk.asynchronous import run_async
-    from graphwalk.cli.view import show
-    from graphwalk.console import data, printable
-    from graphwalk.environment import read_environment
     from graphwalk.models.players.person import LineReader, Person
     from graphwalk.runner.one_episode import play_first
     from graphwalk.runner.resolve import resolve
@@ -57,7 +59,7 @@ def play(
 def _experiment(
     what: str, setting: str | None, seed: int | None, turn_limit: int, words: Sequence[str]
 ) -> "AnyExperiment":
-    """The experiment that is played: one world, one task, one person."""
+    """The experiment to play: one world, one task, one person."""
     from graphwalk.config.yaml_files import set_dotted, validate
     from graphwalk.experiments.config import experiment_type
     from graphwalk.experiments.loading import load_experiment
@@ -66,22 +68,21 @@ def _experiment(
     suites = {name: suite_class(name) for name in SUITES.names()}
     chosen = next((suite for name, suite in suites.items() if what in (name, suite.thing)), None)
     if chosen is None:
-        data = load_experiment(what).model_dump(mode="json")
-        suite = suites[data["suite"]["name"]]
-        setting = setting or data["settings"][0]
+        fields = load_experiment(what).model_dump(mode="json")
+        suite = suites[fields["suite"]["name"]]
+        setting = setting or fields["settings"][0]
     else:
-        data, suite = {"name": "play", "suite": {"name": chosen.name, chosen.worlds_field: [{}]}}, chosen
+        fields, suite = {"name": "play", "suite": {"name": chosen.name, chosen.worlds_field: [{}]}}, chosen
     given = {"models": ["human/terminal"], "settings": [setting or suite.settings[0]], "limit": 1, "repeats": 1}
     given |= {"agent.turn_limit": turn_limit} | ({} if seed is None else {"seed": seed})
     for key, value in {**given, **dict(_fields(words, suite))}.items():
-        set_dotted(data, key, value, f"play {what}")
-    return validate(experiment_type(data), data, f"play {what}", folder=Path.cwd())
+        set_dotted(fields, key, value, f"play {what}")
+    return validate(experiment_type(fields), fields, f"play {what}", folder=Path.cwd())
 
 
 def _fields(words: Sequence[str], suite: "type[Suite[Any, Any]]") -> Iterator[tuple[str, Any]]:
-    """`--some-field value` as dotted keys; a flag alone means true. ConfigError for a field that there is not."""
+    """`--some-field value` as dotted keys; a flag alone means true. ConfigError for an unknown field."""
     from graphwalk.config.yaml_files import parse_value
-    from graphwalk.errors import ConfigError
 
     suite_fields = set(suite.config_type.model_fields) - {"name", suite.worlds_field}
     left = list(words)

@@ -1,4 +1,4 @@
-"""Live progress: one moving line on a terminal, a quiet line now and then elsewhere."""
+"""Live progress: one moving line on a terminal, elsewhere a plain line now and then."""
 
 import sys
 import time
@@ -19,7 +19,7 @@ _QUIET_SECONDS = 10.0
 
 
 class Counts:
-    """What is shown: episodes, correct so far, calls, tokens, cost."""
+    """The numbers to show: episodes, correct answers so far, calls, tokens, cost."""
 
     def __init__(self) -> None:
         self.episodes = self.done = self.scored = self.correct = self.failed = self.calls = self.tokens = 0
@@ -102,11 +102,11 @@ def progress_for_terminal() -> Iterator["Progress"]:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
-        Progress,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
+    from rich.progress import Progress as Bar
 
     columns = (
         TextColumn("{task.description}"),
@@ -116,5 +116,5 @@ def progress_for_terminal() -> Iterator["Progress"]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=stderr(), transient=True) as bar:
+    with Bar(*columns, console=stderr(), transient=True) as bar:
         yield LiveProgress(bar)

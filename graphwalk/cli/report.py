@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from graphwalk.console import data, say, stdout
+
 OVERVIEW = 2
 """Tables that a run shows at its end: overall, and the first break-down."""
 
@@ -28,7 +30,6 @@ def rescore(folder: Annotated[Path, typer.Argument(help="A run folder.")]) -> No
 
     The scorer is the one of this version; the old log is kept beside the new one.
     """
-    from graphwalk.console import say
     from graphwalk.runlog.run_folder import RunFolder
     from graphwalk.runner.rescore import rescore_run
 
@@ -43,7 +44,6 @@ def print_report(folder: Path, format: Format, *, tables: int | None = None) -> 
 
     None where nothing is scored.
     """
-    from graphwalk.console import data, stdout
     from graphwalk.report.terminal import TerminalReport
     from graphwalk.report.written import to_csv, to_json, to_markdown
     from graphwalk.runlog.run_folder import RunFolder

@@ -1,9 +1,18 @@
 """`graphwalk run` and `graphwalk resume`."""
 
+import secrets
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+
+from graphwalk.asynchronous import Interrupted, run_async
+from graphwalk.cli.progress import progress_for_terminal
+from graphwalk.cli.report import OVERVIEW, print_report
+from graphwalk.console import data, say
+from graphwalk.environment import read_environment
+from graphwalk.errors import ConfigError, GraphwalkError
 
 if TYPE_CHECKING:
     from graphwalk.runlog.run_folder import RunFolder
@@ -14,7 +23,9 @@ Concurrency = Annotated[int | None, typer.Option("--max-concurrency", min=1, hel
 Rpm = Annotated[float | None, typer.Option("--requests-per-minute", "--rpm", help="Per model.")]
 Tpm = Annotated[float | None, typer.Option("--tokens-per-minute", "--tpm", help="Per model.")]
 BudgetUsd = Annotated[float | None, typer.Option("--budget-usd", help="Stop the whole run at this cost.")]
-BudgetTokens = Annotated[int | None, typer.Option("--budget-tokens", help="Stop the whole run at so many tokens.")]
+BudgetTokens = Annotated[
+    int | None, typer.Option("--budget-tokens", help="Stop the whole run at this number of tokens.")
+]
 FailUnder = Annotated[
     float | None, typer.Option("--fail-under", help="Exit with 5 if the accuracy of any row is below, in percent.")
 ]
@@ -22,27 +33,30 @@ Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON ins
 
 
 def run(
-    experiment: Annotated[str, typer.Argument(help="A name (see `graphwalk experiments`) or the path of a YAML file.")],
+    experiment: Annotated[str, typer.Argument(help="A name (see `graphwalk experiments`) or a YAML file.")],
     model: Annotated[
-        list[str] | None, typer.Option("--model", "-m", help="provider/model; repeatable. None: the scripted ones.")
+        list[str] | None,
+        typer.Option("--model", "-m", help="provider/model; repeatable. Default: scripted players."),
     ] = None,
     setting: Annotated[
         list[str] | None, typer.Option("--setting", help="tools or no_tools; for MAGMA a strategy; repeatable.")
     ] = None,
-    store: Annotated[Literal["embedded", "neo4j"] | None, typer.Option(help="Where graphs are kept.")] = None,
+    store: Annotated[
+        str | None, typer.Option(help="embedded, neo4j, or a store of another package (see `graphwalk doctor`).")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Everything generated follows from it.")] = None,
     graphs: Annotated[int | None, typer.Option(min=1, help="Graphs, mazes or traces of each kind.")] = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Only the first tasks.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Only this many tasks.")] = None,
     repeats: Annotated[int | None, typer.Option(min=1, help="Episodes per task, model and setting.")] = None,
     tool_protocol: Annotated[
         Literal["native", "text", "auto"] | None,
-        typer.Option(help="auto: native calls, and such as stand in the text."),
+        typer.Option(help="How tools are called. auto: natively, or in the text of the reply."),
     ] = None,
     reasoning_effort: Annotated[
         str | None, typer.Option(help="For reasoning models, as their provider names it.")
     ] = None,
     temperature: Annotated[float | None, typer.Option(min=0, help="Sampling temperature.")] = None,
-    extractor: Annotated[str | None, typer.Option(help="provider/model that reads answers which we cannot.")] = None,
+    extractor: Annotated[str | None, typer.Option(help="provider/model that reads answers we cannot read.")] = None,
     max_concurrency: Concurrency = None,
     requests_per_minute: Rpm = None,
     tokens_per_minute: Tpm = None,
@@ -63,7 +77,6 @@ def run(
 
     Episodes are models × settings × graphs × questions × repeats. Without a model the scripted ones play.
     """
-    from graphwalk.environment import read_environment
     from graphwalk.experiments.loading import load_experiment
     from graphwalk.runner.resolve import resolve
 
@@ -104,12 +117,10 @@ def resume(
     fail_under: FailUnder = None,
     json: Json = False,
 ) -> None:
-    """Go on with a run that was interrupted.
+    """Continue a run that was interrupted.
 
-    What is finished stays, what failed is tried again, and no reply is paid for twice.
+    Finished episodes stay, failed ones are tried again, and no reply is paid for twice.
     """
-    from graphwalk.cli.progress import progress_for_terminal
-    from graphwalk.environment import read_environment
     from graphwalk.runlog.run_folder import RunFolder
     from graphwalk.runner.run import resume_run
 
@@ -127,11 +138,7 @@ def resume(
 
 
 def _start(experiment: "Experiment", out: Path | None, fail_under: float | None, json: bool) -> None:
-    import secrets
-    from datetime import UTC, datetime
 
-    from graphwalk.cli.progress import progress_for_terminal
-    from graphwalk.console import say
     from graphwalk.runlog.run_folder import RunFolder
     from graphwalk.runner.run import start_run
 
@@ -147,11 +154,7 @@ def _start(experiment: "Experiment", out: Path | None, fail_under: float | None,
 
 
 def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool) -> None:
-    """Do the work, print the report, and end with the code that says how it went."""
-    from graphwalk.asynchronous import Interrupted, run_async
-    from graphwalk.cli.report import OVERVIEW, print_report
-    from graphwalk.console import say
-    from graphwalk.errors import ConfigError, GraphwalkError
+    """Do the work, print the report, and exit with the code for how it went."""
 
     goes_on = folder.resume_command
     try:
@@ -160,7 +163,7 @@ def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool
         say(f"{interrupted}: stopped. Finished episodes are on disk; go on with:  {goes_on}")
         raise
     except GraphwalkError as error:
-        # A wrong configuration is in the run folder too, and stays wrong.
+        # The configuration is stored in the run folder: if it is wrong, resuming would not help.
         wrong = isinstance(error, ConfigError)
         if not wrong and folder.manifest_path.exists() and goes_on not in error.hint:
             error.hint = f"{error.hint}; then  {goes_on}" if error.hint else goes_on
@@ -178,8 +181,6 @@ def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool
 
 
 def _dry_run(experiment: "Experiment", json: bool) -> None:
-    from graphwalk.asynchronous import run_async
-    from graphwalk.console import data
     from graphwalk.runner.estimate import estimate_run
 
     estimate = run_async(estimate_run(experiment))

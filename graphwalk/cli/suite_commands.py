@@ -8,6 +8,9 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
+from graphwalk.console import say
+from graphwalk.errors import ConfigError
+
 
 def suite_group(kind: str) -> type[TyperGroup]:
     """The class of a group that holds, beside its own commands, those in `kind` of every suite's commands module."""
@@ -25,8 +28,6 @@ def suite_group(kind: str) -> type[TyperGroup]:
 @cache
 def _commands(kind: str) -> dict[str, Any]:
     """Command by name. A suite of another package that cannot be imported is left out, and named."""
-    from graphwalk.console import say
-    from graphwalk.errors import ConfigError
     from graphwalk.suites.registry import SUITES, suite_class
 
     app = typer.Typer(rich_markup_mode=None)

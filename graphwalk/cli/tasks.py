@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+from graphwalk.asynchronous import run_async
+from graphwalk.console import data, printable
+
 
 def tasks(
     graph: Annotated[
@@ -19,8 +22,6 @@ def tasks(
 
     Each answer is proven by two oracles; to a question of your own without a Python part, by one.
     """
-    from graphwalk.asynchronous import run_async
-    from graphwalk.console import data, printable
     from graphwalk.graphs.files.formats import load_graph
     from graphwalk.suites.questions.suite import tasks_on
 

@@ -1,4 +1,4 @@
-"""`graphwalk view`: episodes as pictures, where their suite draws any."""
+"""`graphwalk view`: episodes as pictures, if their suite draws any."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,30 +6,32 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphwalk.console import say, stdout
+from graphwalk.errors import ConfigError
+from graphwalk.files import write_whole
+
 if TYPE_CHECKING:
     from graphwalk.runlog.run_folder import RunFolder
     from graphwalk.suites.suite import Pictures
 
 _MOST = 500
-"""Episodes in one page."""
+"""Largest number of episodes on one page."""
 
 
 def view(
-    folder: Annotated[Path, typer.Argument(help="A run folder of an experiment whose suite draws, such as mazes.")],
+    folder: Annotated[Path, typer.Argument(help="A run folder of a suite that draws pictures, such as mazes.")],
     task: Annotated[str | None, typer.Option(help="Only this task.")] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model.")] = None,
     setting: Annotated[str | None, typer.Option(help="Only this setting.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="FILE.html (animation), FILE.svg or FILE.txt. None: draw in the terminal."),
+        typer.Option(help="FILE.html (animation), FILE.svg or FILE.txt. Default: draw in the terminal."),
     ] = None,
 ) -> None:
     """Show what models did, step by step.
 
     For mazes: the exploration and the path that was answered, in the terminal, as a picture or an animation.
     """
-    from graphwalk.console import say
-    from graphwalk.errors import ConfigError
     from graphwalk.runlog.run_folder import RunFolder
     from graphwalk.suites.registry import suite_named
 
@@ -47,9 +49,6 @@ def view(
 
 def show(pictures: "Pictures", records: list[dict[str, Any]], out: Path | None, title: str) -> None:
     """Draw in the terminal, or into a file. ConfigError for a form that the suite does not draw."""
-    from graphwalk.console import say, stdout
-    from graphwalk.errors import ConfigError
-    from graphwalk.suites.mazes.generator.lines import write_whole
 
     if out is None:
         for drawing in pictures.drawings(records):
@@ -59,12 +58,13 @@ def show(pictures: "Pictures", records: list[dict[str, Any]], out: Path | None, 
     if form not in pictures.formats:
         known = ", ".join(pictures.formats)
         raise ConfigError(f"{out.name}: episodes are written as {known}", hint=f"--out {out.stem}{pictures.formats[0]}")
-    write_whole(out, [pictures.page(records, form, title)])
+    page = pictures.page(records, form, title)
+    # Models may write halves of characters, which no file can hold.
+    write_whole(out, [page.encode("utf-8", "replace").decode()])
     say(f"written to {out}")
 
 
 def _chosen(run: "RunFolder", asked: Mapping[str, str]) -> list[dict[str, Any]]:
-    from graphwalk.errors import ConfigError
     from graphwalk.runlog.result import key_of
 
     records = {key_of(r): r for r in run.records() if all(r[name] == value for name, value in asked.items())}

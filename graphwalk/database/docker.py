@@ -25,7 +25,7 @@ def docker_answers() -> bool:
 def start_docker(release: Release, *, folder: Path, port: int, password: str, heap: str, wait_seconds: float) -> None:
     """Start the service and wait until it is healthy.
 
-    StoreError with what Docker and the server said if it does not become so; nothing is left running then.
+    StoreError with what Docker and the server said if it does not; nothing is left running then.
     """
     secret = folder / "auth"
     write_private(secret, f"neo4j/{password}")
@@ -51,7 +51,7 @@ def stop_docker(release: Release, folder: Path, *, delete: bool) -> None:
 
 
 def _logs(folder: Path, release: Release) -> str:
-    """The last lines that the server wrote, as far as Docker still has them."""
+    """The last lines of the server's log, if Docker still has them."""
     try:
         return _compose(folder, release, "logs", "--no-color", "--no-log-prefix", "--tail", "10")
     except StoreError:

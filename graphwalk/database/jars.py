@@ -1,11 +1,11 @@
 """Start and stop a real Neo4j Community server from its published jars, on a loopback port."""
 
-import os
-import signal
 import subprocess
 import time
 from collections.abc import Mapping
 from pathlib import Path
+
+import psutil
 
 from graphwalk.database.java import fetch_jars, find_java
 from graphwalk.database.ports import answers_bolt
@@ -26,7 +26,7 @@ _FLAGS = (
 )
 _ADMIN = "org.neo4j.server.startup.Neo4jAdminCommand"
 _DETACH = 'log=$1; shift; "$@" >"$log" 2>&1 </dev/null & echo $!'
-"""The shell leaves the server behind, so that it is nobody's child and outlives us."""
+"""The shell exits and leaves the server running, so that it outlives us."""
 _FOLDERS = ("data", "logs", "run", "import", "plugins", "licenses", "lib")
 
 
@@ -41,16 +41,16 @@ def start_jars(
     conf: Mapping[str, str],
     wait_seconds: float,
 ) -> int:
-    """Start a detached server and wait until it answers; its process id. StoreError with the end of its log if not.
+    """Start a detached server and wait until it answers; its process id. StoreError with the end of its log.
 
-    `folder` keeps data, log and configuration; `heap` as in "768m"; `conf` are lines of neo4j.conf that win over ours.
+    `folder` keeps data, log and configuration; `heap` as in "768m"; `conf` has lines of neo4j.conf that override ours.
     """
     java = [
         str(find_java(release, environment)),
         f"-Xmx{heap}",
         *_FLAGS,
         "-cp",
-        f"{fetch_jars(release, environment)}/*",
+        f"{fetch_jars(release)}/*",
     ]
     fresh = not (folder / "data" / "dbms").exists()
     _configure(folder, port, conf)
@@ -70,39 +70,40 @@ def start_jars(
 
 
 def stop_jars(pid: int, folder: Path, *, at_once: bool = False) -> None:
-    """End the server that `start_jars` started in `folder`: SIGTERM, then SIGKILL. Nothing if it is gone already.
+    """End the server that `start_jars` started in `folder`: SIGTERM, then SIGKILL. Does nothing if it is already gone.
 
-    `at_once` goes without the SIGTERM, for a server whose data nobody wants.
+    `at_once` skips the SIGTERM, for a server whose data is not needed. StoreError if it cannot be ended.
     """
-    for kind in (signal.SIGKILL,) if at_once else (signal.SIGTERM, signal.SIGKILL):
-        deadline = time.monotonic() + STOP_SECONDS
-        if runs_in(pid, folder):
-            os.kill(pid, kind)
-        while runs_in(pid, folder):
-            if time.monotonic() > deadline:
-                break
-            time.sleep(0.05)
-        else:
+    server = _server(pid, folder)
+    if server is None:
+        return
+    for end in (server.kill,) if at_once else (server.terminate, server.kill):
+        try:
+            end()
+            server.wait(STOP_SECONDS)
+        except psutil.NoSuchProcess:
             return
+        except psutil.TimeoutExpired:
+            continue
+        except psutil.AccessDenied as error:
+            raise StoreError(
+                f"the Neo4j process {pid} belongs to another user", hint="ask that user to run: graphwalk db down"
+            ) from error
+        return
     raise StoreError(f"the Neo4j process {pid} does not end", hint=f"look at {folder / 'server.log'}")
 
 
 def runs_in(pid: int, folder: Path) -> bool:
     """True while the process is the server of that folder, and not another that got its number later."""
-    return f"--home-dir={folder}" in _command_line(pid)
+    return _server(pid, folder) is not None
 
 
-def _command_line(pid: int) -> str:
-    """Empty for a process that is gone or waits to be buried."""
-    if Path("/proc/self/cmdline").exists():
-        try:
-            return Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8", errors="replace")
-        except OSError:
-            return ""
-    done = subprocess.run(
-        ["ps", "-ww", "-o", "stat=,args=", "-p", str(pid)], capture_output=True, text=True, check=False
-    )
-    return "" if done.stdout.lstrip().startswith("Z") else done.stdout
+def _server(pid: int, folder: Path) -> psutil.Process | None:
+    try:
+        process = psutil.Process(pid)
+        return process if f"--home-dir={folder}" in process.cmdline() else None
+    except psutil.Error:  # gone, a zombie, or another user's
+        return None
 
 
 def _configure(folder: Path, port: int, conf: Mapping[str, str]) -> None:
@@ -123,7 +124,7 @@ def _configure(folder: Path, port: int, conf: Mapping[str, str]) -> None:
 def _set_password(java: list[str], folder: Path, password: str) -> None:
     """The arguments travel in a private file, since other users can see command lines."""
     arguments = folder / "conf" / "initial-password"
-    write_private(arguments, f"dbms\nset-initial-password\n{password}\n")
+    write_private(arguments, f"dbms\nset-initial-password\n--\n{password}\n")
     places = [f"NEO4J_HOME={folder}", f"NEO4J_CONF={folder / 'conf'}"]
     try:
         done = subprocess.run(
@@ -132,7 +133,7 @@ def _set_password(java: list[str], folder: Path, password: str) -> None:
     finally:
         arguments.unlink()
     if done.returncode:
-        raise StoreError(f"Neo4j took no password:\n{(done.stdout + done.stderr).strip()[-1500:]}")
+        raise StoreError(f"Neo4j did not accept a password:\n{(done.stdout + done.stderr).strip()[-1500:]}")
 
 
 def _wait(pid: int, folder: Path, port: int, log: Path, seconds: float) -> None:

@@ -7,9 +7,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import platformdirs
+
 from graphwalk.database.releases import Release
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
+from graphwalk.files import make_folder
 
 _JVM_FOLDERS = (("/usr/lib/jvm", "*"), ("/Library/Java/JavaVirtualMachines", "*/Contents/Home"))
 _VERSION = re.compile(r'version "(\d+)')
@@ -50,13 +53,13 @@ def _java_version(binary: Path) -> int | None:
     return int(found[1]) if found else None
 
 
-def fetch_jars(release: Release, environment: Environment) -> Path:
+def fetch_jars(release: Release) -> Path:
     """The folder with the jars of a release, fetched with Maven the first time. StoreError where that fails."""
-    cache = Path(environment.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "graphwalk-neo4j"
+    cache = platformdirs.user_cache_path("graphwalk-neo4j", appauthor=False)
     target = cache / release.version
     if target.exists():
         return target
-    cache.mkdir(parents=True, exist_ok=True)
+    make_folder(cache, error=StoreError)
     with tempfile.TemporaryDirectory(dir=cache) as scratch:
         fetched = Path(scratch) / "jars"
         _run_maven(release, Path(scratch) / "pom.xml", fetched)

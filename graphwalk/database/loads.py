@@ -9,7 +9,7 @@ from graphwalk.stores.neo4j.store import Neo4jDatabase
 from graphwalk.types.graph import PropertyGraph
 
 _WAIT_SECONDS = 10.0
-"""A person waits at the other end: a database that is not there is said soon."""
+"""A person is waiting: if the database is not there, they should hear it soon."""
 BY_HAND = "by-hand"
 """The run id of graphs that a person loads; the same graph loaded twice is found again."""
 

@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from neo4j import GraphDatabase
+from neo4j.exceptions import AuthError, DriverError, Neo4jError
+
 from graphwalk.database.docker import docker_answers, start_docker, stop_docker
 from graphwalk.database.jars import runs_in, start_jars, stop_jars
 from graphwalk.database.ports import answers_bolt, free_port, is_taken
 from graphwalk.database.releases import DEFAULT_RELEASE, Release, release_named
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
+from graphwalk.files import make_folder
 from graphwalk.stores.neo4j.local_server import (
     LocalServer,
     read_state,
@@ -111,9 +115,6 @@ def status(environment: Environment) -> Status:
 
 def _await_answer(server: LocalServer, seconds: float) -> None:
     """Wait until the server answers a query, some time after it first speaks Bolt. StoreError if it does not."""
-    from neo4j import GraphDatabase
-    from neo4j.exceptions import AuthError, DriverError, Neo4jError
-
     deadline = time.monotonic() + seconds
     reason = "it does not speak Bolt"
     with GraphDatabase.driver(server.uri, auth=("neo4j", server.password)) as driver:
@@ -151,10 +152,10 @@ def _stop(server: LocalServer, *, delete: bool) -> None:
 
 
 def _password(folder: Path) -> str:
-    """Kept beside the data, since a server takes its password once."""
+    """Kept beside the data, since a server takes its password once; hexadecimal, so that none looks like an option."""
     file = folder / "password"
     if not file.exists():
-        write_private(file, secrets.token_urlsafe(24))
+        write_private(file, secrets.token_hex(24))
     return file.read_text(encoding="utf-8")
 
 
@@ -162,7 +163,7 @@ def _password(folder: Path) -> str:
 def _locked(environment: Environment) -> Iterator[None]:
     """One `up` or `down` at a time."""
     folder = state_folder(environment)
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_folder(folder, private=True, error=StoreError)
     with (folder / "lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

@@ -1,8 +1,9 @@
 """Graphs to and from networkx: attribute `label` of a node, `type` of an edge, properties under their own names."""
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import networkx as nx
 import numpy as np
 
 from graphwalk.errors import ConfigError
@@ -15,14 +16,9 @@ from graphwalk.graphs.files.attributes import (
 )
 from graphwalk.types.graph import PropertyGraph, Relationship
 
-if TYPE_CHECKING:
-    import networkx as nx
-
 
 def to_networkx(graph: PropertyGraph) -> "nx.MultiDiGraph[str]":
     """A MultiDiGraph whose nodes are the keys; `seed` and `spec` are attributes of the graph."""
-    import networkx as nx
-
     result = nx.MultiDiGraph(seed=graph.seed, spec=dict(graph.spec))
     result.add_nodes_from((node.key, node_attributes(node)) for node in graph.nodes())
     result.add_edges_from((r.source, r.target, relationship_attributes(r)) for r in graph.relationships())
@@ -34,7 +30,7 @@ def from_networkx(graph: "nx.Graph[Any]") -> PropertyGraph:
 
     Keys are the nodes as text. The label is the attribute `label` or `labels`, else "Node"; the type is `type`, `label`
     or `relation`, else the edge's key if that is text, else "RELATED". ConfigError if it is undirected, two nodes have
-    the same text, or a value is no text, number or boolean.
+    the same text, or a value is not text, a number or a boolean.
     """
     if not graph.is_directed():
         raise ConfigError("the networkx graph is undirected", hint="from_networkx(graph.to_directed())")

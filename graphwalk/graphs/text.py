@@ -1,4 +1,4 @@
-"""A whole graph as text for a prompt: every node and relationship with all properties, and nothing about its making.
+"""A whole graph as text for a prompt: all nodes, relationships and properties, but not how it was made.
 
 json        {"nodes":[{"key":…,"label":…,"properties":{…}}…],"relationships":[{"type":…,"source":…,"target":…,…}…]}
 triples     (k7q2, label, Zorep)   (k7q2, ajowu, 1.25)   (k7q2, VEPAZ {oti: 'zuvek'}, c1x9)
@@ -69,12 +69,12 @@ def _map(properties: Mapping[str, Value]) -> str:
 
 
 def _key(key: str) -> str:
-    """A node where it stands for itself: numbers need no back-ticks there."""
+    """The key of a node on its own, where numbers need no back-ticks."""
     return key if _PLAIN_KEY.fullmatch(key) else quoted(key)
 
 
 def _name(name: str) -> str:
-    """Back-ticks only where Cypher needs them: they would cost tokens on every line."""
+    """Back-ticks only where Cypher needs them, since they cost tokens on every line."""
     return name if _PLAIN_NAME.fullmatch(name) else quoted(name)
 
 

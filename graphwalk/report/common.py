@@ -8,7 +8,7 @@ from graphwalk.types.episode import ExitStatus
 
 
 def scored(name: str) -> Callable[[ResultRecord], float | None]:
-    """A field of the score, None where there is no score."""
+    """A field of the score, None if there is no score."""
 
     def value(result: ResultRecord) -> float | None:
         score = result["score"]
@@ -18,7 +18,7 @@ def scored(name: str) -> Callable[[ResultRecord], float | None]:
 
 
 def if_scored(read: Callable[[ResultRecord], float | None]) -> Callable[[ResultRecord], float | None]:
-    """Infrastructure failures are left out, so that they do not count as anybody's mistake."""
+    """Infrastructure failures are left out, so that they do not count as mistakes of the model."""
     return lambda result: None if result["score"] is None else read(result)
 
 

@@ -16,7 +16,7 @@ Kind = Literal["count", "total", "mean", "percent"]
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One number of a report row. `value` reads it from one result; None: unknown there, and left out."""
+    """One number of a report row. `value` reads it from one result; None means unknown, and is left out."""
 
     name: str
     kind: Kind
@@ -25,9 +25,9 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """A break-down: one row per model, setting and group. `value` is a result's group, None: it is in none.
+    """A break-down: one row per model, setting and group. `value` is a result's group, or None.
 
-    `order` lists known groups in the order to show; others follow, sorted.
+    `order` lists known groups in display order; others follow, sorted.
     """
 
     name: str
@@ -58,7 +58,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Reference:
-    """Published figures to set beside ours: rows with the field names of the report, overall and by grouping."""
+    """Published figures to compare ours with: rows with the field names of the report, overall and by grouping."""
 
     source: str
     notes: tuple[str, ...] = ()
@@ -91,10 +91,10 @@ class SuiteReport:
     """The report of one suite.
 
     `compared`: names of the measures in which models are compared pairwise; the first is a percent measure, and gets
-    McNemar's test. `baselines` makes, from any result of a task, the results of players that need not be run.
-    `reference` gives the figures of a published table by name. `records` turns the log into what is measured, where
-    that is not the single episode; `tables` adds tables in a layout of their own. `remark` is what a reader has to know
-    because of a result; it is noted once.
+    McNemar's test. `baselines` makes, from any result of a task, the results of trivial players, which need not be run.
+    `reference` gives the figures of a published table by name. `records` turns the log into the records to
+    measure, where these are not single episodes; `tables` adds tables with their own layout. `remark` is what a reader
+    has to know because of a result; it is noted once.
     """
 
     suite: str

@@ -10,7 +10,7 @@ _LONGEST = 200
 
 
 def visible(text: Any) -> str:
-    """Text on one line with everything that a terminal could obey, or that hides or reorders text, spelled out."""
+    """Text on one line with control characters, and characters that hide or reorder text, spelled out."""
     shown = str(text)
     cut = shown[:_LONGEST] + "…" if len(shown) > _LONGEST else shown
     return "".join(_escaped(c) if unicodedata.category(c) in _HIDDEN else c for c in cut)

@@ -1,4 +1,4 @@
-"""A table of text, before anybody decides how it is written."""
+"""A table of text, independent of the form in which it is written."""
 
 from dataclasses import dataclass
 

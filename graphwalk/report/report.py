@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphwalk.report.declared import Grouping, Measure, Reference, Report, ReportRow, ResultRecord, SuiteReport
-from graphwalk.report.results import Measured, Player, measure_results
+from graphwalk.report.observations import Observations, Player, observe
 from graphwalk.scoring.statistics import Interval, cluster_bootstrap, mcnemar_exact, wilson_interval
 
 _MOST_CAUSES = 3
@@ -22,43 +22,43 @@ def build_report(
 
     `seed` is that of the bootstrap.
     """
-    measured = measure_results(results, declared)
+    observed = observe(results, declared)
     return Report(
         suite=declared,
-        rows=[_row(measured, player, measured.rows_of(player), seed) for player in measured.players],
-        baselines=_baseline_rows(measured.baselines, seed) if measured.baselines else [],
-        groups=dict(_grouped(measured, seed)),
-        comparisons=list(_comparisons(measured, seed)),
-        reference=_matching(reference, measured.players),
-        notes=(*declared.notes, *measured.remarks, *_failures(measured)),
+        rows=[_row(observed, player, observed.rows_of(player), seed) for player in observed.players],
+        baselines=_baseline_rows(observed.baselines, seed) if observed.baselines else [],
+        groups=dict(_grouped(observed, seed)),
+        comparisons=list(_comparisons(observed, seed)),
+        reference=_matching(reference, observed.players),
+        notes=(*declared.notes, *observed.remarks, *_failures(observed)),
     )
 
 
-def _failures(measured: Measured) -> Iterator[str]:
+def _failures(observed: Observations) -> Iterator[str]:
     """How many episodes failed, and the most frequent reasons."""
     failed = [
-        e
-        for e, is_failed in zip(measured.episodes, measured.column("infrastructure_failures"), strict=True)
+        case
+        for case, is_failed in zip(observed.cases, observed.column("infrastructure_failures"), strict=True)
         if is_failed == 1
     ]
     if not failed:
         return
-    yield f"{len(failed)} of {len(measured.episodes)} episodes failed and have no score; resume the run to try again."
-    causes = Counter(episode.failure for episode in failed if episode.failure)
+    yield f"{len(failed)} of {len(observed.cases)} episodes failed and have no score; resume the run to try again."
+    causes = Counter(case.failure for case in failed if case.failure)
     for cause, count in causes.most_common(_MOST_CAUSES):
         yield f"{count} × {cause}"
 
 
-def _baseline_rows(baselines: Measured, seed: int) -> list[ReportRow]:
+def _baseline_rows(baselines: Observations, seed: int) -> list[ReportRow]:
     """They are exact, and have no intervals."""
     return [{**_row(baselines, p, baselines.rows_of(p), seed), "intervals": {}} for p in baselines.players]
 
 
-def _row(measured: Measured, player: Player, numbers: NDArray[np.int64], seed: int, **group: Any) -> ReportRow:
-    values = measured.values[numbers]
-    measures = measured.suite.measures
+def _row(observed: Observations, player: Player, numbers: NDArray[np.int64], seed: int, **group: Any) -> ReportRow:
+    values = observed.values[numbers]
+    measures = observed.suite.measures
     means = [i for i, measure in enumerate(measures) if measure.kind == "mean"]
-    clusters = [measured.episodes[i].cluster for i in numbers]
+    clusters = [observed.cases[i].cluster for i in numbers]
     bootstrapped = dict(zip(means, cluster_bootstrap(values[:, means], clusters, seed), strict=True))
     row: ReportRow = {**player._asdict(), **group}
     intervals: dict[str, list[float]] = {}
@@ -87,44 +87,44 @@ def _wilson(known: NDArray[np.float64]) -> Interval | None:
     return interval and interval.scaled(100)
 
 
-def _grouped(measured: Measured, seed: int) -> Iterator[tuple[str, list[ReportRow]]]:
-    for number, grouping in enumerate(measured.suite.groupings):
-        rows = list(_group_rows(measured, number, grouping, seed))
+def _grouped(observed: Observations, seed: int) -> Iterator[tuple[str, list[ReportRow]]]:
+    for number, grouping in enumerate(observed.suite.groupings):
+        rows = list(_group_rows(observed, number, grouping, seed))
         if rows:
             yield grouping.name, rows
 
 
-def _group_rows(measured: Measured, number: int, grouping: Grouping, seed: int) -> Iterator[ReportRow]:
+def _group_rows(observed: Observations, number: int, grouping: Grouping, seed: int) -> Iterator[ReportRow]:
     members: dict[tuple[Any, Player], list[int]] = {}
-    for i, episode in enumerate(measured.episodes):
-        if episode.groups[number] is not None:
-            members.setdefault((episode.groups[number], episode.player), []).append(i)
+    for i, case in enumerate(observed.cases):
+        if case.groups[number] is not None:
+            members.setdefault((case.groups[number], case.player), []).append(i)
     for group, player in sorted(members, key=lambda key: (grouping.sort_key(key[0]), key[1])):
-        yield _row(measured, player, np.array(members[group, player]), seed, **{grouping.name: group})
+        yield _row(observed, player, np.array(members[group, player]), seed, **{grouping.name: group})
 
 
-def _comparisons(measured: Measured, seed: int) -> Iterator[dict[str, Any]]:
-    columns = np.stack([measured.column(name) for name in measured.suite.compared], axis=1)
-    scored: dict[Player, dict[tuple[str, int], int]] = {player: {} for player in measured.players}
-    for i, episode in enumerate(measured.episodes):
+def _comparisons(observed: Observations, seed: int) -> Iterator[dict[str, Any]]:
+    columns = np.stack([observed.column(name) for name in observed.suite.compared], axis=1)
+    scored: dict[Player, dict[tuple[str, int], int]] = {player: {} for player in observed.players}
+    for i, case in enumerate(observed.cases):
         if not np.isnan(columns[i]).any():
-            scored[episode.player][episode.task_id, episode.repeat] = i
-    for first, second in combinations(measured.players, 2):
+            scored[case.player][case.task_id, case.repeat] = i
+    for first, second in combinations(observed.players, 2):
         common = [task for task in scored[first] if task in scored[second]]
         if common:
             pairs = np.array([(scored[first][task], scored[second][task]) for task in common])
-            clusters = [measured.episodes[i].cluster for i in pairs[:, 0]]
+            clusters = [observed.cases[i].cluster for i in pairs[:, 0]]
             yield {
                 **{f"first_{name}": value for name, value in first._asdict().items()},
                 **{f"second_{name}": value for name, value in second._asdict().items()},
-                **_difference(measured.suite.compared, columns[pairs[:, 0]], columns[pairs[:, 1]], clusters, seed),
+                **_difference(observed.suite.compared, columns[pairs[:, 0]], columns[pairs[:, 1]], clusters, seed),
             }
 
 
 def _difference(
     names: tuple[str, ...], first: NDArray[np.float64], second: NDArray[np.float64], clusters: list[str], seed: int
 ) -> dict[str, Any]:
-    """Paired differences; the first column is 0 or 1 and is told in percentage points."""
+    """Paired differences; the first column is 0 or 1 and its difference is in percentage points."""
     difference = first - second
     difference[:, 0] *= 100
     first_only, second_only = int((difference[:, 0] > 0).sum()), int((difference[:, 0] < 0).sum())
@@ -144,7 +144,7 @@ def _difference(
 
 
 def _matching(reference: Reference | None, players: list[Player]) -> Reference | None:
-    """The published rows whose setting was run here too."""
+    """The published rows for settings that were run here too."""
     if reference is None:
         return None
     settings = {player.setting for player in players}

@@ -32,9 +32,9 @@ def text_tables(report: Report) -> Iterator[TextTable]:
 
 
 def _published(report: Report, grouping: Grouping) -> list[ReportRow]:
-    """The paper's rows for groups and models that were run here; where it has none of our models, all if they are few.
+    """The paper's rows for groups and models that were run here.
 
-    Models are compared without their provider.
+    If it has none of our models, all its rows, unless they are many. Providers are ignored when names are compared.
     """
     published = report.reference.groups.get(grouping.name, ()) if report.reference else ()
     groups = {row[grouping.name] for row in report.groups.get(grouping.name, [])}

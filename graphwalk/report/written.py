@@ -1,4 +1,4 @@
-"""The report as JSON, CSV and Markdown. Text in it is inert: nothing that a spreadsheet, browser or terminal obeys."""
+"""The report as JSON, CSV and Markdown. Text in it is inert: a spreadsheet, browser or terminal does not act on it."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ def to_json(report: Report) -> str:
 
 
 def to_csv(report: Report) -> str:
-    """All rows of all tables: `table` and `group` say of which; `NAME_low` and `NAME_high` are intervals."""
+    """All rows of all tables; `table` and `group` say which. `NAME_low` and `NAME_high` are intervals."""
     measures = [measure.name for measure in report.suite.measures]
     ends = [f"{name}_{end}" for name in _with_intervals(report) for end in ("low", "high")]
     stream = io.StringIO()
@@ -62,7 +62,7 @@ def _csv_cell(value: Any) -> Any:
 
 
 def to_markdown(report: Report) -> str:
-    """GitHub tables; intervals stand in parentheses."""
+    """GitHub tables, with intervals in parentheses."""
     parts = [_markdown_table(table) for table in text_tables(report)]
     return "\n".join([*parts, *(f"* {note}" for note in report.notes), ""])
 

@@ -1,4 +1,4 @@
-"""One episode as it is logged: one line of `results.jsonl`, which holds all that later steps need."""
+"""One episode as it is logged: one line of `results.jsonl`, with all that later steps need."""
 
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from graphwalk.types.wire import from_dict, to_dict
 
 
 class EpisodeKey(NamedTuple):
-    """What tells episodes of a run apart."""
+    """What identifies an episode within its run."""
 
     task_id: str
     model: str
@@ -25,8 +25,8 @@ class EpisodeKey(NamedTuple):
 class Result:
     """A finished episode.
 
-    `answer` is what was read from the reply, None where nothing could be; `score` is None where the episode ended in
-    an infrastructure failure. `usage` and `seconds` include the extractor model's. `task` and `world` are the records
+    `answer` is what was read from the reply, or None; `score` is None if the episode ended in an infrastructure
+    failure. `usage` and `seconds` include the extractor model's. `task` and `world` are the records
     of the task and of the graph it is about.
     """
 

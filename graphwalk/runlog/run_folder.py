@@ -1,4 +1,4 @@
-"""The folder of one run: what was asked for (`run.json`), what came out (`results.jsonl`), replies already paid for."""
+"""The folder of one run: the experiment (`run.json`), its results (`results.jsonl`), replies already paid for."""
 
 import fcntl
 import json
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.errors import RunLogError
+from graphwalk.files import cannot_write, is_scratch, make_folder, write_whole
 from graphwalk.jsonlines import LineWriter, read_lines
 from graphwalk.types.episode import SCHEMA_VERSION
 
@@ -46,27 +47,23 @@ class RunFolder:
 
     @property
     def resume_command(self) -> str:
-        """What to type to go on with the run."""
+        """The command that continues the run."""
         return f"graphwalk resume {self.quoted}"
 
     @classmethod
     def create(cls, path: Path) -> "RunFolder":
-        """A new, empty folder. RunLogError where there is something in it already."""
+        """A new, empty folder. RunLogError if there is something in it already."""
         folder = cls(path)
         if folder.manifest_path.exists():
             raise RunLogError(f"{path} holds a run already", hint=f"{folder.resume_command}   (or another --out)")
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            occupied = any(entry.name != "run.lock" for entry in path.iterdir())
-        except OSError as error:
-            raise RunLogError(f"{path} cannot be used as a run folder: {error}", hint="choose another --out") from error
-        if occupied:
+        make_folder(path, error=RunLogError)
+        if any(entry.name != "run.lock" and not is_scratch(entry) for entry in path.iterdir()):
             raise RunLogError(f"{path} is not empty", hint="choose another --out")
         return folder
 
     @classmethod
     def open(cls, path: Path) -> "RunFolder":
-        """The folder of an earlier run. RunLogError where it is none, or was written by another version."""
+        """The folder of an earlier run. RunLogError if it is not a run folder, or was written by another version."""
         folder = cls(path)
         if not folder.manifest_path.exists():
             raise RunLogError(
@@ -91,14 +88,8 @@ class RunFolder:
         return manifest
 
     def write_manifest(self, manifest: dict[str, Any]) -> None:
-        """Whole or not at all."""
-        scratch = self.path / "run.json.new"
-        with scratch.open("w", encoding="utf-8") as file:
-            json.dump(manifest, file, indent=2)
-            file.write("\n")
-            file.flush()
-            os.fsync(file.fileno())
-        scratch.replace(self.manifest_path)
+        """Whole or not at all. RunLogError where it cannot be written."""
+        write_whole(self.manifest_path, [json.dumps(manifest, indent=2), "\n"], error=RunLogError)
 
     def keep_texts(self, texts: Mapping[str, str]) -> None:
         """Keep texts by name ("prompts/graph_tools.j2"), in place of those of the same name."""
@@ -114,8 +105,12 @@ class RunFolder:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep other processes out; the lock goes with the process, however it ends."""
-        file = os.open(self.path / "run.lock", os.O_RDWR | os.O_CREAT, 0o644)
+        """Keep other processes out, until this one ends in any way. RunLogError if another is in."""
+        path = self.path / "run.lock"
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise cannot_write(path, error, RunLogError) from error
         try:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -128,7 +123,7 @@ class RunFolder:
             os.close(file)
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """All result records in the order of the file; one episode run twice appears twice, the last one counts."""
+        """All records in the order of the file; of an episode that appears twice, the last one counts."""
         yield from read_lines(self.results_path)
 
     def results_writer(self) -> LineWriter:

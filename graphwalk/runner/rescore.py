@@ -1,11 +1,11 @@
 """Scoring a run again from its log, without calling anything."""
 
-import os
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 from graphwalk.errors import RunLogError
-from graphwalk.jsonlines import LineWriter
+from graphwalk.files import write_whole
+from graphwalk.jsonlines import encode_line
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.episode import judge
@@ -17,26 +17,26 @@ from graphwalk.suites.suite import Suite
 def rescore_run(folder: RunFolder) -> tuple[int, int]:
     """(scores that changed, results): every result is read, scored with today's scorer and written anew.
 
-    The old log is kept as `results.jsonl.old`. RunLogError where the log is damaged; nothing is lost then.
+    The old log is kept as `results.jsonl.old`. RunLogError where the log is damaged or the new one cannot be written;
+    nothing is lost then.
     """
+    changed = total = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal changed, total
+        for record in folder.records():
+            scored = {**record, **_scored(suite, Result.from_dict(record))}
+            changed += scored["score"] != record["score"]
+            total += 1
+            yield encode_line(scored).decode("ascii")
+        if total == 0:
+            raise RunLogError(f"{folder.path} holds no results yet", hint=folder.resume_command)
+
     with folder.lock():
         manifest = folder.read_manifest()
         suite = suite_named(manifest["config"]["suite"]["name"])
-        scratch = folder.path / "results.jsonl.new"
-        scratch.unlink(missing_ok=True)
-        writer, changed, total = LineWriter(scratch), 0, 0
-        try:
-            for record in folder.records():
-                scored = {**record, **_scored(suite, Result.from_dict(record))}
-                changed += scored["score"] != record["score"]
-                total += 1
-                writer.append(scored)
-        finally:
-            writer.close()
-        if total == 0:
-            scratch.unlink()
-            raise RunLogError(f"{folder.path} holds no results yet", hint=folder.resume_command)
-        _replace(folder.results_path, scratch)
+        log = folder.results_path
+        write_whole(log, lines(), keep=log.with_name(f"{log.name}.old"), error=RunLogError)
         fingerprint = manifest.get("fingerprint")
         if fingerprint and fingerprint.get("format") == FORMAT:
             fingerprint["scorer"] = scorer_digests(suite)
@@ -49,11 +49,3 @@ def _scored(suite: Suite[Any, Any], result: Result) -> dict[str, Any]:
     task = suite.task_type.model_validate(result.task)
     answer, score = judge(suite, task, result.key.setting, result.trajectory, result.extractor_reply)
     return {"answer": answer, "score": score}
-
-
-def _replace(current: Path, new: Path) -> None:
-    """Put the new log in place; at every moment there is a whole one under the old name."""
-    kept = current.with_name(current.name + ".old")
-    kept.unlink(missing_ok=True)
-    os.link(current, kept)
-    new.replace(current)

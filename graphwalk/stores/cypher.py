@@ -23,18 +23,18 @@ Identifiers = Mapping[str, str | int | Sequence[str]]
 FILTERS = ("label", "type", "property", "hops", "label_of")
 """What a Cypher template can use."""
 RESERVED_PREFIX = "gw__"
-"""Put before property names that an engine keeps for itself."""
+"""Prefix for property names that the engine reserves."""
 _UNQUOTABLE = re.compile(r"\\|\0|\A\Z")
 """Neo4j reads a backslash-u escape as the character it stands for, inside back-ticks too."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 class _Safe(str):
-    """Text that may stand in a query."""
+    """Text that is safe to put into a query."""
 
 
 def quote(name: str) -> str:
-    """The name in back-ticks. ConfigError for names that no query can hold: empty, or with a backslash or NUL."""
+    """The name in back-ticks. ConfigError if it is empty, or has a backslash or NUL, so that no query can hold it."""
     if not isinstance(name, str) or _UNQUOTABLE.search(name):
         raise ConfigError(f"{name!r} cannot be used as a label, relationship type or property name")
     return "`" + name.replace("`", "``") + "`"
@@ -49,11 +49,11 @@ def render_cypher(
 ) -> str:
     """The Cypher of a template.
 
-    `scope` is the extra label of one graph's nodes, None for the unscoped text, which runs as it is on a database that
-    holds nothing else. `reserved` are property names that the engine keeps for itself. ConfigError where the template
-    names something that `identifiers` lacks, or writes a name without a filter.
+    `scope` is the extra label of one graph's nodes; None gives the unscoped text, for a database that holds only this
+    graph. `reserved` are the property names that the engine reserves. ConfigError if the template uses a name that
+    `identifiers` lacks, or writes one without a filter.
     """
-    # Lists become tuples, so that rendered texts can be remembered: rendering would cost more than many a query.
+    # Lists become tuples, so that rendered texts can be cached: rendering takes longer than many queries.
     names = tuple(
         (name, value if isinstance(value, str | int) else tuple(value)) for name, value in identifiers.items()
     )

@@ -7,6 +7,8 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+import kglite
+
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
 from graphwalk.stores.batches import node_batches, relationship_batches
@@ -18,16 +20,18 @@ from graphwalk.types.values import Row
 
 BATCH = 10_000
 INLINE_MS = 20
-"""A query runs on the event loop for this long, which is cheaper than a thread; longer ones start anew in a thread."""
+"""A query runs on the event loop for up to this long, which is cheaper than a thread; then it is restarted in one."""
 RESERVED = frozenset({"id", "title", "type", "name", "label", "node_type", "created_at", "updated_at"})
-"""Properties that kglite gives a meaning of its own."""
+"""Property names that have a meaning of their own in kglite."""
+_REFUSALS = (kglite.KgError, OverflowError, TypeError, ValueError)
+"""What kglite raises when it refuses a query or a graph."""
 _PLAIN_NAME = re.compile(r"[A-Za-z_`][A-Za-z0-9_ .`()/-]*")
 _ID_MARK = "\0"
-"""Starts the ids that we give to nodes, so that they can be told from data and left out of results."""
+"""First character of the ids that we give to nodes; it tells them from data, so that results can leave them out."""
 
 
 class EmbeddedDatabase:
-    """Holds graphs in memory, for as long as it lives."""
+    """Holds graphs in memory as long as it exists."""
 
     kind = "embedded"
 
@@ -45,14 +49,14 @@ class EmbeddedDatabase:
             return self._stores[graph.digest]
 
     async def close(self) -> None:
-        """Graphs that are still in use stay in memory until their stores are let go."""
+        """Graphs that are still in use stay in memory until their stores are garbage-collected."""
         self._stores.clear()
 
 
 async def open_embedded(
     environment: Environment, *, run_id: str, timeout_seconds: float, wait_seconds: float
 ) -> EmbeddedDatabase:
-    """See `graphwalk.stores.registry.open_database`; there is nothing to wait for."""
+    """See `graphwalk.stores.registry.open_database`; `wait_seconds` has no meaning here."""
     return EmbeddedDatabase(timeout_seconds=timeout_seconds)
 
 
@@ -62,15 +66,11 @@ class EmbeddedStore:
     kind = "embedded"
 
     def __init__(self, engine: Any, renamed: bool, timeout_seconds: float, forget: Any) -> None:
-        import kglite
-
         self._engine = engine
         self._renamed = renamed
         self._timeout_ms = max(1, int(timeout_seconds * 1000))
         self._forget = forget
         self._schemas: dict[int, Schema] = {}
-        self._timed_out: type[Exception] = kglite.CypherTimeoutError
-        self._refused: tuple[type[Exception], ...] = (kglite.KgError, OverflowError, TypeError, ValueError)
 
     def render(self, template: str, identifiers: Identifiers) -> str:
         return render_cypher(template, identifiers, reserved=RESERVED)
@@ -80,13 +80,13 @@ class EmbeddedStore:
         try:
             try:
                 return self._rows(cypher, parameters, inline_ms)
-            except self._timed_out:
+            except kglite.CypherTimeoutError:
                 if inline_ms == self._timeout_ms:
                     raise
             return await asyncio.to_thread(self._rows, cypher, parameters, self._timeout_ms)
-        except self._timed_out as error:
+        except kglite.CypherTimeoutError as error:
             raise _too_slow(self._timeout_ms) from error
-        except self._refused as error:
+        except _REFUSALS as error:
             raise StoreError(f"the embedded engine refused a query: {error}\n{cypher}") from error
 
     def _rows(self, cypher: str, parameters: Mapping[str, Any] | None, timeout_ms: int) -> list[Row]:
@@ -101,7 +101,7 @@ class EmbeddedStore:
         return [{shown_name(k): v for k, v in row.items()} for row in rows] if self._renamed else rows
 
     def _plain(self, value: Any) -> Any:
-        """The value without what the engine adds to nodes, relationships and maps of properties."""
+        """The value without the fields that the engine adds to nodes, relationships and property maps."""
         if value.__class__ is list:
             return [self._plain(item) for item in value]
         if value.__class__ is not dict:
@@ -122,7 +122,7 @@ class EmbeddedStore:
         return value
 
     def _own(self, properties: dict[str, Any], extras: frozenset[str]) -> dict[str, Any]:
-        """Stored properties by name; all of RESERVED are stored under other names, so that `extras` are never data."""
+        """Properties under their own names. RESERVED names are stored under others, so `extras` are never data."""
         if self._renamed:
             return dict(sorted((shown_name(k), v) for k, v in properties.items() if k not in extras))
         for name in extras:
@@ -162,9 +162,7 @@ def _too_slow(timeout_ms: int) -> StoreError:
 
 def _filled_engine(graph: PropertyGraph) -> tuple[Any, bool]:
     """A read-only engine that holds the graph, and whether property names had to be changed."""
-    import kglite
-
-    # Names are checked against the schema before they reach a query; what is left to warn about is noise on stderr.
+    # Names are checked against the schema before they reach a query, so these warnings would only be noise on stderr.
     kglite.set_query_warning_policy("silent")
     engine = kglite.KnowledgeGraph()
     rename = partial(stored_name, reserved=RESERVED)
@@ -174,21 +172,21 @@ def _filled_engine(graph: PropertyGraph) -> tuple[Any, bool]:
     try:
         _create_nodes(engine, graph, rename)
         _create_relationships(engine, graph, rename)
-    except (kglite.KgError, OverflowError, TypeError, ValueError) as error:
+    except _REFUSALS as error:
         raise StoreError(f"the embedded engine refused the graph {graph.digest[:12]}: {error}") from error
     engine.read_only(True)
     return engine, renamed
 
 
 def _check_names(graph: PropertyGraph) -> None:
-    """The engine's patterns do not hold all characters, back-ticks or not; these they do (tried one by one)."""
+    """StoreError for a name that the engine cannot parse, even in back-ticks; all accepted characters were tried."""
     tables = [(t.label, t.columns) for t in graph.node_tables] + [
         (t.type, t.columns) for t in graph.relationship_tables
     ]
     for name in (name for title, columns in tables for name in (title, *columns)):
         if not _PLAIN_NAME.fullmatch(name):
             raise StoreError(
-                f"the embedded engine takes names of ASCII letters, digits and _ - . / ( ) `, not {name!r}",
+                f"the embedded engine accepts only ASCII letters, digits and _ - . / ( ) ` in names, not {name!r}",
                 hint="use --store neo4j",
             )
 

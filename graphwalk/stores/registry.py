@@ -15,7 +15,7 @@ STORES = Registry(
 
 
 class OpenDatabase(Protocol):
-    """What is behind the name of a store."""
+    """The function that a store is registered with."""
 
     async def __call__(
         self, environment: Environment, *, run_id: str, timeout_seconds: float, wait_seconds: float

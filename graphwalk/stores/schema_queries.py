@@ -22,7 +22,7 @@ _RELATIONSHIP_PROPERTIES = (
     "MATCH ({{ any_node }})-[r:{{ name | type }}]->() UNWIND keys(r) AS property RETURN DISTINCT property"
 )
 # Every engine orders values of mixed kinds in its own way; the CASE fixes ours (`value_order`).
-# The property is a parameter, since a server plans every new text anew, and that takes longer than to run it.
+# The property is a parameter: a server plans every new query text, which takes longer than running it.
 _SAMPLES = (
     "WITH DISTINCT e[$property] AS value WHERE value IS NOT NULL RETURN value "
     "ORDER BY CASE WHEN value >= '' THEN 2 WHEN value <= $infinity THEN 1 ELSE 0 END, value LIMIT $limit"

@@ -2,7 +2,7 @@
 
 Queries are written once, as Jinja text whose identifiers pass a filter (`{{ source_label | label }}`,
 `{{ relationship_type | type }}`, `{{ property | property }}`, `({{ any_node }})` for a node without a label), and are
-rendered by the store, which knows how its graph is told apart from others. Values travel only as parameters.
+rendered by the store, which knows how to tell its graph from others. Values travel only as parameters.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ class GraphStore(Protocol):
     def render(self, template: str, identifiers: Mapping[str, str | int | Sequence[str]]) -> str:
         """Cypher for this store: identifiers back-tick quoted, every node pattern confined to this graph.
 
-        A list of names serves loops in the template: one column for every property of a type.
+        A list of names is for loops in the template, such as one column per property of a type.
         """
         ...
 
@@ -40,14 +40,14 @@ class GraphStore(Protocol):
 
 
 class Database(Protocol):
-    """A place that holds graphs."""
+    """Something that holds graphs."""
 
     kind: str
 
     async def load(self, graph: PropertyGraph) -> GraphStore:
-        """Put a graph there, or find it complete. Idempotent: a load that was killed is completed or started anew."""
+        """Load a graph, or find it already there. Idempotent: a load that was killed is completed or started again."""
         ...
 
     async def close(self) -> None:
-        """Give back connections. Graphs stay until they are dropped."""
+        """Close the connections. Graphs stay until they are dropped."""
         ...

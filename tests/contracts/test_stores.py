@@ -94,7 +94,7 @@ async def test_hostile_names_are_names(any_database: Database) -> None:
         [Relationship(name, name, name, {name: 2}) for name in HOSTILE],
     )
     if any_database.kind == "embedded":
-        with pytest.raises(StoreError, match="takes names of ASCII letters"):
+        with pytest.raises(StoreError, match="accepts only ASCII letters"):
             await any_database.load(graph)
         return
     store = await any_database.load(graph)

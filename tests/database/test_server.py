@@ -78,10 +78,11 @@ def test_no_java(home: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "NEO4J_URI" in raised.value.hint
 
 
-def test_no_maven(home: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(StoreError, match="there is no mvn"):
-        java.fetch_jars(RELEASES["5.26"], Environment({"XDG_CACHE_HOME": str(tmp_path)}))
+        java.fetch_jars(RELEASES["5.26"])
 
 
 def test_the_compose_file_is_closed_to_others() -> None:

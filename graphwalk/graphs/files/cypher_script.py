@@ -81,7 +81,7 @@ def literal(value: Value | None) -> str:
 def _statements(graph: PropertyGraph) -> Iterator[str]:
     yield _HEADER + json.dumps(header(graph), ensure_ascii=False, separators=(",", ":"))
     tables = sorted(graph.node_tables, key=lambda table: table.label)
-    # kglite takes a label's property names from its first node, so that all of them must stand there.
+    # kglite takes a label's property names from its first node, so that node must have all of them.
     empty: dict[str, dict[str, Value | None]] = {
         table.label: dict.fromkeys(name for name, column in table.columns.items() if column.canonical().pool)
         for table in tables
@@ -113,7 +113,7 @@ def _read_statement(where: str, line: str, nodes: list[Node], relationships: lis
         ends = _unescaped(where, source), _unescaped(where, target)
         relationships.append(Relationship(_unquoted(type_), *ends, properties))
     elif line and not _INDEX.fullmatch(line):
-        raise ValueError(f"{where} is no statement of a graph script: {line[:80]}")
+        raise ValueError(f"{where} is not a statement of a graph script: {line[:80]}")
 
 
 def _entries(where: str, text: str | None) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def _word(where: str, word: str) -> Value | None:
     try:
         return int(word) if word.lstrip("-").isdigit() else float(word)
     except ValueError:
-        raise ValueError(f"{where}: {word!r} is no value") from None
+        raise ValueError(f"{where}: {word!r} is not a value") from None
 
 
 def _unquoted(name: str) -> str:

@@ -43,7 +43,7 @@ class _Reader:
         self._graph: ElementTree.Element | None = None
 
     def read(self, path: Path) -> PropertyGraph:
-        """ValueError or ParseError for what is no directed GraphML."""
+        """ValueError or ParseError if it is not a directed GraphML graph."""
         for event, element in ElementTree.iterparse(path, events=("start", "end")):
             tag = element.tag.rpartition("}")[2]
             if event == "end":

@@ -102,4 +102,4 @@ def _entries(document: dict[str, Any], kind: str, fields: tuple[str, ...]) -> It
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON number")
+    raise ValueError(f"{constant} is not a JSON number")

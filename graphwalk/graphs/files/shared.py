@@ -1,14 +1,14 @@
-"""What all graph formats share: safe writing, checked reading, and rows in an order that gives the same bytes."""
+"""What all graph formats share: lines written, checked reading, and rows in an order that gives the same bytes."""
 
 import math
-import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 from xml.etree.ElementTree import ParseError
 
 from graphwalk.errors import ConfigError
+from graphwalk.files import write_whole
 from graphwalk.types.episode import SCHEMA_VERSION
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Value
@@ -17,24 +17,13 @@ V = TypeVar("V")
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write text lines to a file that is there whole or not at all. ConfigError where that cannot be done."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with part.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{line}\n" for line in lines)
-        part.replace(path)
-    except (OSError, UnicodeEncodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise ConfigError(f"cannot write {path}: {reason}") from error
-    finally:
-        with suppress(OSError):
-            part.unlink()
+    """Write the lines of a graph; missing folders are made. ConfigError where that cannot be done."""
+    write_whole(path, (f"{line}\n" for line in lines), parents=True)
 
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """Turn what goes wrong while a graph file is read into a ConfigError that names the file."""
+    """Turn any error while a graph file is read into a ConfigError that names the file."""
     try:
         yield
     except (ValueError, ParseError, OSError) as error:
@@ -69,7 +58,7 @@ def checked_properties(where: str, properties: Mapping[Any, Any]) -> dict[str, V
     checked: dict[str, Value] = {}
     for name, value in properties.items():
         if not isinstance(name, str) or not name or _problem(name):
-            raise ValueError(f"{where}: {name!r} is no property name")
+            raise ValueError(f"{where}: {name!r} cannot be a property name")
         if value is None:
             continue
         if problem := _problem(value):
@@ -92,11 +81,11 @@ def _problem(value: Any) -> str | None:
     if type(value) not in (str, int, float, bool):
         return f"a value must be text, a number or a boolean, not {value!r}"
     if isinstance(value, float) and not math.isfinite(value):
-        return f"{value} is no finite number"
+        return f"{value} is not a finite number"
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         return f"{value} does not fit into 64 bits"
     if isinstance(value, str) and not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
-        return f"{value!r} is no valid Unicode text"
+        return f"{value!r} is not valid Unicode text"
     return None
 
 

@@ -21,7 +21,7 @@ def generate_graph(spec: GraphSpec, seed: int, index: int = 0) -> PropertyGraph:
     """Graph number `index` of a series; it depends on its spec, the seed and the index alone.
 
     Names, nodes, relationships and values are drawn separately: with another `missing_rate` the relationships stay.
-    Labels and types that nothing was drawn for are left out.
+    Labels and types without nodes or relationships are left out.
     """
     number = spec.offset + index
     words = WordMaker(seeds.generator(seed, "graph-names", number))
@@ -65,7 +65,7 @@ def _draw_pools(rng: np.random.Generator, words: WordMaker, spec: GraphSpec) -> 
 
 
 def _draw_pool(rng: np.random.Generator, words: WordMaker, size: int) -> tuple[Value, ...]:
-    """Random words, or numbers below 1000 with two decimals of which the last is no zero, so that all show two."""
+    """Random words, or numbers below 1000 whose second decimal is not zero, so that all show two."""
     if rng.integers(0, 2):
         return tuple(words.words(size, shortest=4))
     tenths, hundredths = np.divmod(distinct_integers(rng, 90_000, size), 9)

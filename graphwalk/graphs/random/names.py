@@ -16,7 +16,7 @@ _CONSONANTS = np.frombuffer(b"bcdfghjkmnpqrstvwxyz", dtype=np.uint8)
 _DIGITS = np.frombuffer(b"0123456789", dtype=np.uint8)
 _LONGEST = 8
 _KEY_SPARSITY = 20
-"""Only one in so many possible keys exists, so that a made-up one hardly ever does."""
+"""One in this many possible keys exists, so that an invented key hardly ever does."""
 
 CYPHER_WORDS = frozenset(
     """
@@ -48,7 +48,7 @@ def english_words() -> frozenset[str]:
 
 
 class WordMaker:
-    """Makes words of consonants and vowels in turn, of at most 8 letters; no word comes twice, whatever its case."""
+    """Makes words of alternating consonants and vowels, at most 8 letters long; no two differ only in case."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self._rng = rng

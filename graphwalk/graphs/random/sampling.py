@@ -1,4 +1,4 @@
-"""Random draws that numpy has no quick way for: distinct integers from a huge range, counts with a given mean."""
+"""Random draws for which numpy has no fast function: distinct integers from a huge range, counts with a given mean."""
 
 import numpy as np
 from numpy.typing import NDArray

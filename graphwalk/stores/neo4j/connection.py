@@ -5,15 +5,18 @@ from collections.abc import Mapping
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from neo4j import AsyncGraphDatabase, Query
+from neo4j.exceptions import DriverError, Neo4jError
+
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
 from graphwalk.stores.neo4j.errors import SLOW, may_pass, store_error
 from graphwalk.stores.neo4j.local_server import read_state
 
 GRACE_SECONDS = 1.5
-"""What a server may take beyond its own time limit before we hang up."""
+"""How long we wait beyond the server's own time limit before we hang up."""
 FIRST_ANSWER_SECONDS = 30.0
-"""For the first query: a server on a busy machine that has just started needs several seconds."""
+"""For the first query: a server that has just started on a busy machine needs several seconds."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 POOL_SIZE = 64
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
@@ -35,11 +38,11 @@ class Connection:
         self._notices = notices
 
     async def read(self, cypher: str, parameters: Mapping[str, Any], seconds: float, *, once: bool = False) -> Found:
-        """Rows of a query in READ mode, in which the server refuses to write; `once`: without waiting for a restart."""
+        """Rows of a query in READ mode, in which the server refuses writes; `once`: do not wait for a restart."""
         return await self._patiently("READ", cypher, parameters, seconds, 0.0 if once else self._wait_seconds)
 
     async def write(self, cypher: str, seconds: float = 120.0, **parameters: Any) -> list[dict[str, Any]]:
-        """Rows of a statement that may arrive twice: it must change nothing the second time."""
+        """Rows of a statement that may be sent twice: it must change nothing the second time."""
         found = await self._patiently("WRITE", cypher, parameters, seconds, self._wait_seconds)
         return [dict(zip(names, values, strict=True)) for names, values in found]
 
@@ -49,9 +52,6 @@ class Connection:
     async def _patiently(
         self, mode: Literal["READ", "WRITE"], cypher: str, parameters: Mapping[str, Any], seconds: float, wait: float
     ) -> Found:
-        from neo4j import Query
-        from neo4j.exceptions import DriverError, Neo4jError
-
         query = Query(cypher, timeout=seconds)
         clock = asyncio.get_running_loop().time
         deadline = clock() + wait
@@ -69,7 +69,7 @@ class Connection:
             pause = min(2 * pause, LONGEST_PAUSE)
 
     async def _send(self, mode: str, query: Any, parameters: Mapping[str, Any]) -> Found:
-        # A statement that commits by itself takes half the round trips of an explicit transaction.
+        # An auto-commit statement takes half the round trips of an explicit transaction.
         async with self._driver.session(database=self._database, default_access_mode=mode) as session:
             result = await session.run(query, parameters)
             names = list(result.keys())
@@ -83,15 +83,12 @@ class Connection:
 async def connect(environment: Environment, *, wait_seconds: float, notices: list[str] | None = None) -> Connection:
     """A connection that has answered once: to NEO4J_URI, else to what `graphwalk db up` started.
 
-    `notices` collects what the server warns about (deprecations, …); without it the server is told not to. StoreError
-    where nothing answers, the password is wrong, the database does not exist, or the server is no Neo4j.
+    `notices` collects the server's warnings (deprecations, …); without it the server sends none. StoreError
+    where nothing answers, the password is wrong, the database does not exist, or the server is not a Neo4j.
     """
-    from neo4j import AsyncGraphDatabase
-    from neo4j.exceptions import DriverError
-
     uri, user, password = _address(environment)
     if urlsplit(uri).scheme not in SCHEMES:
-        raise StoreError(f"{_place(uri)} is no address of a Neo4j", hint="NEO4J_URI=bolt://127.0.0.1:7687")
+        raise StoreError(f"{_place(uri)} is not the address of a Neo4j", hint="NEO4J_URI=bolt://127.0.0.1:7687")
     try:
         driver = AsyncGraphDatabase.driver(
             uri,
@@ -104,7 +101,7 @@ async def connect(environment: Environment, *, wait_seconds: float, notices: lis
             warn_notification_severity="OFF",
         )
     except (DriverError, ValueError) as error:
-        raise StoreError(f"{_place(uri)} is no address of a Neo4j: {error}", hint="correct NEO4J_URI") from error
+        raise StoreError(f"{_place(uri)} is not the address of a Neo4j: {error}", hint="correct NEO4J_URI") from error
     connection = Connection(driver, _place(uri), environment.neo4j_database, wait_seconds, notices)
     try:
         await connection.read("RETURN 1 AS ready", {}, FIRST_ANSWER_SECONDS, once=True)

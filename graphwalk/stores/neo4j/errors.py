@@ -1,5 +1,7 @@
 """What the Neo4j driver raises, turned into a cause and a next step."""
 
+from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable, UnsupportedServerProduct
+
 from graphwalk.errors import StoreError
 
 SLOW = "ask for fewer hops or a smaller graph, or raise the time limit"
@@ -7,9 +9,7 @@ _START = "graphwalk db up   (or set NEO4J_URI to a running server)"
 
 
 def may_pass(error: Exception) -> bool:
-    """True for what a restart, a lost connection or a clash of transactions explains, so that trying again may help."""
-    from neo4j.exceptions import DriverError, Neo4jError, ServiceUnavailable
-
+    """True for an error that a restart, a lost connection or a deadlock explains, so that a retry may help."""
     if isinstance(error, DriverError | Neo4jError):
         return isinstance(error, ServiceUnavailable) or error.is_retryable()
     return isinstance(error, ConnectionError)
@@ -17,10 +17,8 @@ def may_pass(error: Exception) -> bool:
 
 def store_error(error: Exception, place: str, cypher: str, database: str | None) -> StoreError:
     """The StoreError for an error of the driver; `place` is the address of the server."""
-    from neo4j import exceptions as e
-
     code = getattr(error, "code", None) or ""
-    if isinstance(error, e.AuthError):
+    if isinstance(error, AuthError):
         return StoreError(
             f"Neo4j at {place} refuses the user name or password", hint="set NEO4J_USERNAME and NEO4J_PASSWORD"
         )
@@ -28,10 +26,10 @@ def store_error(error: Exception, place: str, cypher: str, database: str | None)
         return StoreError(f"Neo4j at {place} has no database {database!r}", hint="unset or correct NEO4J_DATABASE")
     if "TransactionTimedOut" in code:
         return StoreError(f"a query took too long on Neo4j at {place}\n{cypher}", hint=SLOW)
-    if isinstance(error, e.Neo4jError) and not may_pass(error):
+    if isinstance(error, Neo4jError) and not may_pass(error):
         return StoreError(f"Neo4j at {place} refused a query: {error.message}\n{cypher}")
     if isinstance(error, TypeError | ValueError):
-        return StoreError(f"a parameter of a query is no value of Neo4j: {error}\n{cypher}")
-    if isinstance(error, e.UnsupportedServerProduct) or "looks like HTTP" in str(error):
+        return StoreError(f"a query parameter has a type that Neo4j does not know: {error}\n{cypher}")
+    if isinstance(error, UnsupportedServerProduct) or "looks like HTTP" in str(error):
         return StoreError(f"what answers at {place} is not a Neo4j: {error}", hint=_START)
     return StoreError(f"Neo4j at {place} cannot be reached: {error or type(error).__name__}", hint=_START)

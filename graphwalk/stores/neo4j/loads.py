@@ -3,8 +3,8 @@
     loading ──→ complete ──→ dropping ──→ (gone)
        └── its process died: emptied and begun anew
 
-A graph is used only while it is complete, so that nobody sees half of one. Its owner keeps a lease alive; what has an
-expired lease, or a dead owner, was left behind by a killed run. The server's clock is the only clock.
+A graph is used only while it is complete, so that nobody sees half of one. Its owner keeps renewing a lease; a graph
+with an expired lease, or a dead owner, was left behind by a killed run. The server's clock is the only clock.
 """
 
 from dataclasses import dataclass
@@ -16,16 +16,16 @@ from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.process import is_dead
 
 LEASE_SECONDS = 600.0
-"""Of a graph in use; renewed every fifth of it."""
+"""Lease of a graph in use; it is renewed five times in this time."""
 LOADING_SECONDS = 60.0
-"""Of a graph that is being loaded or dropped; renewed by every batch."""
+"""Lease of a graph that is being loaded or dropped; every batch renews it."""
 
 State = Literal["loading", "complete", "dropping"]
 
 
 @dataclass(frozen=True)
 class Load:
-    """One graph in the database, as the ledger has it. `kept`: its run ended in good order and left it there."""
+    """One graph in the database, as the ledger has it. `kept`: its run ended properly and left it there."""
 
     scope: str
     run_id: str
@@ -49,7 +49,7 @@ class Load:
 
 
 class Ledger:
-    """Reads and writes `GraphWalkLoad` nodes on behalf of one owner. Every statement may safely arrive twice."""
+    """Reads and writes `GraphWalkLoad` nodes on behalf of one owner. Every statement can safely be sent twice."""
 
     def __init__(self, connection: Connection, owner: str) -> None:
         self.owner = owner

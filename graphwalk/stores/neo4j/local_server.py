@@ -1,12 +1,15 @@
-"""Where `graphwalk db up` writes down how its Neo4j is reached, for every later command to find."""
+"""How to reach the Neo4j that `graphwalk db up` started, written down for every later command."""
 
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
+import platformdirs
+
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
+from graphwalk.files import write_whole
 
 
 @dataclass(frozen=True)
@@ -32,8 +35,7 @@ class LocalServer:
 def state_folder(environment: Environment) -> Path:
     """The folder of `graphwalk db`: GRAPHWALK_HOME, else the user's state folder."""
     home = environment.get("GRAPHWALK_HOME")
-    state = environment.get("XDG_STATE_HOME") or "~/.local/state"
-    return Path(home).expanduser() if home else Path(state).expanduser() / "graphwalk"
+    return Path(home).expanduser() if home else platformdirs.user_state_path("graphwalk", appauthor=False)
 
 
 def state_file(environment: Environment) -> Path:
@@ -41,7 +43,7 @@ def state_file(environment: Environment) -> Path:
 
 
 def read_state(environment: Environment) -> LocalServer | None:
-    """What `db up` started and `db down` did not stop; None if nothing. StoreError if the file is damaged."""
+    """The server that `db up` started and `db down` has not stopped, or None. StoreError if the file is damaged."""
     file = state_file(environment)
     try:
         fields = json.loads(file.read_text(encoding="utf-8"))
@@ -57,10 +59,5 @@ def write_state(environment: Environment, server: LocalServer) -> None:
 
 
 def write_private(file: Path, text: str) -> None:
-    """A file that only its owner can read, replaced in one step."""
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    scratch = file.with_name(file.name + ".new")
-    scratch.unlink(missing_ok=True)
-    scratch.touch(mode=0o600)
-    scratch.write_text(text, encoding="utf-8")
-    scratch.replace(file)
+    """A file in a folder that only its owner can read. StoreError where it cannot be written."""
+    write_whole(file, [text], private=True, parents=True, error=StoreError)

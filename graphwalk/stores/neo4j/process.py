@@ -1,28 +1,30 @@
 """Who loaded a graph: a process, named so that others on the same machine can tell whether it still lives."""
 
-import os
 import platform
 from pathlib import Path
 from uuid import uuid4
 
+import psutil
+
 
 def this_process() -> str:
-    """machine / process id / start time / random part; different for every call."""
-    return f"{_machine()}/{os.getpid()}/{_start_time(os.getpid())}/{uuid4().hex[:8]}"
+    """machine / process id / start / random part; different for every call."""
+    process = psutil.Process()
+    return f"{_machine()}/{process.pid}/{_start(process)}/{uuid4().hex[:8]}"
 
 
-def is_dead(process: str) -> bool:
+def is_dead(name: str) -> bool:
     """True if the process ran on this machine and is gone; False where that cannot be known."""
-    machine, pid, start, _ = process.rsplit("/", 3)
+    machine, pid, start, _ = name.rsplit("/", 3)
     if machine != _machine():
         return False
     try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
+        process = psutil.Process(int(pid))
+        return process.status() == psutil.STATUS_ZOMBIE or start not in ("", _start(process))
+    except psutil.NoSuchProcess:
         return True
-    except PermissionError:
-        pass  # it lives, and is somebody else's
-    return start != _start_time(int(pid))
+    except psutil.AccessDenied:
+        return False  # it lives, and is somebody else's
 
 
 def _machine() -> str:
@@ -34,9 +36,9 @@ def _machine() -> str:
     return f"{platform.node()}:{boot.read_text().strip()}:{namespace.readlink()}"
 
 
-def _start_time(pid: int) -> str:
-    """Clock ticks from boot to start, which tells a process from a later one of the same number; "" if unknown."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
-    except OSError:
-        return ""
+def _start(process: psutil.Process) -> str:
+    """Hundredths of a second from boot to start, which tells a process from a later one of the same number.
+
+    The time of day would not do: a clock that is set would make living processes look dead.
+    """
+    return str(round(100 * (process.create_time() - psutil.boot_time())))

@@ -21,7 +21,7 @@ from graphwalk.types.values import Row
 
 BATCH = 10_000
 WATCH_SECONDS = 0.5
-"""Between two looks at a graph that another process is loading."""
+"""Pause between two checks of a graph that another process is loading."""
 
 
 def scope_of(run_id: str, digest: str) -> str:
@@ -69,7 +69,7 @@ class Neo4jDatabase:
             return self._stores[scope]
 
     async def _load(self, graph: PropertyGraph, scope: str) -> None:
-        """Find the graph complete, or make it so; waits while another process is at it."""
+        """Find the complete graph, or load it; waits while another process is loading it."""
         while True:
             load = await self._ledger.enter(
                 scope, self._run_id, graph.digest, graph.node_count, graph.relationship_count
@@ -132,7 +132,7 @@ class Neo4jDatabase:
         return await self._ledger.loads()
 
     async def clean(self, *, kept: bool = False) -> list[Load]:
-        """Remove what killed runs left, with `kept` also what finished runs left; never what a living run uses."""
+        """Remove what killed runs left, with `kept` also what finished runs left; never what a running run uses."""
         unused = [load for load in await self.loads() if load.dead or (kept and load.kept)]
         for load in unused:
             await self._remove(load)
@@ -141,7 +141,7 @@ class Neo4jDatabase:
     async def _renew_leases(self) -> None:
         while True:
             await asyncio.sleep(LEASE_SECONDS / 5)
-            # A server that is away is the business of the queries that need it; the next renewal may find it back.
+            # If the server is away, the queries that need it say so; it may be back at the next renewal.
             with suppress(StoreError):
                 await self._ledger.renew(list(self._stores))
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from neo4j.graph import Node, Path, Relationship
+
 SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
@@ -21,8 +23,6 @@ def plain(value: Any, scope: str | None) -> Any:
 
 
 def _graph_value(value: Any, scope: str | None) -> Any:
-    from neo4j.graph import Node, Path, Relationship
-
     if isinstance(value, Node):
         return {"labels": sorted(value.labels - {scope}), "properties": plain(dict(value.items()), scope)}
     if isinstance(value, Relationship):

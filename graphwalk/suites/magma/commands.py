@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from graphwalk.console import data
+
 if TYPE_CHECKING:
     from graphwalk.suites.magma.config import MagmaSpec
 
@@ -47,7 +49,6 @@ def generate_magma_command(
 
     Each final answer is checked against networkx.
     """
-    from graphwalk.console import data
     from graphwalk.suites.magma.generator.traces import make_traces, write_traces
 
     specs = magma_specs(algorithm, nodes, count, p, [split])
@@ -74,7 +75,6 @@ def export_magma_command(
 
     `datasets`, TRL and what takes the OpenAI chat format read them.
     """
-    from graphwalk.console import data
     from graphwalk.suites.magma.export import export_magma
     from graphwalk.suites.magma.suite import MagmaSuite
     from graphwalk.suites.magma.verify_export import verify_export

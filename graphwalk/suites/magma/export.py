@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.errors import ConfigError
+from graphwalk.files import is_scratch, make_folder, write_whole
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import write_answer
@@ -40,9 +41,9 @@ def export_magma(
     unknown = sorted(set(strategies) - set(MagmaSuite.settings))
     if unknown or not strategies:
         raise ConfigError(f"no strategy {', '.join(unknown)}", hint=f"strategies: {', '.join(MagmaSuite.settings)}")
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    make_folder(folder)
+    if any(not is_scratch(entry) for entry in folder.iterdir()):
         raise ConfigError(f"{folder} exists and is not an empty folder", hint="name a new folder")
-    folder.mkdir(parents=True, exist_ok=True)
     write = _write_mixed if mixed else _write_apart
     manifest = {
         "schema_version": SCHEMA_VERSION,
@@ -53,7 +54,7 @@ def export_magma(
         "mixed": mixed,
         "files": list(write(specs, folder, seed, strategies)),
     }
-    (folder / MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    write_whole(folder / MANIFEST, [json.dumps(manifest, indent=2), "\n"])
     return manifest
 
 
@@ -91,10 +92,8 @@ def _write_mixed(specs: Sequence[MagmaSpec], folder: Path, seed: int, strategies
 
 def _write(path: Path, lines: Sequence[str], facts: Manifest) -> Manifest:
     """Write a file that does not exist yet; its entry in the manifest."""
-    data = "".join(lines).encode()
-    try:
-        with path.open("xb") as file:
-            file.write(data)
-    except FileExistsError as error:
-        raise ConfigError(f"two exports would be written to {path.name}", hint="ask for every kind once") from error
-    return {"file": path.name, **facts, "chats": len(lines), "sha256": hashlib.sha256(data).hexdigest()}
+    if path.exists():
+        raise ConfigError(f"two exports would be written to {path.name}", hint="ask for every kind once")
+    write_whole(path, lines)
+    digest = hashlib.sha256("".join(lines).encode()).hexdigest()
+    return {"file": path.name, **facts, "chats": len(lines), "sha256": digest}

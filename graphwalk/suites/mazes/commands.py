@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from graphwalk.console import data, say, stdout
+
 
 def generate_maze_command(
     size: Annotated[int, typer.Option(help="Cells on a side.")] = 10,
@@ -26,7 +28,6 @@ def generate_maze_command(
     Each has exactly so many walls, and a start and a goal far enough apart.
     """
     from graphwalk.config.yaml_files import validate
-    from graphwalk.console import data, say, stdout
     from graphwalk.suites.mazes.config import MazeSpec
     from graphwalk.suites.mazes.generator.maze import generate_mazes
     from graphwalk.suites.mazes.pictures.drawing import draw

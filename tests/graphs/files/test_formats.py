@@ -129,7 +129,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(ConfigError, match=r"cannot write .*g\.json"):
+    with pytest.raises(ConfigError, match=r"g\.json cannot be written"):
         save_graph(SMALL, tmp_path / "file" / "g.json")
 
 
@@ -164,8 +164,8 @@ def document(**fields: object) -> str:
         (document(nodes=[NODE | {"properties": {"p": [1]}}]), r"nodes\[0\], property 'p': a value must be text"),
         (document(nodes=[NODE | {"properties": {"key": "a"}}]), r"nodes\[0\]: 'key' is the key of the node"),
         (document(nodes=[NODE | {"properties": {"p": 2**63}}]), "does not fit into 64 bits"),
-        (document(nodes=[NODE | {"properties": {"p": float("nan")}}]), "NaN is no JSON number"),
-        (document(nodes=[NODE | {"properties": {"p": "\ud800"}}]), "no valid Unicode"),
+        (document(nodes=[NODE | {"properties": {"p": float("nan")}}]), "NaN is not a JSON number"),
+        (document(nodes=[NODE | {"properties": {"p": "\ud800"}}]), "not valid Unicode"),
         (document(nodes=[NODE, NODE]), "two nodes have the same key 'a'"),
         (document(relationships=[EDGE | {"target": "b"}]), "names the node 'b', which does not exist"),
         (document(relationships=[EDGE, {"type": "R"}]), r"relationships\[1\] lacks the field 'source'"),
@@ -182,8 +182,8 @@ def test_damaged_json_is_a_clear_error(text: str, message: str, tmp_path: Path) 
     ("suffix", "old", "new", "message"),
     [
         (".cypher", "// graphwalk", "// other", "line 1: a graph script begins with"),
-        (".cypher", "CREATE (:`Mubo`", "MERGE (:`Mubo`", "line 5 is no statement of a graph script"),
-        (".cypher", "1.25", "1.2.5", r"line 4: '1\.2\.5' is no value"),
+        (".cypher", "CREATE (:`Mubo`", "MERGE (:`Mubo`", "line 5 is not a statement of a graph script"),
+        (".cypher", "1.25", "1.2.5", r"line 4: '1\.2\.5' is not a value"),
         (".cypher", "'zuvek'", "'zuvek", "line 6: cannot read the properties from"),
         (".cypher", "'zuvek'", r"'zu\wek'", r"line 6: unknown escape \\w"),
         (".cypher", "b:`Mubo` {`key`: 'c1x9'", "b:`Mubo` {`key`: 'no'", "names the node 'no'"),

@@ -176,7 +176,7 @@ async def test_look_ups_by_key_use_the_index(opened: Neo4jDatabase) -> None:
         ({"NEO4J_PASSWORD": "wrong-password"}, "refuses the user name or password", "NEO4J_PASSWORD"),
         ({"NEO4J_DATABASE": "nosuch"}, "has no database 'nosuch'", "NEO4J_DATABASE"),
         ({"NEO4J_URI": "bolt://127.0.0.1:9"}, "cannot be reached", "graphwalk db up"),
-        ({"NEO4J_URI": "http://127.0.0.1:7474"}, "is no address of a Neo4j", "bolt://"),
+        ({"NEO4J_URI": "http://127.0.0.1:7474"}, "is not the address of a Neo4j", "bolt://"),
     ],
 )
 async def test_what_is_wrong_is_said(

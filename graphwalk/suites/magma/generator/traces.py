@@ -2,18 +2,17 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from graphwalk.errors import ConfigError
+from graphwalk.files import write_whole
 from graphwalk.suites.magma.config import Algorithm, MagmaSpec
 from graphwalk.suites.magma.generator.algorithms import Adjacency, Step, bfs, dfs, dijkstra, floyd_warshall, mst_prim
 from graphwalk.suites.magma.generator.check import check_final
-from graphwalk.suites.magma.generator.instances import ROOTED, WEIGHTED, Instance, instances
+from graphwalk.suites.magma.generator.instances import Instance, instances
 
 ALGORITHMS: tuple[Algorithm, ...] = ("bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim")
 
@@ -99,45 +98,16 @@ def adjacency_of(instance: Instance) -> Adjacency:
 
 
 def write_traces(traces: Iterable[MagmaTrace], path: Path) -> int:
-    """Write a data set, one JSON object a line, as the traces come; how many there were."""
+    """Write a data set, one JSON object a line, as the traces come; how many there were.
+
+    ConfigError where it cannot be written.
+    """
     written = 0
-    with path.open("w", encoding="utf-8") as file:
-        for trace in traces:
-            file.write(json.dumps(trace.as_json()) + "\n")
-            written += 1
+
+    def lines() -> Iterator[str]:
+        nonlocal written
+        for written, trace in enumerate(traces, start=1):  # noqa: B007 -- counts for the caller
+            yield json.dumps(trace.as_json()) + "\n"
+
+    write_whole(path, lines())
     return written
-
-
-def read_traces(path: Path) -> Iterator[MagmaTrace]:
-    """The traces of a data set file. ConfigError names the line that is no trace; steps are computed, not trusted."""
-    with path.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            try:
-                yield _trace(json.loads(line))
-            except (ValueError, KeyError, TypeError) as error:
-                raise ConfigError(f"{path}:{number}: not a trace of an algorithm: {error}") from error
-
-
-def _trace(record: Mapping[str, Any]) -> MagmaTrace:
-    algorithm = record["algorithm"]
-    if algorithm not in ALGORITHMS:
-        raise ValueError(f"unknown algorithm {algorithm!r}")
-    instance = _instance(record, algorithm)
-    steps = run_algorithm(algorithm, instance)
-    if [step._asdict() for step in steps] != record["steps"]:
-        raise ValueError("its steps are not those of the algorithm")
-    place = (record["p"], record["seed"], record["split"], record["index"])
-    return MagmaTrace(algorithm, instance, steps, *place)
-
-
-def _instance(record: Mapping[str, Any], algorithm: str) -> Instance:
-    n, edges = record["n"], tuple((i, j) for i, j in record["edges"])
-    if not all(0 <= i < j < n for i, j in edges) or any(a >= b for a, b in pairwise(edges)):
-        raise ValueError("edges are pairs i < j of nodes, in lexicographic order")
-    weights = tuple(map(float, record["weights"])) if algorithm in WEIGHTED else None
-    source = record["source"] if algorithm in ROOTED else None
-    if weights is not None and len(weights) != len(edges):
-        raise ValueError("there must be one weight per edge")
-    if source is not None and not 0 <= source < n:
-        raise ValueError(f"source {source} is no node")
-    return Instance(n, edges, weights, source)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from graphwalk.errors import ConfigError
-from graphwalk.suites.mazes.generator.lines import write_mazes, write_whole
+from graphwalk.files import write_whole
+from graphwalk.suites.mazes.generator.lines import write_mazes
 from graphwalk.suites.mazes.generator.maze import Maze
 from graphwalk.suites.mazes.pictures.drawing import draw
 from graphwalk.suites.mazes.pictures.svg import maze_svg

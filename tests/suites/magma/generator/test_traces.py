@@ -14,7 +14,7 @@ from graphwalk.errors import ConfigError, OracleError
 from graphwalk.suites.magma.config import MagmaSpec
 from graphwalk.suites.magma.generator.check import check_final
 from graphwalk.suites.magma.generator.instances import Instance, instances
-from graphwalk.suites.magma.generator.traces import ALGORITHMS, MagmaTrace, make_traces, read_traces, write_traces
+from graphwalk.suites.magma.generator.traces import ALGORITHMS, MagmaTrace, make_traces, write_traces
 
 SPLITS = ("train", "validation", "test")
 
@@ -173,18 +173,11 @@ def test_networkx_refuses_a_wrong_answer() -> None:
             check_final("mst_prim", square, broken)
 
 
-def test_data_sets_are_read_back_and_checked(tmp_path: Path) -> None:
+def test_a_data_set_has_one_trace_a_line(tmp_path: Path) -> None:
     traces = [trace for algorithm in ALGORITHMS for trace in made(algorithm=algorithm, nodes=6, count=2)]
-    records = [trace.as_json() for trace in traces]
     file = tmp_path / "traces.jsonl"
     assert write_traces(traces, file) == 10
-    assert [json.loads(line) for line in file.read_text().splitlines()] == records
-    assert list(read_traces(file)) == traces
-    records[1]["steps"][0]["answer"] = [5]
-    for bad in (json.dumps(records[1]), "{", "[]", '{"algorithm": "a_star"}', "{}"):
-        file.write_text(f"{json.dumps(records[0])}\n{bad}\n")
-        with pytest.raises(ConfigError, match=r"traces\.jsonl:2: not a trace"):
-            list(read_traces(file))
+    assert [json.loads(line) for line in file.read_text().splitlines()] == [trace.as_json() for trace in traces]
 
 
 @pytest.mark.slow

@@ -14,14 +14,14 @@ _UNKNOWN = float("nan")
 
 
 class Player(NamedTuple):
-    """Who is measured: one row of a table."""
+    """A model in a setting: one row of a table."""
 
     model: str
     setting: str
 
 
-class Episode(NamedTuple):
-    """What tells an episode apart, and the groups it is in."""
+class Case(NamedTuple):
+    """One episode as statistics sees it: who played which task, and the groups it is in."""
 
     player: Player
     task_id: str
@@ -29,7 +29,7 @@ class Episode(NamedTuple):
     cluster: str
     groups: tuple[Any, ...]
     failure: str | None = None
-    """Why it ended as it did, where that was no doing of the model's answer."""
+    """Why the episode broke off, for example an error of the provider; None if it did not."""
 
     @property
     def key(self) -> tuple[Player, str, int]:
@@ -37,22 +37,22 @@ class Episode(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Measured:
-    """`values[i, j]` is measure j of episode i, NaN where unknown. Episodes are in ascending order of their keys."""
+class Observations:
+    """`values[i, j]` is measure j of case i, NaN where unknown. Cases are in ascending order of their keys."""
 
     suite: SuiteReport
-    episodes: Sequence[Episode]
+    cases: Sequence[Case]
     values: NDArray[np.float64]
-    baselines: "Measured | None" = None
+    baselines: "Observations | None" = None
     remarks: Sequence[str] = ()
     """What the results themselves give to note, sorted."""
 
     @property
     def players(self) -> list[Player]:
-        return sorted({episode.player for episode in self.episodes})
+        return sorted({case.player for case in self.cases})
 
     def rows_of(self, player: Player) -> NDArray[np.int64]:
-        return np.array([i for i, episode in enumerate(self.episodes) if episode.player == player], dtype=np.int64)
+        return np.array([i for i, case in enumerate(self.cases) if case.player == player], dtype=np.int64)
 
     def column(self, name: str) -> NDArray[np.float64]:
         number = next(i for i, measure in enumerate(self.suite.measures) if measure.name == name)
@@ -60,21 +60,21 @@ class Measured:
         return column
 
 
-def measure_results(results: Iterable[ResultRecord], suite: SuiteReport) -> Measured:
-    """Measure every result; of an episode that was run again the last one counts. The order makes no difference."""
+def observe(results: Iterable[ResultRecord], suite: SuiteReport) -> Observations:
+    """Read all measures off every result, in any order; of an episode that was run again the last one counts."""
     collected, baselines = _Collector(suite), _Collector(suite)
     remarks: set[str | None] = set()
     for result in suite.records(results):
         collected.add(result)
         baselines.add_new(suite.baselines(result))
         remarks.add(suite.remark(result))
-    return collected.measured(baselines.measured(), sorted(remark for remark in remarks if remark is not None))
+    return collected.observations(baselines.observations(), sorted(remark for remark in remarks if remark is not None))
 
 
 class _Collector:
     def __init__(self, suite: SuiteReport) -> None:
         self._suite = suite
-        self._episodes: dict[tuple[Player, str, int], tuple[Episode, array[float]]] = {}
+        self._cases: dict[tuple[Player, str, int], tuple[Case, array[float]]] = {}
         self._shared: dict[Any, Any] = {}
 
     def add(self, result: ResultRecord) -> None:
@@ -83,7 +83,7 @@ class _Collector:
         cluster = result["task"]["graph_digest"]
         share = self._shared.setdefault
         failure = _failure(result)
-        episode = Episode(
+        case = Case(
             share(player, player),
             result["task_id"],
             result["repeat"],
@@ -91,20 +91,20 @@ class _Collector:
             share(groups, groups),
             share(failure, failure),
         )
-        self._episodes[episode.key] = episode, array("d", _values(self._suite.measures, result))
+        self._cases[case.key] = case, array("d", _values(self._suite.measures, result))
 
     def add_new(self, results: Iterator[ResultRecord]) -> None:
         """The first result of each episode is enough where all are the same."""
         for result in results:
-            if (Player(result["model"], result["setting"]), result["task_id"], result["repeat"]) not in self._episodes:
+            if (Player(result["model"], result["setting"]), result["task_id"], result["repeat"]) not in self._cases:
                 self.add(result)
 
-    def measured(self, baselines: Measured | None = None, remarks: Sequence[str] = ()) -> Measured:
-        ordered = [self._episodes[key] for key in sorted(self._episodes)]
+    def observations(self, baselines: Observations | None = None, remarks: Sequence[str] = ()) -> Observations:
+        ordered = [self._cases[key] for key in sorted(self._cases)]
         values = np.array([row for _, row in ordered], dtype=np.float64)
-        return Measured(
+        return Observations(
             self._suite,
-            [episode for episode, _ in ordered],
+            [case for case, _ in ordered],
             values.reshape(len(ordered), len(self._suite.measures)),
             baselines,
             remarks,

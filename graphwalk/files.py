@@ -1,0 +1,122 @@
+"""Files that are there whole or not at all, whatever ends the process or fills the disk while they are written."""
+
+import errno
+import os
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TextIO
+from uuid import uuid4
+
+from graphwalk.errors import ConfigError, GraphwalkError
+
+FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
+_SCRATCH_START, _SCRATCH_END = ".graphwalk-", ".part"
+_STALE_SECONDS = 3600.0
+"""A scratch file untouched for so long belongs to a process that was killed."""
+_HINTS = {
+    errno.ENOENT: "make the folder first, or choose another place",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.EISDIR: "name a file, not a folder",
+    **dict.fromkeys(FULL_DISK, "free some space, or choose another disk, and run the command again"),
+}
+
+
+def write_whole(
+    path: Path,
+    texts: Iterable[str],
+    *,
+    private: bool = False,
+    parents: bool = False,
+    keep: Path | None = None,
+    error: type[GraphwalkError] = ConfigError,
+) -> None:
+    """Write a UTF-8 text file in one step: a reader sees the old file or the new one, also after a power cut.
+
+    `texts` are joined as they come, and never held in memory together. `private`: only the owner may read the file.
+    `parents`: missing folders are made. `keep`: where a file that is replaced goes on to exist. Whatever cannot be
+    written is an `error` with the cause, and leaves nothing behind; an exception from `texts` passes through. A link
+    stays a link; a device or a pipe is written to as it is.
+    """
+    try:
+        if parents:
+            _make_folders(path.parent, private)
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if path.exists() and not path.is_file():
+            with path.open("w", encoding="utf-8") as device:
+                device.writelines(texts)
+        else:
+            _replace(path.resolve(), texts, 0o600 if private else 0o666, keep)
+    except (OSError, UnicodeEncodeError) as cause:
+        raise cannot_write(path, cause, error) from cause
+
+
+def make_folder(path: Path, *, private: bool = False, error: type[GraphwalkError] = ConfigError) -> None:
+    """A folder with all folders above it, if it is not there yet. `error` where it cannot be made."""
+    try:
+        _make_folders(path, private)
+    except OSError as cause:
+        raise cannot_write(path, cause, error) from cause
+
+
+def cannot_write(path: Path, cause: OSError | UnicodeError, error: type[GraphwalkError]) -> GraphwalkError:
+    """The error for a file or folder that cannot be written, with the next step as its hint."""
+    if not isinstance(cause, OSError):
+        return error(f"{path} cannot be written: {cause}")
+    hint = _HINTS.get(cause.errno or 0, "choose a place that you may write to")
+    return error(f"{path} cannot be written: {cause.strerror}", hint=hint)
+
+
+def is_scratch(path: Path) -> bool:
+    """True for what a killed writer left behind; it counts as nothing."""
+    return path.name.startswith(_SCRATCH_START) and path.name.endswith(_SCRATCH_END)
+
+
+def _make_folders(path: Path, private: bool) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
+    except FileExistsError as cause:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from cause
+
+
+def _replace(path: Path, texts: Iterable[str], mode: int, keep: Path | None) -> None:
+    _sweep(path.parent)
+    scratch = path.with_name(f"{_SCRATCH_START}{uuid4().hex}{_SCRATCH_END}")
+    number = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+    try:
+        with open(number, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123 -- a path could not be exclusive
+            _write_down(file, texts)
+        if keep is not None and path.exists():
+            keep.unlink(missing_ok=True)
+            os.link(path, keep)
+        scratch.replace(path)
+    finally:
+        with suppress(OSError):
+            scratch.unlink()
+    _sync_folder(path.parent)
+
+
+def _write_down(file: TextIO, texts: Iterable[str]) -> None:
+    file.writelines(texts)
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the disk confirm the new name. Some file systems refuse; the file is whole there all the same."""
+    with suppress(OSError):
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what killed writers left in a folder."""
+    for scratch in folder.glob(f"{_SCRATCH_START}*{_SCRATCH_END}"):
+        with suppress(OSError):
+            if time.time() - scratch.stat().st_mtime > _STALE_SECONDS:
+                scratch.unlink()

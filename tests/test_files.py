@@ -1,0 +1,160 @@
+"""Files that are there whole or not at all, on disks that are full and in folders that are not there."""
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from graphwalk.errors import ConfigError, GraphwalkError, RunLogError, StoreError
+from graphwalk.files import is_scratch, make_folder, write_whole
+from graphwalk.jsonlines import LineWriter, read_lines
+
+
+@contextmanager
+def largest_file(size: int) -> Iterator[None]:
+    """A disk that takes no file larger than `size` bytes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_texts_are_written_as_they_are_and_nothing_else_stays(tmp_path: Path) -> None:
+    write_whole(tmp_path / "a.txt", ["one\r\n", "zwei ü\n"])
+    write_whole(tmp_path / "a.txt", iter(["three\r\n", "vier ü"]))
+    assert (tmp_path / "a.txt").read_bytes() == "three\r\nvier ü".encode()
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_private_files_and_the_folders_made_for_them_are_closed_to_others(tmp_path: Path) -> None:
+    file = tmp_path / "home" / "secret"
+    write_whole(file, ["x"], private=True, parents=True)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_other_files_have_the_mode_of_any_new_file(tmp_path: Path) -> None:
+    write_whole(tmp_path / "a", ["x"])
+    (tmp_path / "b").touch()
+    assert (tmp_path / "a").stat().st_mode == (tmp_path / "b").stat().st_mode
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    write_whole(tmp_path / "link", ["x"])
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "a").read_text() == "x"
+
+
+def test_the_former_file_can_be_kept(tmp_path: Path) -> None:
+    for text in ("first", "second", "third"):
+        write_whole(tmp_path / "a", [text], keep=tmp_path / "a.old")
+    assert [(tmp_path / name).read_text() for name in ("a", "a.old")] == ["third", "second"]
+
+
+@pytest.mark.parametrize(
+    ("place", "cause", "next_step"),
+    [
+        ("missing/a", "No such file", "make the folder"),
+        ("file/a", "Not a directory", "choose a place"),
+        ("folder", "Is a directory", "name a file"),
+        ("n" * 256, "name too long", "shorter name"),
+        ("/dev/full", "No space left", "free some space"),
+        ("/proc/graphwalk", "No such file", "another place"),
+    ],
+)
+def test_what_cannot_be_written_is_said(tmp_path: Path, place: str, cause: str, next_step: str) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ConfigError, match=f"cannot be written: .*{cause}") as raised:
+        write_whole(tmp_path / place, ["x"])
+    assert next_step in raised.value.hint
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "folder"]
+
+
+@pytest.mark.parametrize("error", [ConfigError, RunLogError, StoreError])
+def test_the_caller_chooses_the_kind_of_error(tmp_path: Path, error: type[GraphwalkError]) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(error, match="cannot be written"):
+        write_whole(tmp_path / "file" / "a", ["x"], parents=True, error=error)
+    with pytest.raises(error, match="cannot be written"):
+        make_folder(tmp_path / "file" / "folder", error=error)
+
+
+def test_a_full_disk_leaves_the_old_file(tmp_path: Path) -> None:
+    write_whole(tmp_path / "a", ["old"])
+    with largest_file(1000), pytest.raises(ConfigError, match="cannot be written") as raised:
+        write_whole(tmp_path / "a", ("0123456789" for _ in range(100_000)))
+    assert "free some space" in raised.value.hint
+    assert (tmp_path / "a").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_text_that_no_file_can_hold(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="surrogates not allowed"):
+        write_whole(tmp_path / "a", ["\ud800"])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_of_the_texts_passes_through(tmp_path: Path) -> None:
+    def texts() -> Iterator[str]:
+        yield "half"
+        raise KeyError("texts")
+
+    with pytest.raises(KeyError, match="texts"):
+        write_whole(tmp_path / "a", texts())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_texts_are_not_made_where_they_cannot_be_written(tmp_path: Path) -> None:
+    texts = iter(["x"])
+    with pytest.raises(ConfigError):
+        write_whole(tmp_path / "no" / "a", texts)
+    assert list(texts) == ["x"]
+
+
+_ENDLESS = """
+import sys
+from itertools import repeat
+from pathlib import Path
+from graphwalk.files import write_whole
+write_whole(Path(sys.argv[1]), repeat("x" * 1000))
+"""
+
+
+def test_what_a_killed_writer_leaves_is_no_obstacle_and_goes_in_time(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("old")
+    with subprocess.Popen(
+        [sys.executable, "-c", _ENDLESS, str(tmp_path / "a")], cwd=Path(__file__).parents[1]
+    ) as writer:
+        while len(list(tmp_path.iterdir())) < 2:
+            time.sleep(0.01)
+        writer.send_signal(signal.SIGKILL)
+    assert (tmp_path / "a").read_text() == "old"
+    (left,) = (path for path in tmp_path.iterdir() if is_scratch(path))
+    write_whole(tmp_path / "a", ["new"])
+    assert left.exists(), "a writer that is at work must keep its file"
+    os.utime(left, (0, 0))
+    write_whole(tmp_path / "a", ["newer"])
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_line_that_the_disk_did_not_take_leaves_no_torn_tail(tmp_path: Path) -> None:
+    path = tmp_path / "results.jsonl"
+    writer = LineWriter(path)
+    writer.append({"n": 1})
+    with largest_file(path.stat().st_size + 10), pytest.raises(RunLogError, match="cannot be written") as raised:
+        writer.append({"n": 2, "text": "x" * 100})
+    assert "free some space" in raised.value.hint
+    writer.append({"n": 3})
+    writer.close()
+    assert [record["n"] for record in read_lines(path)] == [1, 3]
