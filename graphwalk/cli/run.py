@@ -29,7 +29,9 @@ def run(
     setting: Annotated[
         list[str] | None, typer.Option("--setting", help="tools or no_tools; for MAGMA a strategy; repeatable.")
     ] = None,
-    store: Annotated[Literal["embedded", "neo4j"] | None, typer.Option(help="Where graphs are kept.")] = None,
+    store: Annotated[
+        str | None, typer.Option(help="Where graphs are kept: embedded, neo4j, or a store of another package.")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Everything generated follows from it.")] = None,
     graphs: Annotated[int | None, typer.Option(min=1, help="Graphs, mazes or traces of each kind.")] = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first tasks.")] = None,
@@ -127,23 +129,16 @@ def resume(
 
 
 def _start(experiment: "Experiment", out: Path | None, fail_under: float | None, json: bool) -> None:
-    import secrets
-    from datetime import UTC, datetime
-
     from graphwalk.cli.progress import progress_for_terminal
     from graphwalk.console import say
-    from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runlog.run_folder import NewRun
     from graphwalk.runner.run import start_run
 
-    now, run_id = datetime.now(UTC), secrets.token_hex(4)
-    path = out or Path("runs") / f"{now:%Y%m%d-%H%M%S}-{experiment.config.name}-{run_id}"
-    folder = RunFolder.create(path)
+    new = NewRun.make(experiment.config.name, out)
     if not experiment.config.models:
         say("No model named: the scripted players run. To run your own:  --model openai/gpt-4.1-mini")
-    created = now.isoformat(timespec="seconds")
     with progress_for_terminal() as progress:
-        work = start_run(experiment, folder, progress, run_id=run_id, created=created)
-        _finish(folder, work, fail_under, json)
+        _finish(new.folder, start_run(experiment, new, progress), fail_under, json)
 
 
 def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool) -> None:

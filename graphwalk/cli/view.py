@@ -48,19 +48,27 @@ def view(
 def show(pictures: "Pictures", records: list[dict[str, Any]], out: Path | None, title: str) -> None:
     """Draw in the terminal, or into a file. ConfigError for a form that the suite does not draw."""
     from graphwalk.console import say, stdout
-    from graphwalk.errors import ConfigError
     from graphwalk.suites.mazes.generator.lines import write_whole
 
     if out is None:
         for drawing in pictures.drawings(records):
             stdout().print(drawing, markup=False)
         return
+    write_whole(out, [pictures.page(records, drawn_format(pictures, out, title), title)])
+    say(f"written to {out}")
+
+
+def drawn_format(pictures: "Pictures | None", out: Path, suite: str) -> str:
+    """The form of picture that a file name asks for. ConfigError for one that the suite does not draw."""
+    from graphwalk.errors import ConfigError
+
+    if pictures is None:
+        raise ConfigError(f"the suite {suite} draws no pictures", hint="leave --out away")
     form = out.suffix.lower()
     if form not in pictures.formats:
         known = ", ".join(pictures.formats)
         raise ConfigError(f"{out.name}: episodes are written as {known}", hint=f"--out {out.stem}{pictures.formats[0]}")
-    write_whole(out, [pictures.page(records, form, title)])
-    say(f"written to {out}")
+    return form
 
 
 def _chosen(run: "RunFolder", asked: Mapping[str, str]) -> list[dict[str, Any]]:

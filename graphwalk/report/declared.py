@@ -88,8 +88,9 @@ class SuiteReport:
 
     `compared`: names of the measures in which models are compared pairwise; the first is a percent measure, and gets
     McNemar's test. `baselines` makes, from any result of a task, the results of players that need not be run.
-    `reference` gives the figures of a published table by name. `records` turns the log into what is measured, where
-    that is not the single episode; `tables` adds tables in a layout of their own.
+    `reference` gives the figures of a published table by name. `unreported` names fields of the score that no table
+    tells of. `records` turns the log into what is measured, where that is not the single episode; `tables` adds tables
+    in a layout of their own.
     """
 
     suite: str
@@ -101,6 +102,7 @@ class SuiteReport:
     reference: Callable[[str], Reference | None] = _no_reference
     baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = _no_baselines
     notes: tuple[str, ...] = ()
+    unreported: tuple[str, ...] = ()
     records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = _as_logged
     tables: "Callable[[Report], Iterator[TextTable]]" = _no_more_tables
 

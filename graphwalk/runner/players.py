@@ -1,7 +1,8 @@
-"""Who plays an episode: language models shared by all episodes, scripted and replayed ones made for each."""
+"""Who plays an episode: language models shared by all episodes; scripted ones, replayed ones, people for each."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from types import TracebackType
 
 from graphwalk.errors import ConfigError
@@ -9,25 +10,30 @@ from graphwalk.models.calls.budget import Budget
 from graphwalk.models.calls.cache import ReplyCache
 from graphwalk.models.calls.stack import build_model, episode_model
 from graphwalk.models.model import Model
+from graphwalk.models.players.person import Person
 from graphwalk.models.players.replay import ReplayModel
 from graphwalk.models.players.scripted import ScriptedModel
 from graphwalk.runlog.result import EpisodeKey
-from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.plan import PlannedEpisode
 from graphwalk.runner.recorded import ReplayKey, recorded_episodes
 from graphwalk.runner.resolve import Experiment, per_episode
 from graphwalk.seeds import seed_for
+from graphwalk.suites.suite import ReadLine
 from graphwalk.types.episode import Trajectory
 
 
 class Players:
-    """All models of a run. Use as a context, so that connections are given back."""
+    """All models of an experiment. Use as a context, so that connections are given back.
 
-    def __init__(self, experiment: Experiment, folder: RunFolder) -> None:
+    Replies are kept in the file `replies`, if there is one. What a person types comes from `read`.
+    """
+
+    def __init__(self, experiment: Experiment, replies: Path | None = None, read: ReadLine | None = None) -> None:
         self.experiment = experiment
+        self._read = read
         config = experiment.config
         self.budget = Budget(config.limits.budget_tokens, config.limits.budget_usd)
-        self._cache = ReplyCache(folder.replies_path, experiment.environment)
+        self._cache = None if replies is None else ReplyCache(replies, experiment.environment)
         asked = {*experiment.models, *([config.extractor] if config.extractor else [])}
         self._shared: dict[str, Model] = {spec: self._build(spec) for spec in asked if not per_episode(spec)}
         self._recorded = {spec: recorded_episodes(spec) for spec in experiment.models if spec.startswith("replay/")}
@@ -40,7 +46,8 @@ class Players:
     ) -> None:
         for model in self._shared.values():
             await model.close()
-        self._cache.close()
+        if self._cache is not None:
+            self._cache.close()
 
     @asynccontextmanager
     async def seat(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:
@@ -55,18 +62,20 @@ class Players:
 
     def caveats(self) -> Iterator[str]:
         """What a person should know about budgets and the reply cache."""
-        budget = self.budget
-        if budget.tokens is not None and budget.used.input_tokens is None and len(self._cache) > 0:
+        budget, cache = self.budget, self._cache
+        if budget.tokens is not None and budget.used.input_tokens is None and cache:
             yield "a provider reports no tokens, so that the token budget could not be kept"
         if budget.usd is not None and budget.unpriced:
             yield f"{budget.unpriced} replies have no known cost, so that the budget in dollars could not be kept"
-        if self._cache.damaged:
-            yield f"{self._cache.damaged} lines of replies.jsonl were damaged; their calls are made again"
+        if cache is not None and cache.damaged:
+            yield f"{cache.damaged} lines of replies.jsonl were damaged; their calls are made again"
 
     async def _player(self, planned: PlannedEpisode) -> Model:
         spec = planned.key.model
         if spec in self._recorded:
             return _replay(spec, self._recorded[spec], planned.key)
+        if self._read is not None and spec.startswith("human/"):
+            return self.experiment.suite.person(planned.task, self._read) or Person(self._read)
         if not spec.startswith("scripted/"):
             return self._remembered(spec, planned.key, "player")
         store = planned.world.store
@@ -78,8 +87,9 @@ class Players:
     def _build(self, spec: str) -> Model:
         config = self.experiment.config
         price = config.prices.get(spec)
+        bare = self.experiment.given.get(spec)
         return build_model(
-            spec, self.experiment.environment, config.limits, config.agent, price=price, seed=config.seed
+            spec, self.experiment.environment, config.limits, config.agent, price=price, seed=config.seed, bare=bare
         )
 
     def _remembered(self, spec: str, key: EpisodeKey, role: str) -> Model:

@@ -23,8 +23,11 @@ def build_model(
     *,
     price: Price | None = None,
     seed: int = 0,
+    bare: Model | None = None,
 ) -> Model:
     """The model `provider/model`, shared by all episodes of a run. ConfigError as `open_model`.
+
+    `bare` is the backend where the caller has it already.
 
     From the inside out, with the reason for each place:
 
@@ -39,7 +42,7 @@ def build_model(
         budget         counts replies out of the cache too, as an undisturbed run would have
     """
     agent = agent or AgentConfig()
-    model: Model = DeadlineModel(open_model(spec, environment), limits.call_seconds)
+    model: Model = DeadlineModel(bare or open_model(spec, environment), limits.call_seconds)
     limiter = RateLimiter(limits.max_concurrency, limits.requests_per_minute, limits.tokens_per_minute)
     model = RetryingModel(RateLimitedModel(model, limiter), limits.retries, stdlib_random(seed, "retry", spec))
     if price is not None:
