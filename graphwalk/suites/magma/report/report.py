@@ -108,6 +108,13 @@ def _paper() -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+_SUMS = (
+    *("algorithm", "n", "trace_id", "total_steps"),
+    *("correct", "precision", "recall", "f1", "false_positives", "grounded", "first_divergence"),
+    *("missing_prefix", "false_negatives", "hallucinations", "invalid_items"),
+)
+"""Fields that repeat the task, or sum up the `steps` from which the tables are made."""
+
 REPORT = SuiteReport(
     suite="magma",
     measures=MEASURES,
@@ -121,6 +128,7 @@ REPORT = SuiteReport(
     group_columns=GROUP_COLUMNS,
     compared=("accuracy", "f1"),
     reference=paper_reference,
+    unreported=_SUMS,
     notes=(
         "final, earlier, traj.: states that match exactly, in %, of the last step, the steps before it, and all;"
         " means over traces. The io strategies ask for the last state only. F1: of the sets of items.",
