@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: quickstart test check format bench soak clrs clean
+.PHONY: quickstart test check format bench coverage soak clrs clean
 
 quickstart: $(STAMP) ## Generate graphs, run the scripted players, print the table
 	@$(BIN)/graphwalk run quickstart
@@ -27,6 +27,9 @@ format: $(STAMP) ## Put the code and the generated parts of the README in order
 
 bench: $(STAMP) ## Print how fast it is, as ratios to the plain way
 	$(BIN)/python -m benchmarks
+
+coverage: $(STAMP) ## Simulate how often intervals and tests are right, and write it into docs/statistics.md (5 minutes)
+	$(BIN)/python -m benchmarks.coverage
 
 soak: $(STAMP) ## The slow tests: many kills, many graphs, many episodes
 	$(BIN)/pytest -m slow --timeout 0
