@@ -28,7 +28,7 @@ format: $(STAMP) ## Put the code and the generated parts of the README in order
 bench: $(STAMP) ## Print how fast it is, as ratios to the plain way
 	$(BIN)/python -m benchmarks
 
-coverage: $(STAMP) ## Simulate how often intervals and tests are right, and write it into docs/statistics.md (5 minutes)
+coverage: $(STAMP) ## Simulate how often intervals and tests are right, and write it into docs/statistics.md (minutes)
 	$(BIN)/python -m benchmarks.coverage
 
 soak: $(STAMP) ## The slow tests: many kills, many graphs, many episodes
