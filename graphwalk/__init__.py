@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         write_graph,
     )
 
-__version__ = "0.1.0"
+from graphwalk.version import __version__
 
 __all__ = [
     "CallOptions",

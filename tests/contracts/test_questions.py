@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from graphwalk.errors import ConfigError
-from graphwalk.suites.questions.template import shipped_templates
+from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.testing import check_question
 
 
-@pytest.mark.parametrize("name", shipped_templates())
+@pytest.mark.parametrize("name", shipped_kinds())
 async def test_it_keeps_the_contract(name: str) -> None:
     await check_question(name, graphs=1)
 
@@ -21,4 +21,4 @@ async def test_an_unknown_question_is_told() -> None:
 
 def test_the_list_above_is_all_there_is() -> None:
     files = Path(__file__).parents[2].glob("templates/questions/*.yaml")
-    assert {path.stem for path in files} == set(shipped_templates())
+    assert {path.stem for path in files} == set(shipped_kinds())

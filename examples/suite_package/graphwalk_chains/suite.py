@@ -1,20 +1,20 @@
 """The suite `chains`: tasks, prompts, tools, scores and scripted players."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
+from graphwalk.jinja import render_text
 from graphwalk.models.players.policy import Ask, Policy
-from graphwalk.resources import render_text
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.suite import Extraction, Opening, Suite, World
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
-from graphwalk.toolbox.tool import load_tool
+from graphwalk.toolbox.tool import Tool, load_tools
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.schema import Schema
@@ -43,7 +43,7 @@ class ChainsSuite(Suite[ChainsConfig, ChainTask]):
     thing: ClassVar[str] = "chain"
     task_type: ClassVar[type[Task]] = ChainTask
     score_type: ClassVar[type[Score]] = ChainScore
-    tools: ClassVar[tuple[str, ...]] = ("next_node",)
+    tools: ClassVar[tuple[str, ...]] = (str(FOLDER / "next_node.yaml"),)
     players: ClassVar[tuple[str, ...]] = ("expert", "lazy", "guess")
     default_players: ClassVar[tuple[str, ...]] = ("expert", "guess")
     commands: ClassVar[str | None] = "graphwalk_chains.commands"
@@ -57,7 +57,14 @@ class ChainsSuite(Suite[ChainsConfig, ChainTask]):
                 graph = chain_graph(keys)
                 yield World(graph.digest, graph, keys, {"nodes": spec.length, "number": number})
 
-    async def tasks(self, world: World, store: GraphStore | None, config: ChainsConfig, seed: int) -> list[ChainTask]:
+    async def tasks(
+        self,
+        world: World,
+        store: GraphStore | None,
+        config: ChainsConfig,
+        seed: int,
+        agent: AgentConfig = AgentConfig(),
+    ) -> list[ChainTask]:
         keys: list[str] = world.source
         task = ChainTask(
             task_id=f"{world.digest[:12]}-chain",
@@ -78,14 +85,21 @@ class ChainsSuite(Suite[ChainsConfig, ChainTask]):
     # --- prompt and tools ---
 
     async def opening(
-        self, task: ChainTask, setting: str, world: World, store: GraphStore | None, agent: AgentConfig
+        self,
+        task: ChainTask,
+        setting: str,
+        world: World,
+        store: GraphStore | None,
+        agent: AgentConfig,
+        tools: Sequence[Tool] | None = None,
     ) -> Opening:
         links = sorted(pairwise(task.gold)) if setting == "no_tools" else None
         text = (FOLDER / "prompt.j2").read_text(encoding="utf-8")
         prompt = (Message("user", render_text(text, start=task.parameters["start"], links=links)),)
         if store is None or setting == "no_tools":
             return Opening(prompt)
-        return Opening(prompt, GraphToolbox(store, await store.schema(), [load_tool(FOLDER / "next_node.yaml")], agent))
+        offered = tools or load_tools(self.tools)
+        return Opening(prompt, GraphToolbox(store, await store.schema(), offered, agent))
 
     # --- reading and scoring an answer ---
 
@@ -95,7 +109,7 @@ class ChainsSuite(Suite[ChainsConfig, ChainTask]):
         except (ValueError, KeyError, TypeError, RecursionError):
             return Extraction()
 
-    def answer_format(self, task: ChainTask) -> str:
+    def answer_format(self, task: ChainTask, agent: AgentConfig = AgentConfig()) -> str:
         return 'a JSON object: {"end": "<key of the node>"}'
 
     def score(self, task: ChainTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> ChainScore:
