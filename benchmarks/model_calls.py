@@ -23,7 +23,7 @@ from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.runlog.result import Result
-from graphwalk.runlog.run_folder import NewRun
+from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.progress import Silent
 from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import start_run

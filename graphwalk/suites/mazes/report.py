@@ -1,4 +1,4 @@
-"""The report of mazes: validity and effort by size, walls and length of the way; the paper's Table 1 (spec 7, 8)."""
+"""The report of mazes (docs/mazes.md, Scores): validity, effort, and the paper's Table 1."""
 
 import json
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The report of questions: measures, break-downs, columns, baselines and the paper's figures (spec 6, 8)."""
+"""The report of questions: measures, break-downs, columns, baselines and the paper's figures."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
