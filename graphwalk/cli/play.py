@@ -120,7 +120,7 @@ def _fields(words: Sequence[str], suite: "type[Suite[Any, Any]]") -> Iterator[tu
     while left:
         flag, sign, text = left.pop(0).partition("=")
         if not flag.startswith("--"):
-            raise ConfigError(f"{flag!r} is no option", hint="graphwalk play --help")
+            raise ConfigError(f"{flag!r} is not an option", hint="graphwalk play --help")
         name = flag.removeprefix("--").replace("-", "_")
         name = _SHORT.get(name, name)
         if not sign:

@@ -17,7 +17,7 @@ from graphwalk.resources import data_path
 MESSAGES = "tool_messages.yaml"
 """Many short texts in one file: what is said about tool calls that went wrong."""
 _NOT_PLAYED = ("conformance.yaml",)
-"""What `graphwalk models check` says is no part of an experiment."""
+"""What `graphwalk models check` says is not part of an experiment."""
 
 
 class Prompts:

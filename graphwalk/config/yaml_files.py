@@ -78,7 +78,7 @@ def set_dotted(data: Any, key: str, value: Any, source: str) -> None:
     head, _, rest = key.partition(".")
     if isinstance(data, list):
         if head != "*" and not (head.isdecimal() and int(head) < len(data)):
-            raise ConfigError(f"{source}: {head!r} is no element of a list of {len(data)} (numbered from 0; * for all)")
+            raise ConfigError(f"{source}: {head!r} is not in a list of {len(data)} (numbered from 0; * for all)")
         places: list[Any] = list(range(len(data))) if head == "*" else [int(head)]
     elif isinstance(data, dict):
         places = [head]

@@ -34,7 +34,7 @@ _PAUSE_SECONDS = 0.1
 
 
 @dataclass(frozen=True)
-class Status:
+class ServerStatus:
     """`server` is what `up` started (None: nothing); `running`: its process or container lives; `answers`: Bolt."""
 
     server: LocalServer | None
@@ -102,15 +102,15 @@ def down(environment: Environment, *, delete: bool = False) -> LocalServer | Non
         return server
 
 
-def status(environment: Environment) -> Status:
+def status(environment: Environment) -> ServerStatus:
     """What `up` started, and whether it lives and answers."""
     server = read_state(environment)
     if server is None:
-        return Status(None)
+        return ServerStatus(None)
     answers = answers_bolt(server.port)
     # A container holds its port for as long as it runs.
     running = is_taken(server.port) if server.pid is None else runs_in(server.pid, server.folder)
-    return Status(server, running, running and answers)
+    return ServerStatus(server, running, running and answers)
 
 
 def _await_answer(server: LocalServer, seconds: float) -> None:

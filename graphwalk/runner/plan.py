@@ -63,10 +63,10 @@ def episodes_about(task: Task, world: LoadedWorld, experiment: Experiment) -> It
                         yield PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), task, world)
 
 
-OpenDatabase = Callable[[], Awaitable[Database]]
+OpenOnce = Callable[[], Awaitable[Database]]
 
 
-async def make_plan(experiment: Experiment, open_database: OpenDatabase, made: Callable[[int], None]) -> Plan:
+async def make_plan(experiment: Experiment, open_database: OpenOnce, made: Callable[[int], None]) -> Plan:
     """The plan of an experiment: the same for the same configuration. `made` is told how many tasks there are."""
     config, suite = experiment.config, experiment.suite
     plan = Plan()

@@ -45,7 +45,7 @@ class Shape(NamedTuple):
     read: Callable[[Any], Any]
     stage: str | None = None
     alone: bool = False
-    """An object around it must hold nothing else: a tool call written as text is no answer."""
+    """An object around it must hold nothing else: a tool call written as text is not an answer."""
 
 
 ANYTHING = Shape(lambda value: value)

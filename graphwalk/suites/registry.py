@@ -51,7 +51,7 @@ def _mistakes(name: str, suite: type[Suite[Any, Any]]) -> Iterator[str]:
             yield f"{attribute} is not derived from {base.__module__}.{base.__name__}"
             return
     if suite.worlds_field not in suite.config_type.model_fields:
-        yield f"worlds_field is {suite.worlds_field!r}, which is no field of {suite.config_type.__name__}"
+        yield f"worlds_field is {suite.worlds_field!r}, which is not a field of {suite.config_type.__name__}"
     if not suite.settings:
         yield "settings is empty"
     if strangers := [player for player in suite.default_players if player not in suite.players]:

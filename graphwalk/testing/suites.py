@@ -197,5 +197,5 @@ def _check_commands(suite: Suite[Any, Any]) -> None:
         raise ConfigError(f"{suite.name}: the module {suite.commands} cannot be imported: {error}") from error
     for kind in ("GENERATE", "EXPORT"):
         for command, function in getattr(module, kind, {}).items():
-            assert callable(function), f"{suite.name}: {kind}[{command!r}] is no function"
+            assert callable(function), f"{suite.name}: {kind}[{command!r}] is not a function"
             assert inspect.getdoc(function), f"{suite.name}: the command {command} has no docstring, and so no help"

@@ -11,9 +11,9 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from graphwalk.config.strict import is_path
+from graphwalk.config.strict import Strict, is_path
 from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError
 from graphwalk.jinja import TEXT_FILTERS, TextError, check_text
@@ -32,10 +32,6 @@ _NEEDS: dict[str, tuple[str, ...]] = {
     "property": ("label", "relationship_type", "entity_name"),
 }
 """Roles whose names are looked up in the schema below another parameter, and the roles that one can have."""
-
-
-class Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Parameter(Strict):

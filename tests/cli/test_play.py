@@ -86,7 +86,7 @@ def test_a_picture_is_written_of_a_maze(tmp_path: Path) -> None:
         (("graph", "--nods", "5"), "nods: there is no such field; did you mean nodes?", ""),
         (("graph", "--nodes"), "nodes: Input should be greater than or equal to 2", ""),
         (("graph", "--nodes", "[1"), "--nodes: the value is not YAML", ""),
-        (("graph", "5"), "'5' is no option", "graphwalk play --help"),
+        (("graph", "5"), "'5' is not an option", "graphwalk play --help"),
         (("graph", "--questions", "[why]"), "why", "node_count"),
         (("graph", "--store", "oracle"), "no store 'oracle'", "embedded, neo4j"),
         (("graph", "--out", "walk.svg"), "the suite questions draws no pictures", "--out"),

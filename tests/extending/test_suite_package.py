@@ -128,7 +128,10 @@ HEAD = "from graphwalk_chains.suite import ChainsSuite\nfrom graphwalk.suites.su
         ("class Broken(ChainsSuite):\n    name = 'other'", "calls itself 'other'"),
         ("class Broken(ChainsSuite):\n    name = 'broken'\n    player = Suite.player", "lacks player()"),
         ("class Broken(ChainsSuite):\n    name = 'broken'\n    settings = ()", "settings is empty"),
-        ("class Broken(ChainsSuite):\n    name = 'broken'\n    worlds_field = 'rings'", "'rings', which is no field"),
+        (
+            "class Broken(ChainsSuite):\n    name = 'broken'\n    worlds_field = 'rings'",
+            "'rings', which is not a field",
+        ),
         ("class Broken(ChainsSuite):\n    name = 'broken'\n    config_type = dict", "config_type is not derived from"),
         (
             "class Broken(ChainsSuite):\n    name = 'broken'\n    default_players = ('x',)",

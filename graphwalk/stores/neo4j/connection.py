@@ -21,7 +21,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 POOL_SIZE = 64
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 
-Found = list[tuple[list[str], list[Any]]]
+NamesAndValues = list[tuple[list[str], list[Any]]]
 """Rows as (names, values)."""
 
 
@@ -37,7 +37,9 @@ class Connection:
         self._wait_seconds = wait_seconds
         self._notices = notices
 
-    async def read(self, cypher: str, parameters: Mapping[str, Any], seconds: float, *, once: bool = False) -> Found:
+    async def read(
+        self, cypher: str, parameters: Mapping[str, Any], seconds: float, *, once: bool = False
+    ) -> NamesAndValues:
         """Rows of a query in READ mode, in which the server refuses writes; `once`: do not wait for a restart."""
         return await self._patiently("READ", cypher, parameters, seconds, 0.0 if once else self._wait_seconds)
 
@@ -51,7 +53,7 @@ class Connection:
 
     async def _patiently(
         self, mode: Literal["READ", "WRITE"], cypher: str, parameters: Mapping[str, Any], seconds: float, wait: float
-    ) -> Found:
+    ) -> NamesAndValues:
         query = Query(cypher, timeout=seconds)
         clock = asyncio.get_running_loop().time
         deadline = clock() + wait
@@ -68,7 +70,7 @@ class Connection:
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    async def _send(self, mode: str, query: Any, parameters: Mapping[str, Any]) -> Found:
+    async def _send(self, mode: str, query: Any, parameters: Mapping[str, Any]) -> NamesAndValues:
         # An auto-commit statement takes half the round trips of an explicit transaction.
         async with self._driver.session(database=self._database, default_access_mode=mode) as session:
             result = await session.run(query, parameters)

@@ -20,7 +20,7 @@ LEASE_SECONDS = 600.0
 LOADING_SECONDS = 60.0
 """Lease of a graph that is being loaded or dropped; every batch renews it."""
 
-State = Literal["loading", "complete", "dropping"]
+LoadState = Literal["loading", "complete", "dropping"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Load:
     digest: str
     nodes: int
     relationships: int
-    state: State
+    state: LoadState
     owner: str
     kept: bool
     created: datetime
@@ -82,7 +82,7 @@ class Ledger:
         )
         return _load(rows[0])
 
-    async def take_over(self, load: Load, state: State) -> bool:
+    async def take_over(self, load: Load, state: LoadState) -> bool:
         """Become the owner of an entry whose owner is `load.owner`; False if somebody else was faster."""
         rows = await self._connection.write(
             "MATCH (l:GraphWalkLoad {scope: $scope}) SET l.touched = timestamp() "

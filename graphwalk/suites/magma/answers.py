@@ -61,7 +61,7 @@ def answer_start(algorithm: str, text: str) -> tuple[int, int] | None:
 
 
 def _list_items(text: str) -> tuple[list[Any], str]:
-    """The items of the list that a text begins with, and the text after it. What is no list is one unreadable item."""
+    """The items of the list that a text begins with, and the text after it. Anything else is one unreadable item."""
     if not text.startswith("["):
         line, _, rest = text.partition("\n")
         return [line.strip()[:_LONGEST_ITEM]], rest

@@ -17,7 +17,7 @@ from graphwalk.seeds import stdlib_random
 from graphwalk.suites.magma.answers import TRIPLES, write_answer, write_list
 from graphwalk.suites.magma.task import MagmaTask
 
-Reply = Callable[[MagmaTask, list[Any], Random], str]
+MakeReply = Callable[[MagmaTask, list[Any], Random], str]
 """The text a player says where the given state is right."""
 
 MALFORMED = "none"
@@ -73,7 +73,7 @@ def _random(task: MagmaTask, state: list[Any], draw: Random) -> str:
     return write_answer(task.algorithm, [[*pair, float(draw.randint(1, 10))] for pair in pairs if draw.random() < 0.5])
 
 
-REPLIES: dict[str, Reply] = {
+REPLIES: dict[str, MakeReply] = {
     "expert": _expert,
     "random": _random,
     "flawed:missing_prefix": _missing_prefix,

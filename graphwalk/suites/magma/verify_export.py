@@ -49,7 +49,7 @@ class Verification:
 def verify_export(folder: Path) -> Verification:
     """Read every line of an export. ConfigError names the file and line that breaks a promise:
 
-    digests and counts differ from the manifest; a line is no chat of system, user and assistant; a chat stands there
+    digests and counts differ from the manifest; a line is not a chat of system, user and assistant; a chat stands there
     twice; a data point, or its graph with other weights or another source, stands in two splits.
     """
     chats: dict[str, int] = {}

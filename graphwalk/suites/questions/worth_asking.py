@@ -30,7 +30,7 @@ async def known_rows(question: Question, index: GraphIndex, scratch: Scratch) ->
         if row.keys() != set(question.answer_fields):
             raise question.kind.mistake(f"the query returns {', '.join(row)} in place of {asked}", "cypher")
         if unfit := [name for name, value in row.items() if not isinstance(value, str | int | float | None)]:
-            raise question.kind.mistake(f"{unfit[0]} is no text, number, true, false or null", "cypher")
+            raise question.kind.mistake(f"{unfit[0]} is not a text, number, true, false or null", "cypher")
     return distinct(rows)
 
 

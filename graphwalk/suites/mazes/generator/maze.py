@@ -41,7 +41,7 @@ class Maze:
         return frozenset(self.walls)
 
     def is_open(self, cell: int) -> bool:
-        """True for a cell of the grid that is no wall."""
+        """True for a cell of the grid that is not a wall."""
         return 0 <= cell < self.size**2 and cell not in self.wall_set
 
     def open_neighbours(self, cell: int) -> list[int]:

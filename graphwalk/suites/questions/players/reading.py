@@ -18,7 +18,7 @@ _ENCODINGS: tuple[Encoding, ...] = ("json", "compact", "csv")
 
 
 def read_rows(text: str) -> list[Row] | None:
-    """The rows of a tool result in whatever encoding it is; None for a message that is no result."""
+    """The rows of a tool result in whatever encoding it is; None for a message that is not a result."""
     for encoding in _ENCODINGS:
         try:
             return decode_rows(text, encoding)
