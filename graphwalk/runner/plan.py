@@ -79,7 +79,7 @@ async def make_plan(experiment: Experiment, open_database: OpenDatabase, made: C
         for task, world in plan.tasks
         for repeat in range(config.repeats)
         for setting in config.settings
-        if suite.applies(task, setting)
+        if suite.applies(task, setting, config.suite)
         for model in experiment.models
         if can_play(suite, model, setting, task)
     ]

@@ -151,7 +151,7 @@ class Suite(ABC, Generic[C, T]):
     def report(self) -> SuiteReport:
         """What is measured, and how it is laid out."""
 
-    def applies(self, task: T, setting: str) -> bool:
+    def applies(self, task: T, setting: str, config: C) -> bool:
         """False where a way of asking has no use for a task."""
         return True
 
