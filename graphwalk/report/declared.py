@@ -82,6 +82,10 @@ def _no_remark(result: ResultRecord) -> str | None:
     return None
 
 
+def _nothing_derived(groups: "Groups") -> "Groups":
+    return {}
+
+
 def _no_more_tables(report: "Report") -> "Iterator[TextTable]":
     return iter(())
 
@@ -94,7 +98,7 @@ class SuiteReport:
     McNemar's test. `baselines` makes, from any result of a task, the results of trivial players, which need not be run.
     `reference` gives the figures of a published table by name. `records` turns the log into the records to
     measure, where these are not single episodes; `tables` adds tables with their own layout. `remark` is what a reader
-    has to know because of a result; it is noted once.
+    has to know because of a result; it is noted once. `derived` makes further groups out of the rows of all groups.
     """
 
     suite: str
@@ -109,11 +113,15 @@ class SuiteReport:
     records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = _as_logged
     tables: "Callable[[Report], Iterator[TextTable]]" = _no_more_tables
     remark: Callable[[ResultRecord], str | None] = _no_remark
+    derived: "Callable[[Groups], Groups]" = _nothing_derived
 
 
 ReportRow = dict[str, Any]
 """`model`, `setting`, the group if there is one, every measure by name (None: unknown), and `intervals`:
 name → [low, high] (95 %)."""
+
+Groups = Mapping[str, list[ReportRow]]
+"""Rows by the name of their grouping."""
 
 
 @dataclass(frozen=True)
