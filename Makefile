@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: quickstart test check docs format bench soak clrs clean
+.PHONY: quickstart test check docs format bench coverage soak clrs clean
 
 quickstart: $(STAMP) ## Generate graphs, run the scripted players, print the table
 	@$(BIN)/graphwalk run quickstart
@@ -33,6 +33,9 @@ format: $(STAMP) ## Put the code and the generated parts of the README in order
 
 bench: $(STAMP) ## Print how fast it is, as ratios to the plain way
 	$(BIN)/python -m benchmarks
+
+coverage: $(STAMP) ## Simulate how often intervals and tests are right, and write it into docs/statistics.md (minutes)
+	$(BIN)/python -m benchmarks.coverage
 
 soak: $(STAMP) ## The slow tests: many kills, many graphs, many episodes
 	$(BIN)/pytest -m slow --timeout 0

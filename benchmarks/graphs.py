@@ -26,7 +26,7 @@ MEAN_DEGREE = 5.0
 SEED = 7
 BATCH = 10_000
 AIM_SECONDS = 30.0
-"""For 10⁶ nodes and 5·10⁶ relationships (spec section 1)."""
+"""For 10⁶ nodes and 5·10⁶ relationships."""
 _DELETE = "MATCH (n:GraphWalkBench) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS"
 Statement = tuple[str, list[dict[str, Any]]]
 

@@ -23,7 +23,7 @@ from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.runlog.result import Result
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.progress import Silent
 from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import start_run
@@ -107,7 +107,7 @@ async def run(folder: Path, url: str, rounds: int) -> Usage:
     watch = Stopwatch()
     environment = Environment({"BENCH_BASE_URL": url, "BENCH_API_KEY": "no-secret"})
     resolved = resolve(experiment(rounds), environment)
-    summary = await start_run(resolved, RunFolder.create(folder), watch, run_id="bench", created="now")
+    summary = await start_run(resolved, NewRun.make("bench", folder), watch)
     assert summary.finished == summary.episodes == IN_FLIGHT * rounds
     return watch.usage
 

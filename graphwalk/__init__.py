@@ -1,3 +1,103 @@
-"""GraphWalk: language models that walk a graph instead of reading it."""
+"""GraphWalk: language models that walk a graph instead of reading it.
 
-__version__ = "0.1.0"
+What a notebook needs stands here; `graphwalk.api` says how it hangs together, `help(graphwalk.run)` what one name does.
+
+    import graphwalk
+
+    graph = graphwalk.generate_graph("paper-100", seed=7)
+    task = graphwalk.make_tasks(graph, seed=7)[0]
+    result = graphwalk.play(task, graph, model="openai/gpt-4.1-mini")
+    run = graphwalk.run("quickstart", models=["openai/gpt-4.1-mini"], graphs=1)
+    pandas.DataFrame(run.records())
+
+Names are looked up when they are first used, so that importing this costs nothing. A name that is not in `__all__` may
+change with any version.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graphwalk.api import (
+        CallOptions,
+        ConfigError,
+        GraphwalkError,
+        Message,
+        Model,
+        ModelError,
+        OracleError,
+        PropertyGraph,
+        Reply,
+        Result,
+        Run,
+        RunLogError,
+        Store,
+        StoreError,
+        Task,
+        ToolCall,
+        ToolSpec,
+        Usage,
+        amake_tasks,
+        aopen_store,
+        aplay,
+        arun,
+        from_networkx,
+        generate_graph,
+        make_tasks,
+        open_run,
+        open_store,
+        play,
+        read_graph,
+        run,
+        to_networkx,
+        write_graph,
+    )
+
+from graphwalk.version import __version__
+
+__all__ = [
+    "CallOptions",
+    "ConfigError",
+    "GraphwalkError",
+    "Message",
+    "Model",
+    "ModelError",
+    "OracleError",
+    "PropertyGraph",
+    "Reply",
+    "Result",
+    "Run",
+    "RunLogError",
+    "Store",
+    "StoreError",
+    "Task",
+    "ToolCall",
+    "ToolSpec",
+    "Usage",
+    "__version__",
+    "amake_tasks",
+    "aopen_store",
+    "aplay",
+    "arun",
+    "from_networkx",
+    "generate_graph",
+    "make_tasks",
+    "open_run",
+    "open_store",
+    "play",
+    "read_graph",
+    "run",
+    "to_networkx",
+    "write_graph",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module("graphwalk.api"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

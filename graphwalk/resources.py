@@ -4,15 +4,15 @@ import json
 from pathlib import Path
 from typing import Any
 
-_PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parent
 _LONGEST_QUOTE = 120
 """Characters of a value that are repeated to a model; a 10 MB argument is not sent back to it."""
 
 
 def data_path(name: str) -> Path:
     """Path of a top-level data file or folder ("templates", "tools", "docker-compose.yml")."""
-    checkout = _PACKAGE.parent
-    root = checkout if (checkout / "pyproject.toml").exists() else _PACKAGE / "data"
+    checkout = PACKAGE.parent
+    root = checkout if (checkout / "pyproject.toml").exists() else PACKAGE / "data"
     return root / name
 
 

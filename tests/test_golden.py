@@ -14,7 +14,7 @@ import pytest
 from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.report.declared import ResultRecord
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runlog.run_folder import NewRun
 from graphwalk.runner.progress import Silent
 from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import start_run
@@ -59,8 +59,8 @@ def untimed(value: Any) -> Any:
 async def test_fixed_seeds_give_what_they_always_gave(name: str, tmp_path: Path) -> None:
     experiment, worlds, flags = RUNS[name]
     config = load_experiment(experiment, flags=flags, worlds=worlds)
-    folder = RunFolder.create(tmp_path / "run")
-    await start_run(resolve(config, Environment()), folder, Silent(), run_id="cafe", created="2026-01-01")
-    now = digests(folder.records())
+    new = NewRun.make(config.name, tmp_path / "run")
+    await start_run(resolve(config, Environment()), new, Silent())
+    now = digests(new.folder.records())
     changed = [part for part, digest in GOLDEN[name].items() if now.get(part) != digest]
     assert not changed, f"{name}: {', '.join(changed)} are no longer what they were; now: {json.dumps(now)}"

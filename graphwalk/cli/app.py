@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from graphwalk import __version__
 from graphwalk.asynchronous import Interrupted
 from graphwalk.cli import database, doctor, export, generate, init, lists, play, report, run, tasks, view
 from graphwalk.console import show_error, show_warnings_as_lines
 from graphwalk.errors import GraphwalkError, StoreError
 from graphwalk.files import FULL_DISK
+from graphwalk.version import __version__
 
 app = typer.Typer(
     name="graphwalk",

@@ -7,25 +7,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphwalk.asynchronous import run_async
-from graphwalk.cli.view import show
-from graphwalk.console import data, printable
+from graphwalk.cli.view import drawn_format, show
+from graphwalk.console import data, printable, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 
 if TYPE_CHECKING:
     from graphwalk.experiments.config import AnyExperiment
-    from graphwalk.models.model import Model
+    from graphwalk.runlog.result import Result
     from graphwalk.suites.suite import Suite
-    from graphwalk.types.episode import Task
 
 _SHORT = {"index": "offset"}
 
 
 def play(
     context: typer.Context,
-    what: Annotated[str, typer.Argument(help="A suite, one of its tasks (maze), or an experiment.")],
+    what: Annotated[str, typer.Argument(help="A suite, one of its tasks (graph, maze, trace), or an experiment.")],
     setting: Annotated[str | None, typer.Option(help="Default: the first one of the suite or experiment.")] = None,
     seed: Annotated[int | None, typer.Option(help="Same seed, same task.")] = None,
+    store: Annotated[str | None, typer.Option(help="Where the graph is kept.")] = None,
     turn_limit: Annotated[int, typer.Option(min=1, help="Calls before the answer is asked for.")] = 60,
     out: Annotated[Path | None, typer.Option(help="A file for the pictures, if the suite draws any.")] = None,
 ) -> None:
@@ -34,50 +34,81 @@ def play(
     You see what a model reads, and what you type becomes its tool calls and its answer. Every field of the suite is an
     option too: graphwalk play maze --size 8 --walls 0.4
     """
-    from graphwalk.models.players.person import LineReader, Person
+    from graphwalk.models.players.person import LineReader
     from graphwalk.runner.one_episode import play_first
     from graphwalk.runner.resolve import resolve
 
-    experiment = resolve(_experiment(what, setting, seed, turn_limit, context.args), read_environment())
-    read = LineReader()
-
-    def sit_down(task: "Task") -> "Model":
-        return experiment.suite.person(task, read) or Person(read)
-
-    result = run_async(play_first(experiment, sit_down))
+    given = {"settings": setting and [setting], "seed": seed, "store": store, "agent.turn_limit": turn_limit}
+    config = _experiment(what, {key: value for key, value in given.items() if value is not None}, context.args)
+    experiment = resolve(config, read_environment(), person=True)
     pictures = experiment.suite.pictures()
+    if out is not None:
+        drawn_format(pictures, out, experiment.suite.name)
+    result = run_async(play_first(experiment, LineReader()))
     if pictures is not None:
         show(pictures, [result.as_dict()], None, what)
         if out is not None:
             show(pictures, [result.as_dict()], out, what)
+    _tell(result)
+
+
+def _tell(result: "Result") -> None:
+    """Right or not; ends with code 4 where the episode failed for reasons of its own."""
+
+    if result.score is None:
+        say(f"error: the episode failed ({result.exit_status}): {result.trajectory.error}")
+        raise typer.Exit(4)
+    if result.score["correct"]:
+        data(printable(f"right: {result.answer}"))
         return
-    score = result.score or {}
-    target = "" if score.get("correct") else f"; the target: {result.task['gold']}"
-    data(printable(f"{'right' if score.get('correct') else 'not right'}: {result.answer}{target}"))
+    given = "no answer was read" if result.answer is None else f"not right: {result.answer}"
+    data(printable(f"{given}; the target: {result.task['gold']}"))
 
 
-def _experiment(
-    what: str, setting: str | None, seed: int | None, turn_limit: int, words: Sequence[str]
-) -> "AnyExperiment":
-    """The experiment to play: one world, one task, one person."""
+def _experiment(what: str, given: dict[str, Any], words: Sequence[str]) -> "AnyExperiment":
+    """What is played: one world of a suite, or of an experiment, and one person."""
     from graphwalk.config.yaml_files import set_dotted, validate
     from graphwalk.experiments.config import experiment_type
-    from graphwalk.experiments.loading import load_experiment
+    from graphwalk.suites.registry import suite_class
+
+    suite = _suite(what)
+    if suite is None:
+        data = _shipped_or_own(what).model_dump(mode="json")
+        suite = suite_class(data["suite"]["name"])
+    else:
+        data = {"name": "play", "suite": {"name": suite.name, suite.worlds_field: [{"count": 1}]}}
+        data["settings"] = [suite.settings[0]]
+    person = {"models": ["human/terminal"], "repeats": 1, "limit": None, "extractor": None}
+    for key, value in {**person, **given, **dict(_fields(words, suite))}.items():
+        set_dotted(data, key, value, f"play {what}")
+    data["settings"] = data["settings"][:1]
+    return validate(experiment_type(data), data, f"play {what}", folder=Path.cwd())
+
+
+def _shipped_or_own(what: str) -> "AnyExperiment":
+    from graphwalk.experiments.loading import find_experiment, load_experiment
+    from graphwalk.suites.registry import SUITES
+
+    try:
+        find_experiment(what)
+    except ConfigError as error:
+        raise ConfigError(str(error), hint=f"{error.hint}; or one of {', '.join(SUITES.names())}") from error
+    return load_experiment(what)
+
+
+def _suite(what: str) -> "type[Suite[Any, Any]] | None":
+    """The suite of this name, or with things of this kind; None: `what` must be an experiment."""
     from graphwalk.suites.registry import SUITES, suite_class
 
-    suites = {name: suite_class(name) for name in SUITES.names()}
-    chosen = next((suite for name, suite in suites.items() if what in (name, suite.thing)), None)
-    if chosen is None:
-        fields = load_experiment(what).model_dump(mode="json")
-        suite = suites[fields["suite"]["name"]]
-        setting = setting or fields["settings"][0]
-    else:
-        fields, suite = {"name": "play", "suite": {"name": chosen.name, chosen.worlds_field: [{}]}}, chosen
-    given = {"models": ["human/terminal"], "settings": [setting or suite.settings[0]], "limit": 1, "repeats": 1}
-    given |= {"agent.turn_limit": turn_limit} | ({} if seed is None else {"seed": seed})
-    for key, value in {**given, **dict(_fields(words, suite))}.items():
-        set_dotted(fields, key, value, f"play {what}")
-    return validate(experiment_type(fields), fields, f"play {what}", folder=Path.cwd())
+    if what in SUITES.names():
+        return suite_class(what)
+    for name in SUITES.names():
+        try:
+            if (suite := suite_class(name)).thing == what:
+                return suite
+        except ConfigError as error:
+            say(f"warning: {error}")
+    return None
 
 
 def _fields(words: Sequence[str], suite: "type[Suite[Any, Any]]") -> Iterator[tuple[str, Any]]:

@@ -1,7 +1,5 @@
 """`graphwalk run` and `graphwalk resume`."""
 
-import secrets
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -138,19 +136,14 @@ def resume(
 
 
 def _start(experiment: "Experiment", out: Path | None, fail_under: float | None, json: bool) -> None:
-
-    from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runlog.run_folder import NewRun
     from graphwalk.runner.run import start_run
 
-    now, run_id = datetime.now(UTC), secrets.token_hex(4)
-    path = out or Path("runs") / f"{now:%Y%m%d-%H%M%S}-{experiment.config.name}-{run_id}"
-    folder = RunFolder.create(path)
+    new = NewRun.make(experiment.config.name, out)
     if not experiment.config.models:
         say("No model named: the scripted players run. To run your own:  --model openai/gpt-4.1-mini")
-    created = now.isoformat(timespec="seconds")
     with progress_for_terminal() as progress:
-        work = start_run(experiment, folder, progress, run_id=run_id, created=created)
-        _finish(folder, work, fail_under, json)
+        _finish(new.folder, start_run(experiment, new, progress), fail_under, json)
 
 
 def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool) -> None:

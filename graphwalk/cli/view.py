@@ -49,19 +49,25 @@ def view(
 
 def show(pictures: "Pictures", records: list[dict[str, Any]], out: Path | None, title: str) -> None:
     """Draw in the terminal, or into a file. ConfigError for a form that the suite does not draw."""
-
     if out is None:
         for drawing in pictures.drawings(records):
             stdout().print(drawing, markup=False)
         return
+    page = pictures.page(records, drawn_format(pictures, out, title), title)
+    # Models may write halves of characters, which no file can hold.
+    write_whole(out, [page.encode("utf-8", "replace").decode()])
+    say(f"written to {out}")
+
+
+def drawn_format(pictures: "Pictures | None", out: Path, suite: str) -> str:
+    """The form of picture that a file name asks for. ConfigError for one that the suite does not draw."""
+    if pictures is None:
+        raise ConfigError(f"the suite {suite} draws no pictures", hint="leave --out away")
     form = out.suffix.lower()
     if form not in pictures.formats:
         known = ", ".join(pictures.formats)
         raise ConfigError(f"{out.name}: episodes are written as {known}", hint=f"--out {out.stem}{pictures.formats[0]}")
-    page = pictures.page(records, form, title)
-    # Models may write halves of characters, which no file can hold.
-    write_whole(out, [page.encode("utf-8", "replace").decode()])
-    say(f"written to {out}")
+    return form
 
 
 def _chosen(run: "RunFolder", asked: Mapping[str, str]) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from graphwalk.config.strict import NameOrPath, Strict
 
 
 class AgentConfig(Strict):
-    """The agent and its ablation switches (spec sections 3 and 4)."""
+    """The agent and its ablation switches (docs/method.md, Agent and Tools)."""
 
     turn_limit: PositiveInt = 30
     tool_protocol: Literal["native", "text", "auto"] = "auto"

@@ -1,8 +1,11 @@
 """Finding and reading experiments: a YAML file by name or path, overrides on top."""
 
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from graphwalk.config.yaml_files import YamlFile, parse_value, set_dotted, validate
 from graphwalk.errors import ConfigError
@@ -29,7 +32,7 @@ def find_experiment(name: str) -> Path:
 
 
 def load_experiment(
-    name: str,
+    source: str | Mapping[str, Any],
     overrides: Sequence[str] = (),
     flags: Mapping[str, Any] | None = None,
     *,
@@ -37,15 +40,14 @@ def load_experiment(
 ) -> AnyExperiment:
     """An experiment with `key=value` overrides (dotted keys, YAML values) and then `flags` (dotted keys) applied.
 
+    `source` is a name, the path of a YAML file, or what would stand in one.
     In a dotted key `*` stands for every element of a list: `suite.graphs.*.count=3`. `worlds` sets the number of
-    graphs, mazes or traces of each kind, whatever the suite calls them. Paths in the file are relative to it.
+    graphs, mazes or traces of each kind, whatever the suite calls them. Paths in a file are relative to it.
     ConfigError names the file and line of a mistake, or the override that brought it in.
     """
-    path = find_experiment(name)
-    file = YamlFile.read(path)
-    data = file.data
+    said, data, folder, tree = _read(source)
     if not isinstance(data, dict):
-        raise ConfigError(f"{path}: an experiment is a mapping of fields, this is a {type(data).__name__}")
+        raise ConfigError(f"{said}: an experiment is a mapping of fields, this is a {type(data).__name__}")
     origins: dict[str, str] = {}
     for override in overrides:
         key, value = parse_override(override)
@@ -53,11 +55,20 @@ def load_experiment(
         set_dotted(data, key, value, f"-o {override}")
     given = dict(flags or {})
     if worlds is not None:
-        given[f"{_worlds_key(data, path)}.*.count"] = worlds
+        given[f"{_worlds_key(data, said)}.*.count"] = worlds
     for key, value in given.items():
         origins[key] = f"{key}={value}"
         set_dotted(data, key, value, key)
-    return validate(_type(data, path), data, str(path), file.tree, origins, folder=path.parent)
+    return validate(_type(data, said), data, said, tree, origins, folder=folder)
+
+
+def _read(source: str | Mapping[str, Any]) -> tuple[str, Any, Path, yaml.Node | None]:
+    """What messages call an experiment, what it says, where its paths begin, and which line says what."""
+    if isinstance(source, Mapping):
+        return "the experiment", deepcopy(dict(source)), Path.cwd(), None
+    path = find_experiment(source)
+    file = YamlFile.read(path)
+    return str(path), file.data, path.parent, file.tree
 
 
 def experiment_from(data: Mapping[str, Any], source: str) -> AnyExperiment:
@@ -73,16 +84,16 @@ def parse_override(override: str) -> tuple[str, Any]:
     return key.strip(), parse_value(text, f"-o {override}")
 
 
-def _type(data: Any, source: Path | str) -> type[AnyExperiment]:
+def _type(data: Any, source: str) -> type[AnyExperiment]:
     try:
         return experiment_type(data)
     except ConfigError as error:
         raise ConfigError(f"{source}: {error}", hint=error.hint) from error
 
 
-def _worlds_key(data: dict[str, Any], path: Path) -> str:
+def _worlds_key(data: dict[str, Any], source: str) -> str:
     """Where the configuration lists what is generated; the suite's default is written out if the file has none."""
-    config_type = _type(data, path).model_fields["suite"].annotation
+    config_type = _type(data, source).model_fields["suite"].annotation
     suite = suite_class(data["suite"]["name"])
     assert config_type is not None
     if suite.worlds_field not in data["suite"]:

@@ -1,10 +1,12 @@
-"""Measures that every suite has: where they are read from in a result."""
+"""Measures that every suite has, where they are read from in a result, and the report of a suite that has no more."""
 
 from collections.abc import Callable
-from typing import Any
+from types import NoneType
+from typing import Any, get_args
 
-from graphwalk.report.declared import Measure, ResultRecord
-from graphwalk.types.episode import ExitStatus
+from graphwalk.report.declared import Column, Grouping, Kind, Measure, ResultRecord, SuiteReport
+from graphwalk.report.formats import dollars, duration, integer, one_decimal, short, two_decimals
+from graphwalk.types.episode import ExitStatus, Score
 
 
 def scored(name: str) -> Callable[[ResultRecord], float | None]:
@@ -74,3 +76,61 @@ EFFORT = (
 )
 """Calls and seconds (model and tools) of scored episodes; tokens and cost (US dollars) of all. `calls_over_par`: calls
 over those of the scripted expert. `cost_unknown`: episodes whose provider reported no cost."""
+
+QUALITY = (
+    Measure("precision", "mean", scored("precision")),
+    Measure("recall", "mean", scored("recall")),
+    Measure("f1", "mean", scored("f1")),
+    Measure("false_positives", "count", scored("false_positives")),
+    Measure("grounded", "mean", scored("grounded")),
+)
+"""The other fields that every score has."""
+
+_PLAIN_COLUMNS = (
+    Column("C", "correct", integer),
+    Column("of", "questions", integer),
+    Column("A %", "accuracy", two_decimals, interval=one_decimal),
+    Column("P", "precision", two_decimals, optional=3, interval=two_decimals),
+    Column("R", "recall", two_decimals, optional=3, interval=two_decimals),
+    Column("F1", "f1", two_decimals, optional=1, interval=two_decimals),
+    Column("FP", "false_positives", integer, optional=2),
+    Column("calls/q", "calls_per_question", one_decimal, optional=4, interval=one_decimal),
+    Column("time/q", "seconds_per_question", duration, optional=5),
+    Column("tokens", "tokens", short, optional=4),
+    Column("cost", "cost", dollars, optional=4),
+    Column("failed", "infrastructure_failures", integer, optional=3),
+)
+
+
+def plain_report(suite: str, score_type: type[Score]) -> SuiteReport:
+    """What can be told about any suite: outcome, quality and effort, in all and by `template`.
+
+    Of the fields that a suite adds to its score, numbers are told as means, truth values in percent, and no others.
+    """
+    common = (*OUTCOME, *QUALITY, *EFFORT)
+    kinds = {name: _kind(field.annotation) for name, field in score_type.model_fields.items()}
+    own = {name: kind for name, kind in kinds.items() if name not in Score.model_fields}
+    taken = {measure.name for measure in common}
+    told = [
+        Measure(f"score_{name}" if name in taken else name, kind, scored(name)) for name, kind in own.items() if kind
+    ]
+    return SuiteReport(
+        suite=suite,
+        measures=(*common, *told),
+        groupings=(Grouping("template", "task", lambda result: result["task"]["template"]),),
+        columns=(*_PLAIN_COLUMNS, *(Column(m.name, m.name, two_decimals, optional=6) for m in told)),
+        group_columns=_PLAIN_COLUMNS[:7],
+        compared=("accuracy", "f1"),
+        notes=(
+            "A: right answers in percent. P, R, F1: means over tasks. FP: what was given and is not right, in all.",
+        ),
+        unreported=tuple(name for name, kind in own.items() if not kind),
+    )
+
+
+def _kind(annotation: Any) -> Kind | None:
+    """How a field of this type is summed up; None: not at all."""
+    types = {*get_args(annotation)} - {NoneType} or {annotation}
+    if types <= {bool}:
+        return "percent"
+    return "mean" if types <= {bool, int, float} else None

@@ -96,9 +96,10 @@ class SuiteReport:
 
     `compared`: names of the measures in which models are compared pairwise; the first is a percent measure, and gets
     McNemar's test. `baselines` makes, from any result of a task, the results of trivial players, which need not be run.
-    `reference` gives the figures of a published table by name. `records` turns the log into the records to
-    measure, where these are not single episodes; `tables` adds tables with their own layout. `remark` is what a reader
-    has to know because of a result; it is noted once. `derived` makes further groups out of the rows of all groups.
+    `reference` gives the figures of a published table by name. `unreported` names fields of the score that no table
+    tells of. `records` turns the log into the records to measure, where these are not single episodes; `tables` adds
+    tables with their own layout. `remark` is what a reader has to know because of a result; it is noted once.
+    `derived` makes further groups out of the rows of all groups.
     """
 
     suite: str
@@ -110,6 +111,7 @@ class SuiteReport:
     reference: Callable[[str], Reference | None] = _no_reference
     baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = _no_baselines
     notes: tuple[str, ...] = ()
+    unreported: tuple[str, ...] = ()
     records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = _as_logged
     tables: "Callable[[Report], Iterator[TextTable]]" = _no_more_tables
     remark: Callable[[ResultRecord], str | None] = _no_remark

@@ -1,5 +1,6 @@
 """The report on a terminal, for rich's `console.print`; colours, width and NO_COLOR are the console's business."""
 
+import io
 from collections.abc import Iterator
 from itertools import islice
 from typing import Literal
@@ -91,3 +92,10 @@ def _width(table: TextTable, number: int, interval: bool) -> int:
     texts = [header.title, *(cell.text for cell in cells), *(cell.interval for cell in cells if interval)]
     widest = max(map(cell_len, texts))
     return min(widest, _NARROWEST_NAME) if header.name else widest
+
+
+def as_text(report: Report, *, width: int = 120) -> str:
+    """The report as plain text of so many columns."""
+    stream = io.StringIO()
+    Console(file=stream, width=width, color_system=None, highlight=False).print(TerminalReport(report))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip() + "\n"

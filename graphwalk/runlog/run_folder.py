@@ -3,10 +3,12 @@
 import fcntl
 import json
 import os
+import secrets
 import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,22 @@ from graphwalk.errors import RunLogError
 from graphwalk.files import cannot_write, is_scratch, make_folder, write_whole
 from graphwalk.jsonlines import LineWriter, read_lines
 from graphwalk.types.episode import SCHEMA_VERSION
+
+
+@dataclass(frozen=True)
+class NewRun:
+    """A run that is about to begin; `created` is the time in UTC."""
+
+    folder: "RunFolder"
+    run_id: str
+    created: str
+
+    @classmethod
+    def make(cls, name: str, out: Path | None = None) -> "NewRun":
+        """A new folder for the experiment `name`: `out`, else runs/TIME-NAME-ID. RunLogError as `RunFolder.create`."""
+        now, run_id = datetime.now(UTC), secrets.token_hex(4)
+        folder = RunFolder.create(out or Path("runs") / f"{now:%Y%m%d-%H%M%S}-{name}-{run_id}")
+        return cls(folder, run_id, now.isoformat(timespec="seconds"))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import graphwalk
+from graphwalk.resources import PACKAGE
 from graphwalk.runner.plan import Plan
 from graphwalk.runner.resolve import Experiment
 from graphwalk.suites.suite import Suite
@@ -28,7 +28,6 @@ _CODE = (
 """Code that shapes prompts, conversations and tool results in every suite."""
 _SHOWING = frozenset({"report", "pictures", "commands", "person"})
 """Parts of a suite that show results and shape none."""
-_PACKAGE = Path(graphwalk.__file__).parent
 
 
 def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
@@ -58,12 +57,12 @@ def texts_of(experiment: Experiment) -> dict[str, str]:
 
 def code_digests() -> dict[str, str]:
     """SHA-256 of the code that shapes episodes, by file."""
-    return {name: _sha(path.read_bytes()) for part in _CODE for name, path in _code(_PACKAGE / part, _PACKAGE)}
+    return {name: _sha(path.read_bytes()) for part in _CODE for name, path in _code(PACKAGE / part, PACKAGE)}
 
 
 def scorer_digests(suite: Suite[Any, Any]) -> dict[str, str]:
     """SHA-256 of the code that scores, by file: what all suites share, and the whole package of the suite."""
-    files = dict(_code(_PACKAGE / "scoring", _PACKAGE))
+    files = dict(_code(PACKAGE / "scoring", PACKAGE))
     for one in type(suite).__mro__:
         if issubclass(one, Suite) and one is not Suite:
             files |= _suite_files(one)
@@ -99,7 +98,7 @@ def _suite_files(suite: type[Suite[Any, Any]]) -> dict[str, Path]:
     if not package:
         return {file.name: file}
     root = file.parent.parents[package.count(".")]
-    root = _PACKAGE if root == _PACKAGE.parent else root
+    root = PACKAGE if root == PACKAGE.parent else root
     found = _code(file.parent, root)
     return {name: path for name, path in found if Path(path.relative_to(file.parent).parts[0]).stem not in _SHOWING}
 

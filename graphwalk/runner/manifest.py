@@ -3,12 +3,12 @@
 import platform
 import subprocess
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
-import graphwalk
+from graphwalk.resources import PACKAGE
 from graphwalk.runner.resolve import Experiment
 from graphwalk.types.episode import SCHEMA_VERSION
+from graphwalk.version import __version__
 
 _LIBRARIES = ("langgraph", "openai", "neo4j", "kglite", "numpy", "pydantic")
 
@@ -18,7 +18,7 @@ def new_manifest(experiment: Experiment, run_id: str, created: str) -> dict[str,
     config = experiment.config
     return {
         "schema_version": SCHEMA_VERSION,
-        "graphwalk_version": graphwalk.__version__,
+        "graphwalk_version": __version__,
         "run_id": run_id,
         "name": config.name,
         "created": created,
@@ -32,7 +32,7 @@ def new_manifest(experiment: Experiment, run_id: str, created: str) -> dict[str,
 
 def _commit() -> str | None:
     """The commit of the checkout that GraphWalk runs from; None for an installed package."""
-    root = Path(graphwalk.__file__).parent.parent
+    root = PACKAGE.parent
     if not (root / ".git").exists():
         return None
     try:

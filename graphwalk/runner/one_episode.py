@@ -1,30 +1,67 @@
-"""A single episode, played outside of a run: by a person, in a notebook, in an example."""
+"""A single episode, played outside of a run: by a person, in a notebook, in an example. Nothing is logged."""
 
-from collections.abc import Callable
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
-from graphwalk.models.model import Model
+from graphwalk.errors import ConfigError
 from graphwalk.runlog.result import Result
 from graphwalk.runner.episode import play
-from graphwalk.runner.plan import make_plan
-from graphwalk.runner.resolve import Experiment
+from graphwalk.runner.plan import LoadedWorld, PlannedEpisode, episodes_about
+from graphwalk.runner.players import Players
+from graphwalk.runner.resolve import Experiment, no_episode
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.store import Database
+from graphwalk.suites.suite import ReadLine, World
 from graphwalk.types.episode import Task
+from graphwalk.types.graph import PropertyGraph
 
 
-async def play_first(experiment: Experiment, choose: Callable[[Task], Model]) -> Result:
-    """The first episode of an experiment, with the model that `choose` gives for its task. Nothing is logged."""
-    opened: list[Database] = []
+async def play_first(experiment: Experiment, read: ReadLine) -> Result:
+    """The first episode of an experiment; a person types what comes from `read`. ConfigError where it has none."""
+    config, suite = experiment.config, experiment.suite
+    for world in suite.worlds(config.suite, config.seed):
+        async with _loaded(world, experiment) as loaded:
+            for task in await suite.tasks(world, loaded.store, config.suite, config.seed):
+                for planned in episodes_about(task, loaded, experiment):
+                    return await _played(planned, experiment, read)
+    raise no_episode(config, experiment.models)
 
-    async def open_once() -> Database:
-        opened.append(await open_database(experiment.config.store, experiment.environment, run_id="one-episode"))
-        return opened[-1]
 
-    plan = await make_plan(experiment, open_once, lambda tasks: None)
+async def play_task(experiment: Experiment, task: Task, graph: PropertyGraph) -> Result:
+    """An episode about `task`, which was made from `graph`, with the first model and setting of `experiment`.
+
+    ConfigError where the task is about another graph, or the model cannot try it.
+    """
+    if task.graph_digest != graph.digest:
+        raise ConfigError(
+            f"the task {task.task_id} is not about this graph", hint="give the graph that the task was made from"
+        )
+    facts = {"nodes": graph.node_count, "relationships": graph.relationship_count}
+    async with _loaded(World(graph.digest, graph, facts=facts), experiment) as loaded:
+        for planned in episodes_about(task, loaded, experiment):
+            return await _played(planned, experiment)
+    raise no_episode(experiment.config, experiment.models)
+
+
+async def _played(planned: PlannedEpisode, experiment: Experiment, read: ReadLine | None = None) -> Result:
+    async with Players(experiment, read=read) as players, players.seat(planned) as (model, extractor):
+        return await play(planned, model, extractor, experiment)
+
+
+@asynccontextmanager
+async def _loaded(world: World, experiment: Experiment) -> AsyncIterator[LoadedWorld]:
+    """A world in its store, for the length of an episode."""
+    if world.graph is None:
+        yield LoadedWorld(world, None)
+        return
+    kind, environment = experiment.config.store, experiment.environment
+    database: Database = await open_database(kind, environment, run_id=secrets.token_hex(4))
     try:
-        planned = plan.episodes[0]
-        return await play(planned, choose(planned.task), None, experiment)
+        store = await database.load(world.graph)
+        try:
+            yield LoadedWorld(world, store)
+        finally:
+            await store.drop()
     finally:
-        await plan.drop_graphs()
-        for database in opened:
-            await database.close()
+        await database.close()

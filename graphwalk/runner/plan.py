@@ -1,6 +1,6 @@
 """What a run has to do: graphs in their stores, tasks about them, and one episode per task, model, setting, repeat."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,6 +53,16 @@ class Plan:
                 await loaded.store.drop()
 
 
+def episodes_about(task: Task, world: LoadedWorld, experiment: Experiment) -> Iterator[PlannedEpisode]:
+    """All episodes with one task."""
+    for repeat in range(experiment.config.repeats):
+        for setting in experiment.config.settings:
+            if experiment.suite.applies(task, setting, experiment.config.suite):
+                for model in experiment.models:
+                    if can_play(experiment.suite, model, setting, task):
+                        yield PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), task, world)
+
+
 OpenDatabase = Callable[[], Awaitable[Database]]
 
 
@@ -74,15 +84,7 @@ async def make_plan(experiment: Experiment, open_database: OpenDatabase, made: C
         plan.tasks += [(task, loaded) for task in tasks]
         made(len(plan.tasks))
     del plan.tasks[config.limit or len(plan.tasks) :]
-    plan.episodes = [
-        PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), task, world)
-        for task, world in plan.tasks
-        for repeat in range(config.repeats)
-        for setting in config.settings
-        if suite.applies(task, setting, config.suite)
-        for model in experiment.models
-        if can_play(suite, model, setting, task)
-    ]
+    plan.episodes = [planned for task, world in plan.tasks for planned in episodes_about(task, world, experiment)]
     if not plan.episodes:
         raise no_episode(config, experiment.models)
     return plan

@@ -1,7 +1,8 @@
-"""Who plays an episode: language models shared by all episodes, scripted and replayed ones made for each."""
+"""Who plays an episode: language models shared by all episodes; scripted ones, replayed ones, people for each."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from types import TracebackType
 
 from graphwalk.errors import ConfigError
@@ -9,25 +10,37 @@ from graphwalk.models.calls.budget import Budget
 from graphwalk.models.calls.cache import ReplyCache
 from graphwalk.models.calls.caller import Caller
 from graphwalk.models.model import Model
+from graphwalk.models.players.person import Person
 from graphwalk.models.players.replay import ReplayModel
 from graphwalk.models.players.scripted import ScriptedModel
 from graphwalk.models.registry import open_model
 from graphwalk.runlog.result import EpisodeKey
-from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.plan import PlannedEpisode
 from graphwalk.runner.recorded import recorded_episodes
 from graphwalk.runner.resolve import Experiment, per_episode
 from graphwalk.seeds import seed_for
+from graphwalk.suites.suite import ReadLine
 
 
 class Players:
-    """All models of a run. Use as a context, so that connections are given back. `note` is told of long pauses."""
+    """All models of an experiment. Use as a context, so that connections are given back.
 
-    def __init__(self, experiment: Experiment, folder: RunFolder, note: Callable[[str], object]) -> None:
+    Replies are kept in the file `replies`, if there is one. What a person types comes from `read`. `note` is told of
+    long pauses.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        replies: Path | None = None,
+        read: ReadLine | None = None,
+        note: Callable[[str], object] = lambda text: None,
+    ) -> None:
         self.experiment = experiment
+        self._read = read
         config = experiment.config
         self.budget = Budget(config.limits.budget_tokens, config.limits.budget_usd)
-        self._cache = ReplyCache(folder.replies_path, experiment.environment)
+        self._cache = None if replies is None else ReplyCache(replies, experiment.environment)
         asked = {*experiment.models, *([config.extractor] if config.extractor else [])}
         self._callers = {spec: self._caller(spec, note) for spec in asked if not per_episode(spec)}
         self._recorded = {spec: recorded_episodes(spec) for spec in experiment.models if spec.startswith("replay/")}
@@ -40,7 +53,8 @@ class Players:
     ) -> None:
         for caller in self._callers.values():
             await caller.close()
-        self._cache.close()
+        if self._cache is not None:
+            self._cache.close()
 
     @asynccontextmanager
     async def seat(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:
@@ -54,18 +68,19 @@ class Players:
 
     def caveats(self) -> Iterator[str]:
         """What a person should know about budgets and the reply cache."""
-        budget = self.budget
-        if budget.tokens is not None and budget.used.input_tokens is None and len(self._cache) > 0:
+        budget, cache = self.budget, self._cache
+        if budget.tokens is not None and budget.used.input_tokens is None and cache:
             yield "a provider reports no tokens, so that the token budget could not be kept"
         if budget.usd is not None and budget.unpriced:
             yield f"{budget.unpriced} replies have no known cost, so that the budget in dollars could not be kept"
-        if self._cache.damaged:
-            yield f"{self._cache.damaged} lines of replies.jsonl were damaged; their calls are made again"
+        if cache is not None and cache.damaged:
+            yield f"{cache.damaged} lines of replies.jsonl were damaged; their calls are made again"
 
     def _caller(self, spec: str, note: Callable[[str], object]) -> Caller:
-        config = self.experiment.config
+        experiment = self.experiment
+        config = experiment.config
         return Caller(
-            open_model(spec, self.experiment.environment),
+            experiment.given.get(spec) or open_model(spec, experiment.environment),
             config.limits,
             config.agent,
             price=config.prices.get(spec),
@@ -88,6 +103,8 @@ class Players:
                 missing = f"task {key.task_id} in setting {key.setting}, repeat {key.repeat}"
                 raise ConfigError(f"{spec} has no episode of {missing}")
             return ReplayModel(spec, found)
+        if self._read is not None and spec.startswith("human/"):
+            return self.experiment.suite.person(planned.task, self._read) or Person(self._read)
         store = planned.world.store
         schema = None if store is None else await store.schema()
         seed = seed_for(self.experiment.config.seed, "player", key.text)

@@ -3,13 +3,15 @@
 What can be known to be wrong before the first call is found here.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment
+from graphwalk.models.model import Model
 from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
 from graphwalk.report.declared import Reference, SuiteReport
 from graphwalk.runner.recorded import recorded_episodes
@@ -33,14 +35,26 @@ class Experiment:
     environment: Environment
     tools: tuple[Tool, ...]
     """Those that the agent is offered where a setting has tools."""
+    given: Mapping[str, Model] = field(default_factory=dict)
+    """Models that the caller has made, by the names under which `models` lists them."""
 
     @property
     def agent(self) -> AgentConfig:
         return self.config.agent
 
 
-def resolve(config: AnyExperiment, environment: Environment, *, keys: bool = True) -> Experiment:
-    """Look up what an experiment names. ConfigError for everything that is not there; with `keys`, for missing keys."""
+def resolve(
+    config: AnyExperiment,
+    environment: Environment,
+    *,
+    keys: bool = True,
+    person: bool = False,
+    given: Mapping[str, Model] | None = None,
+) -> Experiment:
+    """Look up what an experiment names. ConfigError for everything that is not there; with `keys`, for missing keys.
+
+    `person`: somebody sits there and can play. Models in `given` are there already, by name.
+    """
     suite = suite_named(config.suite.name)
     report = suite.report()
     experiment = Experiment(
@@ -52,10 +66,11 @@ def resolve(config: AnyExperiment, environment: Environment, *, keys: bool = Tru
         reference=report.reference(config.reference) if config.reference else None,
         environment=environment,
         tools=_tools(config.agent, suite),
+        given=given or {},
     )
     _ = config.agent.texts  # a wrong prompt is found now
     STORES.origin(config.store)
-    _check_models(experiment, keys)
+    _check_models(experiment, keys, person)
     _check_settings(experiment)
     return experiment
 
@@ -81,19 +96,22 @@ def _tools(agent: AgentConfig, suite: Suite[Any, Any]) -> tuple[Tool, ...]:
     return load_tools(suite.tools if agent.tools is None else agent.tools)
 
 
-def _check_models(experiment: Experiment, keys: bool) -> None:
+def _check_models(experiment: Experiment, keys: bool, person: bool) -> None:
     config, suite = experiment.config, experiment.suite
     if not experiment.models:
         raise ConfigError(f"no model is named, and the suite {suite.name} has no players of its own", hint="--model …")
     for spec in (*experiment.models, *([config.extractor] if config.extractor else [])):
-        check_name(spec)
         provider, _, name = spec.partition("/")
+        if spec not in experiment.given:
+            check_name(spec)
         if provider == "scripted" and name not in suite.players:
             known = ", ".join(suite.players) or "the suite has none"
             raise ConfigError(f"there is no {spec}", hint=f"scripted players: {known}")
+        if provider == "human" and not person:
+            raise ConfigError(f"{spec} plays single episodes", hint=f"graphwalk play {config.suite.name}")
         if provider == "replay":
             recorded_episodes(spec)
-        elif not per_episode(spec) and keys:
+        elif not per_episode(spec) and spec not in experiment.given and keys:
             open_model(spec, experiment.environment)
         if config.limits.budget_usd is not None and not per_episode(spec) and spec not in config.prices:
             raise ConfigError(

@@ -1,7 +1,7 @@
 """A whole run: plan, players, episodes in flight, log; and going on with one that was interrupted."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,8 +9,9 @@ from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, RunLogError, StoreError
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.jsonlines import LineWriter
+from graphwalk.models.model import Model
 from graphwalk.runlog.result import EpisodeKey, key_of
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.collection import rare_collection
 from graphwalk.runner.drift import settle
 from graphwalk.runner.episode import play
@@ -44,22 +45,25 @@ class RunSummary:
     budget_reached: bool
 
 
-async def start_run(
-    experiment: Experiment, folder: RunFolder, progress: Progress, *, run_id: str, created: str
-) -> RunSummary:
-    """Begin a run in a new folder and work until it is done. Errors of the run itself are raised."""
-    with folder.lock():
-        manifest = new_manifest(experiment, run_id, created)
-        folder.write_manifest(manifest)
-        return await _Run(experiment, folder, progress, manifest).work()
+async def start_run(experiment: Experiment, new: NewRun, progress: Progress) -> RunSummary:
+    """Begin a run in its new folder and work until it is done. Errors of the run itself are raised."""
+    with new.folder.lock():
+        manifest = new_manifest(experiment, new.run_id, new.created)
+        new.folder.write_manifest(manifest)
+        return await _Run(experiment, new.folder, progress, manifest).work()
 
 
 async def resume_run(
-    folder: RunFolder, environment: Environment, progress: Progress, changes: dict[str, Any] | None = None
+    folder: RunFolder,
+    environment: Environment,
+    progress: Progress,
+    changes: Mapping[str, Any] | None = None,
+    given: Mapping[str, Model] | None = None,
 ) -> RunSummary:
     """Go on with a run: finished episodes stay, failed ones are tried again, paid replies are not asked for again.
 
-    `changes` replaces fields of the limits (concurrency, budgets, …). RunLogError where anything else has changed.
+    `changes` replaces fields of the limits (concurrency, budgets, …); `given` are models that the caller has made, by
+    name. RunLogError where anything else has changed.
     """
     with folder.lock():
         manifest = folder.read_manifest()
@@ -73,7 +77,7 @@ async def resume_run(
             error.hint = error.hint or f"texts as the run began with them are in {folder.texts_path}"
             raise
         manifest["config"] = config.model_dump(mode="json")
-        return await _Run(resolve(config, environment), folder, progress, manifest).work()
+        return await _Run(resolve(config, environment, given=given), folder, progress, manifest).work()
 
 
 class _Run:
@@ -87,7 +91,7 @@ class _Run:
 
     async def work(self) -> RunSummary:
         plan = Plan()
-        async with Players(self.experiment, self.folder, self.progress.note) as players:
+        async with Players(self.experiment, self.folder.replies_path, note=self.progress.note) as players:
             try:
                 plan = await make_plan(self.experiment, self._open_database, self.progress.planning)
                 await self._settle_manifest(plan)

@@ -1,4 +1,4 @@
-"""Reading an answer out of the text of a reply (spec section 6).
+"""Reading an answer out of the text of a reply (docs/method.md, Answers).
 
 Stage 1 is deterministic: the candidates are the whole reply as JSON ("strict"), the content of its code fences
 ("fenced"), every outermost balanced bracket pair in the order of the text ("embedded"), and the same texts as Python

@@ -1,4 +1,4 @@
-"""Answers that are sets of rows: reading them, and comparing them with the target (spec section 6)."""
+"""Answers that are sets of rows: reading them, and comparing them with the target (docs/method.md, Scores)."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

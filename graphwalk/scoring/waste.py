@@ -1,4 +1,4 @@
-"""Calls that gained nothing: repetitions, cycles, results that were never used (spec section 4)."""
+"""Calls that gained nothing: repetitions, cycles, results that were never used (docs/method.md, Scores)."""
 
 import json
 from collections.abc import Hashable, Sequence

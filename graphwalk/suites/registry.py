@@ -1,12 +1,14 @@
 """Suites by name; other packages add theirs through entry points of the group `graphwalk.suites`."""
 
 import inspect
+from collections.abc import Iterator
 from typing import Any
 
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.plugins import Registry
 from graphwalk.suites.suite import Suite
+from graphwalk.types.episode import Score, Task
 
 SUITES = Registry(
     "suite",
@@ -22,18 +24,38 @@ _ATTRIBUTES = ("name", "settings", "config_type", "worlds_field", "thing", "task
 
 def suite_class(name: str) -> type[Suite[Any, Any]]:
     """The class of a suite. ConfigError for an unknown name, and where the class lacks something, which is named."""
-    found = SUITES.load(name)
+    return whole_suite(name, SUITES.load(name))
+
+
+def whole_suite(name: str, found: Any) -> type[Suite[Any, Any]]:
+    """What stands behind the name of a suite. ConfigError where it is none, or lacks something, which is named."""
     if not (inspect.isclass(found) and issubclass(found, Suite)):
         raise ConfigError(f"the suite {name!r} is not a class derived from graphwalk.suites.suite.Suite: {found!r}")
     missing = [attribute for attribute in _ATTRIBUTES if not hasattr(found, attribute)]
     missing += [f"{method}()" for method in sorted(found.__abstractmethods__)]
+    missing += ["player()"] if found.players and found.player is Suite.player else []
     if missing:
         raise ConfigError(f"the suite {name!r} lacks {', '.join(missing)}", hint="docs/extending.md has a whole one")
-    if found.name != name:
-        raise ConfigError(f"the suite {name!r} calls itself {found.name!r}")
-    if not issubclass(found.config_type, SuiteConfig):
-        raise ConfigError(f"the suite {name!r}: config_type is not derived from graphwalk.config.strict.SuiteConfig")
+    if wrong := next(_mistakes(name, found), None):
+        raise ConfigError(f"the suite {name!r}: {wrong}", hint="docs/extending.md has a whole one")
     return found
+
+
+def _mistakes(name: str, suite: type[Suite[Any, Any]]) -> Iterator[str]:
+    """What is there, and is not as it must be."""
+    if suite.name != name:
+        yield f"its class calls itself {suite.name!r}"
+    for attribute, base in (("config_type", SuiteConfig), ("task_type", Task), ("score_type", Score)):
+        given = getattr(suite, attribute)
+        if not (inspect.isclass(given) and issubclass(given, base)):
+            yield f"{attribute} is not derived from {base.__module__}.{base.__name__}"
+            return
+    if suite.worlds_field not in suite.config_type.model_fields:
+        yield f"worlds_field is {suite.worlds_field!r}, which is no field of {suite.config_type.__name__}"
+    if not suite.settings:
+        yield "settings is empty"
+    if strangers := [player for player in suite.default_players if player not in suite.players]:
+        yield f"default_players names {', '.join(strangers)}, which players does not"
 
 
 def suite_named(name: str) -> Suite[Any, Any]:

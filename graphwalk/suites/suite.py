@@ -11,6 +11,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.models.model import Model
 from graphwalk.models.players.policy import Policy
+from graphwalk.report.common import plain_report
 from graphwalk.report.declared import ResultRecord, SuiteReport
 from graphwalk.stores.store import GraphStore
 from graphwalk.toolbox.tool import Tool
@@ -147,9 +148,9 @@ class Suite(ABC, Generic[C, T]):
     def score(self, task: T, setting: str, trajectory: Trajectory, extraction: Extraction) -> Score:
         """Compare an answer with the target. Called only where the episode did not fail for reasons of its own."""
 
-    @abstractmethod
     def report(self) -> SuiteReport:
-        """What is measured, and how it is laid out."""
+        """What is measured, and how it is laid out: the plain report, unless a suite has more to tell."""
+        return plain_report(self.name, self.score_type)
 
     def applies(self, task: T, setting: str, config: C) -> bool:
         """False where a way of asking has no use for a task."""

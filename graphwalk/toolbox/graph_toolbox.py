@@ -1,4 +1,4 @@
-"""The tools over one property graph (spec section 3)."""
+"""The tools over one property graph (docs/method.md, Tools)."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -10,12 +10,12 @@ Operation = Callable[[Mapping[str, Any]], str]
 
 
 def repeat(arguments: Mapping[str, Any]) -> str:
-    """What was given, unchanged: a thought is written down (spec section 3)."""
+    """What was given, unchanged: a thought is written down (docs/method.md, Tools)."""
     return "\n".join(map(str, arguments.values()))
 
 
 def connected_path(arguments: Mapping[str, Any]) -> str:
-    """The shortest path over visited cells from the first to the last, as JSON; "" if there is none (spec section 7).
+    """The shortest path over visited cells from the first to the last, as JSON; "" if there is none (docs/mazes.md).
 
     `neighbours` maps the key of every visited cell, in the order of first visits, to the keys of the cells next to it.
     Of several shortest paths the one with the lowest keys is taken, first cells first.

@@ -37,7 +37,7 @@ class Task(BaseModel):
 
 
 class ExitStatus(StrEnum):
-    """How a trajectory ended (spec section 4)."""
+    """How a trajectory ended (docs/method.md, Agent)."""
 
     ANSWERED = "answered"
     NO_ANSWER = "no_answer"

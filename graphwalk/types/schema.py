@@ -35,7 +35,7 @@ class RelationshipType:
 
 @dataclass(frozen=True, slots=True)
 class SchemaRow:
-    """One row of the table the agent sees: one per property, per pair for relationships (spec section 2)."""
+    """One row of the table the agent sees: one per property, per pair for relationships (docs/method.md, Schema)."""
 
     number: int
     entity_type: Literal["Node", "Relationship"]
@@ -58,7 +58,7 @@ class Schema:
         return next((r for r in self.relationships if r.type == type_), None)
 
     def rows(self) -> Iterator[SchemaRow]:
-        """The table of section 2; an entity without properties has one row with `property` None."""
+        """The table of docs/method.md, Schema; an entity without properties has one row with `property` None."""
         number = 0
         for node in self.nodes:
             for prop in node.properties or (None,):

@@ -7,7 +7,8 @@ import pytest
 from graphwalk.agent.conversation import answer_now, conversation, summary_message
 from graphwalk.agent.tool_turn import run_tool_calls
 from graphwalk.config.agent import AgentConfig
-from graphwalk.models.protocol.text_protocol import TextProtocolModel
+from graphwalk.config.calls import Limits
+from graphwalk.models.calls.caller import Caller
 from graphwalk.scoring.extraction import extract_with_model
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.suite import QuestionsSuite
@@ -16,7 +17,7 @@ from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult, Turn
 from graphwalk.types.graph import Node, PropertyGraph
-from tests.models.players import Player, said
+from tests.models.player import Player, said
 
 OWN = {
     "answer_now.j2": "Now!",
@@ -54,8 +55,8 @@ async def test_about_tool_calls(agent: AgentConfig) -> None:
 
 async def test_in_the_text_protocol(agent: AgentConfig) -> None:
     player = Player(said("[]"))
-    model = TextProtocolModel(player, "text", agent.texts)
-    await model.complete([Message("user", "Q?")], (ToolSpec("look", "Looks.", {}),), CallOptions())
+    model = Caller(player, Limits(), agent.model_copy(update={"tool_protocol": "text"}))
+    await model.for_episode("e").complete([Message("user", "Q?")], (ToolSpec("look", "Looks.", {}),), CallOptions())
     assert [message.content for message in player.sent[0][0]] == ["look", "Q?\n\nWell? False"]
 
 

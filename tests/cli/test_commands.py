@@ -12,13 +12,16 @@ import pytest
 from graphwalk.experiments.loading import shipped_experiments
 
 
-def graphwalk(*words: object, folder: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+def graphwalk(
+    *words: object, folder: Path | None = None, typed: str | None = None, **variables: str
+) -> subprocess.CompletedProcess[str]:
     hidden = {name for name in os.environ if name.endswith("_API_KEY") or name.startswith(("NEO4J_", "OPENAI_"))}
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     return subprocess.run(
         [sys.executable, "-m", "graphwalk", *map(str, words)],
         capture_output=True,
         text=True,
+        input=typed,
         cwd=folder,
         env={**environment, "NO_COLOR": "1", "COLUMNS": "100", **variables},
         timeout=120,

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from graphwalk import testing
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.environment import Environment
@@ -90,6 +91,14 @@ async def test_every_capability_is_found(backend: tuple[Model, ModelServer]) -> 
     assert {c.name: c.detail for c in found if c.status == "failed"} == {}
     assert {c.name for c in found if c.status == "absent"} <= {"reasoning", "one_call_at_a_time"}
     assert all(capability.seconds > 0 for capability in found)
+
+
+async def test_the_shipped_check_passes_and_names_what_is_wrong(backend: tuple[Model, ModelServer]) -> None:
+    model, server = backend
+    await testing.check_model(model)
+    server.respond = lambda _: error(500, "ill")
+    with pytest.raises(AssertionError, match=r"plain_text: .*ill"):
+        await testing.check_model(model)
 
 
 async def test_a_dead_server_fails_every_check_and_raises_nothing(backend: tuple[Model, ModelServer]) -> None:

@@ -8,7 +8,7 @@ from graphwalk.environment import Environment
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runlog.result import Result
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.progress import Silent
 from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import RunSummary, resume_run, start_run
@@ -23,10 +23,8 @@ def experiment(**flags: Any) -> AnyExperiment:
 async def start(
     folder: Path, config: AnyExperiment, environment: Environment = NOTHING_SET, progress: Any = None
 ) -> RunSummary:
-    run_folder = RunFolder.create(folder)
-    return await start_run(
-        resolve(config, environment), run_folder, progress or Silent(), run_id="cafe", created="2026-01-01"
-    )
+    new = NewRun.make(config.name, folder)
+    return await start_run(resolve(config, environment), new, progress or Silent())
 
 
 async def resume(folder: Path, environment: Environment = NOTHING_SET, **changes: Any) -> RunSummary:

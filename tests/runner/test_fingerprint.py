@@ -10,7 +10,7 @@ import pytest
 from graphwalk.environment import Environment
 from graphwalk.errors import RunLogError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner import fingerprint
 from graphwalk.runner.fingerprint import code_digests, scorer_digests
 from graphwalk.runner.progress import Silent
@@ -22,9 +22,9 @@ from graphwalk.suites.registry import suite_named
 
 async def start(folder: Path, **flags: Any) -> RunFolder:
     config = load_experiment("quickstart", flags={"suite.graphs.*.count": 1, "limit": 1, **flags})
-    run_folder = RunFolder.create(folder)
-    await start_run(resolve(config, Environment()), run_folder, Silent(), run_id="cafe", created="2026-01-01")
-    return run_folder
+    new = NewRun.make(config.name, folder)
+    await start_run(resolve(config, Environment()), new, Silent())
+    return new.folder
 
 
 async def resume(folder: RunFolder) -> RunSummary:

@@ -1,4 +1,4 @@
-"""What a model is told about a maze: with tools how to explore, without them the whole maze as a drawing (spec 7)."""
+"""What a model is told about a maze: with tools how to explore, without them the whole maze as a drawing."""
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.suites.mazes.pictures.drawing import draw_with_keys
@@ -18,7 +18,7 @@ def answer_format(agent: AgentConfig) -> str:
 
 
 def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
-    """System prompt with the schema table of section 2, and the question as user message."""
+    """System prompt with the schema table (docs/method.md, Schema), and the question as user message."""
     system = agent.render(
         "maze_tools.j2",
         rows=tuple(schema.rows()),

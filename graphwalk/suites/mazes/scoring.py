@@ -1,4 +1,4 @@
-"""Reading a path out of a reply, and judging it (spec section 7)."""
+"""Reading a path out of a reply, and judging it (docs/mazes.md, Scores)."""
 
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""Mazes, the paper's first experiment, as a suite (spec section 7)."""
+"""Mazes, the paper's first experiment, as a suite."""
 
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
@@ -27,7 +27,7 @@ from graphwalk.types.schema import Schema
 
 
 class MazesSuite(Suite[MazesConfig, MazeTask]):
-    """Section 7 of the specification."""
+    """Ways through mazes that a model cannot see (docs/mazes.md)."""
 
     name: ClassVar[str] = "mazes"
     settings: ClassVar[tuple[str, ...]] = ("tools", "no_tools")

@@ -1,4 +1,4 @@
-"""The tools of one maze episode (spec section 7). The marks live here: the stored maze is never written to."""
+"""The tools of one maze episode (docs/mazes.md, Tools). The marks live here: nothing is written to the store."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -12,7 +12,7 @@ from graphwalk.types.schema import Schema
 
 
 async def par(task: QuestionTask, schema: Schema, toolbox: Toolbox) -> tuple[int, int]:
-    """(turns, calls) of the expert (spec section 5), with the tools in their default form.
+    """(turns, calls) of the expert (docs/method.md, Questions), with the tools in their default form.
 
     OracleError where the expert's answer is not the target: the Cypher, the evaluator, a tool or a plan is wrong.
     """

@@ -1,4 +1,4 @@
-"""What a model is told before a question: the schema (with tools) or the whole graph (without). Spec section 4."""
+"""What a model is told before a question: the schema (with tools) or the whole graph (without)."""
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.text import graph_text
@@ -16,7 +16,7 @@ FORMATS = {
 
 
 def tools_prompt(question: str, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
-    """System prompt with the schema table of section 2, and the question as user message.
+    """System prompt with the schema table (docs/method.md, Schema), and the question as user message.
 
     Sample values are shown where `schema` has some: it is read from the store with `agent.schema_samples` of them.
     """

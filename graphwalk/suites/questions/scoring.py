@@ -1,4 +1,4 @@
-"""How good the answer to a question is, and why it is wrong where it is (spec section 6)."""
+"""How good the answer to a question is, and why it is wrong where it is (docs/method.md, Scores)."""
 
 from collections.abc import Sequence
 from dataclasses import asdict

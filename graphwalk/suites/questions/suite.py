@@ -28,7 +28,7 @@ from graphwalk.types.schema import Schema
 
 
 class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
-    """Section 5 of the specification on graphs of section 1."""
+    """Questions about random graphs (docs/method.md, Questions and Graphs)."""
 
     name: ClassVar[str] = "questions"
     settings: ClassVar[tuple[str, ...]] = ("tools", "no_tools")

@@ -51,7 +51,7 @@ class Drawing(Strict):
 
 
 class QuestionTemplate(Strict):
-    """One kind of question (spec section 5).
+    """One kind of question (docs/method.md, Questions).
 
     `cypher` is Jinja for `graphwalk.stores.cypher.render_cypher`; it may use `answer_properties`, the property names
     of the type that the parameter `answer_properties_of` names, which are then answer fields too.

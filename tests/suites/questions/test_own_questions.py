@@ -144,8 +144,8 @@ def test_paths_are_relative_to_the_experiment_and_texts_are_told(place: Path) ->
     config = validate(QuestionsConfig, data, "mine.yaml", folder=place)
     assert config.questions == ("node_count", str(place / "dead_ends.yaml"))
     texts = QuestionsSuite().texts(config)
-    assert list(texts) == ["node_count", "dead_ends"]
-    assert texts["dead_ends"] == ENDS
+    assert list(texts) == ["questions/node_count.yaml", "questions/dead_ends.yaml"]
+    assert texts["questions/dead_ends.yaml"] == ENDS
 
 
 async def test_a_changed_copy_of_a_question_that_ships_keeps_its_python_part(place: Path) -> None:

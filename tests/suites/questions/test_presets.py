@@ -1,4 +1,4 @@
-"""The twelve questions need something to ask about: every preset must offer it (spec sections 1 and 5)."""
+"""The twelve questions need something to ask about: every preset must offer it (docs/method.md, Graphs)."""
 
 from collections import defaultdict
 from itertools import permutations

@@ -26,7 +26,7 @@ PARAMETERS = {
     "relationship_property excluded_value",
     "negation_with_connection": "source_label required_label excluded_label",
 }
-"""Names that other programs rely on (spec section 5), in the order in which questions are asked."""
+"""Names that other programs rely on (docs/method.md, Questions), in the order in which questions are asked."""
 
 
 def test_there_are_the_twelve_questions_with_their_parameters() -> None:

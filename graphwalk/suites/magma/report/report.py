@@ -94,6 +94,13 @@ COLUMNS = (
 GROUP_COLUMNS = (*_QUALITY, Column("reply %", "step_exact", one_decimal, optional=2, interval=one_decimal), *HEAT)
 
 
+_SUMS = (
+    *("algorithm", "n", "trace_id", "total_steps"),
+    *("correct", "precision", "recall", "f1", "false_positives", "grounded", "first_divergence"),
+    *("missing_prefix", "false_negatives", "hallucinations", "invalid_items"),
+)
+"""Fields that repeat the task, or sum up the `steps` from which the tables are made."""
+
 REPORT = SuiteReport(
     suite="magma",
     measures=MEASURES,
@@ -108,6 +115,7 @@ REPORT = SuiteReport(
     group_columns=GROUP_COLUMNS,
     compared=("accuracy", "f1"),
     reference=paper_reference,
+    unreported=_SUMS,
     notes=(
         "final, earlier, traj.: states that match exactly, in %, of the last step, the steps before it, and all;"
         " means over traces. The io strategies ask for the last state only, unless the experiment has io_steps: true;"

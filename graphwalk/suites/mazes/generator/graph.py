@@ -1,4 +1,4 @@
-"""A maze as a property graph (spec section 7).
+"""A maze as a property graph (docs/mazes.md).
 
 Every cell is a node `Cell`, walls too. Cells that share an edge are joined by one ADJACENT relationship, from the lower
 number to the higher one; it has no direction to speak of, and queries match it without one. No tool writes `marked` and

@@ -1,4 +1,4 @@
-"""Mazes: square grids of open cells and walls with a start and a goal (spec section 7)."""
+"""Mazes: square grids of open cells and walls with a start and a goal (docs/mazes.md, Mazes)."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""The baseline that answers nothing, without a look: what an honest shrug scores (spec section 6)."""
+"""The baseline that answers nothing, without a look: what an honest shrug scores (docs/method.md, Baselines)."""
 
 from graphwalk.models.players.policy import Policy
 from graphwalk.models.players.scripted import NO_ANSWER

@@ -1,6 +1,6 @@
 """The expert: the plan of a question, which finds the exact answer with the tools alone.
 
-That the plans are right is the proof that four tools without any intelligence suffice (spec section 9); the turns and
+That the plans are right proves that four plain tools suffice (docs/method.md, Baselines); the turns and
 calls they need are the par of a question.
 """
 

@@ -109,7 +109,7 @@ def test_an_unknown_walker_is_named() -> None:
         walker_named("nobody", "0", "1", None)  # type: ignore[arg-type]
 
 
-def test_the_specification_says_what_to_expect_of_the_default() -> None:
+def test_the_default_is_what_the_page_on_mazes_says() -> None:
     assert MazeSpec().model_dump() == {
         "count": 1,
         "size": 10,

@@ -1,46 +1,19 @@
-"""Intervals and tests for small experiments whose episodes share graphs (spec section 6)."""
+"""Percentile intervals of means by resampling whole graphs."""
 
 import math
 from collections.abc import Hashable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from graphwalk.scoring.statistics.wilson import Interval
 from graphwalk.seeds import generator
 
-_Z = 1.959963984540054
-"""The 97.5 % point of the standard normal distribution."""
 _CONFIDENCE = 0.95
 DRAWS = 1000
 _BLOCK = 4_000_000
 """Random numbers drawn at a time."""
-
-
-class Interval(NamedTuple):
-    low: float
-    high: float
-
-    def scaled(self, factor: float) -> "Interval":
-        return Interval(self.low * factor, self.high * factor)
-
-
-def wilson_interval(successes: int, trials: int) -> Interval | None:
-    """95 % score interval of a proportion, in 0 … 1; None without trials.
-
-    E. B. Wilson, "Probable inference, the law of succession, and statistical inference", JASA 22 (1927):
-    (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n).
-    """
-    if trials == 0:
-        return None
-    p, z2 = successes / trials, _Z**2
-    centre = p + z2 / (2 * trials)
-    spread = _Z * math.sqrt(p * (1 - p) / trials + z2 / (4 * trials**2))
-    scale = 1 + z2 / trials
-    low = 0.0 if successes == 0 else (centre - spread) / scale
-    high = 1.0 if successes == trials else (centre + spread) / scale
-    return Interval(low, high)
 
 
 def cluster_bootstrap(
@@ -99,18 +72,3 @@ def _weights(seed: int, size: int, rows: int, block: int) -> NDArray[np.float64]
     random = generator(seed, "bootstrap", size, block)
     drawn = random.integers(0, size, size=(rows, size)) + np.arange(rows)[:, None] * size
     return np.bincount(drawn.ravel(), minlength=rows * size).reshape(rows, size).astype(np.float64)
-
-
-def mcnemar_exact(first_only: int, second_only: int) -> float:
-    """Two-sided p-value for paired yes/no outcomes, from the numbers of pairs in which only one of the two succeeded.
-
-    Q. McNemar, "Note on the sampling error of the difference between correlated proportions", Psychometrika 12
-    (1947), in its exact form: twice the binomial tail P(X ≤ min) with n = first_only + second_only, p = 1/2; at most 1.
-    """
-    discordant, smaller = first_only + second_only, min(first_only, second_only)
-    log_half = discordant * math.log(2)
-    log_all = math.lgamma(discordant + 1)
-    tail = math.fsum(
-        math.exp(log_all - math.lgamma(k + 1) - math.lgamma(discordant - k + 1) - log_half) for k in range(smaller + 1)
-    )
-    return min(1.0, 2 * tail)

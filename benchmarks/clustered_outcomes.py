@@ -1,0 +1,93 @@
+"""Outcomes of imagined players on graphs and tasks that are hard for reasons of their own, with known truth."""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+TASKS = 12
+"""Tasks on each graph."""
+TASK_CORRELATION = 0.5
+"""Of two repeats of one task, beyond what its graph explains."""
+SHARED = 0.5
+"""Of the difficulty of graphs and tasks, as far as it is the same for two players."""
+_NORMAL = NormalDist()
+_GRID = np.linspace(-8, 8, 2001)
+_DENSITY = np.exp(-(_GRID**2) / 2) / np.exp(-(_GRID**2) / 2).sum()
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One line of the tables: graphs, correlation of the outcomes of two tasks of a graph, repeats, accuracy."""
+
+    graphs: int
+    correlation: float
+    repeats: int
+    accuracy: float
+
+    def ids(self) -> tuple[list[int], list[int]]:
+        """The graph and the task of every episode, in the order of the rows that are drawn."""
+        tasks = np.repeat(np.arange(self.graphs * TASKS), self.repeats)
+        return (tasks // TASKS).tolist(), tasks.tolist()
+
+
+def latent_normal(cell: Cell, random: np.random.Generator, draws: int, *accuracies: float) -> list[NDArray[np.float64]]:
+    """Zeros and ones for one player per accuracy, each of shape (episodes, draws).
+
+    An episode is right if a normal number is below a threshold; the number adds up a part of the graph, a part of the
+    task and a part of its own. Their variances are such that the zeros and ones have the wanted correlations. Half of
+    the variance of graphs and tasks is common to all players.
+    """
+    shape = (cell.graphs, TASKS, cell.repeats, draws)
+    common = [_normal(random, shape, 2), _normal(random, shape, 1)]
+    drawn = []
+    for accuracy in accuracies:
+        of_graphs = latent_correlation(accuracy, cell.correlation)
+        of_tasks = latent_correlation(accuracy, cell.correlation + (1 - cell.correlation) * TASK_CORRELATION)
+        number = np.float32(math.sqrt(1 - of_tasks)) * _normal(random, shape, 0)
+        for shared, inner, variance in zip(common, (2, 1), (of_graphs, of_tasks - of_graphs), strict=True):
+            number += np.float32(math.sqrt(variance * SHARED)) * shared
+            number += np.float32(math.sqrt(variance * (1 - SHARED))) * _normal(random, shape, inner)
+        drawn.append((number < _NORMAL.inv_cdf(accuracy)).reshape(-1, draws).astype(np.float64))
+    return drawn
+
+
+def beta_binomial(cell: Cell, random: np.random.Generator, draws: int) -> NDArray[np.float64]:
+    """Zeros and ones of one player, shape (episodes, draws): the rates of graphs are beta distributed around the
+    accuracy, those of tasks around the rate of their graph, with the same correlations."""
+    rates = _beta(random, np.full((cell.graphs, 1, 1, draws), cell.accuracy), cell.correlation)
+    rates = _beta(random, np.repeat(rates, TASKS, axis=1), TASK_CORRELATION)
+    right = random.random((cell.graphs, TASKS, cell.repeats, draws)) < rates
+    return right.reshape(-1, draws).astype(np.float64)
+
+
+def _normal(random: np.random.Generator, shape: tuple[int, ...], inner: int) -> NDArray[np.float32]:
+    """Normal numbers that are the same along the `inner` last axes before that of the draws."""
+    kept = shape[: 3 - inner] + (1,) * inner + shape[3:]
+    return random.standard_normal(kept, dtype=np.float32)
+
+
+def _beta(random: np.random.Generator, mean: NDArray[np.float64], correlation: float) -> NDArray[np.float64]:
+    if correlation == 0:
+        return mean
+    both = (1 - correlation) / correlation
+    return random.beta(np.maximum(mean * both, 1e-9), np.maximum((1 - mean) * both, 1e-9))
+
+
+@lru_cache
+def latent_correlation(accuracy: float, correlation: float) -> float:
+    """The correlation of two normal numbers whose falling below the threshold has the given correlation."""
+    low, high = 0.0, 1 - 1e-9
+    for _ in range(60 if correlation else 0):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _binary_correlation(accuracy, middle) < correlation else (low, middle)
+    return low
+
+
+def _binary_correlation(accuracy: float, latent: float) -> float:
+    threshold = _NORMAL.inv_cdf(accuracy)
+    rates = np.array([_NORMAL.cdf(z) for z in (threshold - math.sqrt(latent) * _GRID) / math.sqrt(1 - latent)])
+    return float(((_DENSITY * rates**2).sum() - accuracy**2) / (accuracy * (1 - accuracy)))

@@ -1,0 +1,163 @@
+"""How often intervals hold the truth, and tests of no difference reject: by simulation, written into a page."""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.clustered_outcomes import Cell, beta_binomial, latent_normal
+from graphwalk.scoring.statistics import Estimate, compare, estimate_means, estimate_shares, outcomes_of, paired
+from graphwalk.scoring.statistics.estimates import clustered
+from graphwalk.scoring.statistics.student import t_quantile
+from graphwalk.scoring.statistics.wilson import wilson_bounds
+from graphwalk.seeds import generator
+
+CELLS = [Cell(*levels) for levels in product((5, 10, 30), (0.0, 0.1, 0.3), (1, 4), (0.1, 0.5, 0.95))]
+PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"
+METHODS = ("ours", "n_eff ≤ n", "t", "episodes", "ours, beta")
+TESTS = ("t", "sign-flip", "mid-p", "McNemar", "covered")
+_EPISODES_AT_ONCE = 1_000_000
+_DIFFERENCE = 0.1
+Share = dict[str, float]
+
+
+def coverage(cell: Cell, draws: int, seed: int = 0) -> Share:
+    """Per method, the share of 95 % intervals that hold the accuracy; and the mean width of ours, as "width"."""
+    held: dict[str, list[NDArray[np.float64]]] = {name: [] for name in (*METHODS, "width")}
+    for random, columns in _blocks(cell, draws, seed, "coverage"):
+        (values,) = latent_normal(cell, random, columns, cell.accuracy)
+        for name, (low, high) in _intervals(cell, values):
+            held[name].append(_holds(low, high, cell.accuracy))
+            if name == "ours":
+                held["width"].append(high - low)
+        ours = estimate_shares(outcomes_of(beta_binomial(cell, random, columns), *cell.ids()))
+        held["ours, beta"].append(_holds(*_bounds(ours), cell.accuracy))
+    return {name: float(np.concatenate(parts).mean()) for name, parts in held.items()}
+
+
+def _intervals(
+    cell: Cell, values: NDArray[np.float64]
+) -> Iterator[tuple[str, tuple[NDArray[np.float64], NDArray[np.float64]]]]:
+    outcomes = outcomes_of(values, *cell.ids())
+    seen = clustered(outcomes)
+    yield "ours", _bounds(estimate_shares(outcomes))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        effective = np.fmin(seen.n, seen.mean * (1 - seen.mean) / seen.variance)
+    yield "n_eff ≤ n", wilson_bounds(seen.mean, effective, t_quantile(0.975, cell.graphs - 1))
+    yield "t", _bounds(estimate_means(outcomes))
+    yield "episodes", wilson_bounds(seen.mean, len(values), 1.96)
+
+
+def rejections(cell: Cell, draws: int, seed: int = 0) -> Share:
+    """Per test, the share of p ≤ 0.05 where two players are equally good. As "covered", the share of t intervals that
+    hold a true difference of ten points (towards one half)."""
+    other = cell.accuracy + (_DIFFERENCE if cell.accuracy <= 0.5 else -_DIFFERENCE)
+    counts = dict.fromkeys(TESTS, 0)
+    for random, columns in _blocks(cell, draws, seed, "rejections"):
+        ids = cell.ids()
+        first, second, better = (
+            outcomes_of(values, *ids)
+            for values in latent_normal(cell, random, columns, cell.accuracy, cell.accuracy, other)
+        )
+        for found in compare(first, second, seed=seed):
+            counts["t"] += found.t_p_value is not None and found.t_p_value <= 0.05
+            counts["sign-flip"] += found.sign_flips.p_value <= 0.05
+            counts["mid-p"] += found.sign_flips.mid_p <= 0.05
+            counts["McNemar"] += found.mcnemar_p_value <= 0.05
+        differences = estimate_means(paired(better, first))
+        counts["covered"] += int(_holds(*_bounds(differences), other - cell.accuracy).sum())
+    return {name: count / draws for name, count in counts.items()}
+
+
+def _blocks(cell: Cell, draws: int, seed: int, purpose: str) -> Iterator[tuple[np.random.Generator, int]]:
+    """As many draws at a time as fit into memory, with a generator for each block."""
+    most = max(1, _EPISODES_AT_ONCE // len(cell.ids()[0]))
+    for number, begin in enumerate(range(0, draws, most)):
+        yield generator(seed, purpose, str(cell), number), min(most, draws - begin)
+
+
+def _bounds(estimates: Iterable[Estimate]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """An estimate without an interval counts as one of no width."""
+    pairs = [(e.value, e.value) if e.low is None else (e.low, e.high) for e in estimates]
+    low, high = np.array(pairs, dtype=np.float64).T
+    return low, high
+
+
+def _holds(low: NDArray[np.float64], high: NDArray[np.float64], truth: float) -> NDArray[np.float64]:
+    return ((low <= truth + 1e-12) & (high >= truth - 1e-12)).astype(np.float64)
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[tuple[Cell, Share]], aims: dict[str, range]) -> str:
+    """Markdown; a figure outside its aim is marked with ↓ or ↑."""
+    lines = [
+        f"**{title}**",
+        "",
+        "| graphs | correlation | repeats | accuracy | " + " | ".join(columns) + " |",
+        "|---" * (4 + len(columns)) + "|",
+    ]
+    for cell, shares in rows:
+        figures = [_figure(shares[name], aims.get(name)) for name in columns]
+        levels = (cell.graphs, cell.correlation, cell.repeats, cell.accuracy)
+        lines.append("| " + " | ".join([*(f"{level:g}" for level in levels), *figures]) + " |")
+    lines.append("| | | | in the aim | " + " | ".join(_within(name, rows, aims) for name in columns) + " |")
+    return "\n".join(lines)
+
+
+def _figure(share: float, aim: range | None) -> str:
+    percent = round(100 * share, 1)
+    mark = "" if aim is None or aim.start <= percent <= aim.stop else " ↓" if percent < aim.start else " ↑"
+    return f"{percent:.1f}{mark}"
+
+
+def _within(name: str, rows: Sequence[tuple[Cell, Share]], aims: dict[str, range]) -> str:
+    if name not in aims:
+        return ""
+    figures = [_figure(shares[name], aims[name]) for _, shares in rows]
+    below, above = (sum(figure.endswith(mark) for figure in figures) for mark in "↓↑")
+    return f"{len(figures) - below - above} (↓ {below}, ↑ {above})"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage", description=__doc__)
+    parser.add_argument("--draws", type=int, default=6_000, help="experiments per line for intervals; half for tests")
+    options = parser.parse_args()
+    begun = time.perf_counter()
+    tests = max(1, options.draws // 2)
+    covered, rejected = [], []
+    for number, cell in enumerate(CELLS, 1):
+        print(f"{number} of {len(CELLS)}: {cell}", file=sys.stderr, flush=True)
+        covered.append((cell, coverage(cell, options.draws)))
+        rejected.append((cell, rejections(cell, tests)))
+    hold, reject = range(93, 97), range(4, 6)
+    of_tests = {**dict.fromkeys(TESTS, reject), "covered": hold}
+    tables = [
+        table("Intervals of an accuracy: % that hold it", (*METHODS, "width"), covered, dict.fromkeys(METHODS, hold)),
+        table("Two equal players: % with p ≤ 0.05", TESTS, rejected, of_tests),
+    ]
+    write_between_markers(PAGE, "\n\n".join([_heading(options.draws, tests), *tables]))
+    print(f"{PAGE}: {time.perf_counter() - begun:.0f} s")
+
+
+def _heading(draws: int, tests: int) -> str:
+    errors = [100 * (share * (1 - share) / number) ** 0.5 for share, number in ((0.95, draws), (0.05, tests))]
+    return (
+        f"Made by `make coverage`: {draws:,} experiments per line for the intervals (Monte Carlo error at 95 %: "
+        f"±{errors[0]:.1f}), {tests:,} for the tests (at 5 %: ±{errors[1]:.1f}). ↓ below the aim, ↑ above it."
+    )
+
+
+def write_between_markers(page: Path, text: str) -> None:
+    """Replace what stands between the two markers of the page."""
+    begin, end = "<!-- coverage: begin -->", "<!-- coverage: end -->"
+    before, rest = page.read_text(encoding="utf-8").split(begin)
+    _, after = rest.split(end)
+    page.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+"""A store: the embedded engine, with every query and its time in the file LOGGED_STORE_FILE."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from graphwalk.environment import Environment
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.store import GraphStore
+from graphwalk.types.graph import PropertyGraph
+from graphwalk.types.schema import Schema
+from graphwalk.types.values import Row
+
+# --- what the entry point names: a function that opens the database ---
+
+
+async def open_logged(
+    environment: Environment, *, run_id: str, timeout_seconds: float, wait_seconds: float
+) -> "LoggedDatabase":
+    """StoreError where the database cannot be reached; here there is nothing to reach."""
+    file = environment.require("LOGGED_STORE_FILE", "it is where queries are written")
+    return LoggedDatabase(EmbeddedDatabase(timeout_seconds=timeout_seconds), Path(file))
+
+
+# --- the database: a place that holds graphs ---
+
+
+class LoggedDatabase:
+    kind = "logged"
+
+    def __init__(self, inner: EmbeddedDatabase, file: Path) -> None:
+        self._inner, self._file = inner, file
+
+    async def load(self, graph: PropertyGraph) -> "LoggedStore":
+        return LoggedStore(await self._inner.load(graph), self._file)
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+# --- one graph in it: read only ---
+
+
+class LoggedStore:
+    kind = "logged"
+
+    def __init__(self, inner: GraphStore, file: Path) -> None:
+        self._inner, self._file = inner, file
+
+    def render(self, template: str, identifiers: Mapping[str, str | int | Sequence[str]]) -> str:
+        return self._inner.render(template, identifiers)
+
+    async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
+        begun = perf_counter()
+        rows = await self._inner.run(cypher, parameters)
+        line = {"cypher": cypher, "rows": len(rows), "seconds": round(perf_counter() - begun, 6)}
+        with self._file.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        return rows
+
+    async def schema(self, samples: int = 0) -> Schema:
+        return await self._inner.schema(samples)
+
+    async def drop(self) -> None:
+        await self._inner.drop()

@@ -1,0 +1,1 @@
+"""A suite of its own package: follow a chain of nodes to its end."""

@@ -1,0 +1,60 @@
+"""What `import graphwalk` offers to notebooks, scripts and other programs.
+
+    graphs    generate_graph, read_graph, write_graph, from_networkx, to_networkx
+    tasks     make_tasks
+    stores    open_store
+    episodes  play
+    runs      run, open_run, Run
+
+What takes time comes twice: `play` waits for its result and works anywhere, inside a running event loop too (a thread
+does the work); `aplay`, with an `a` in front, is awaited in the caller's own loop. A model is `provider/model`, or any
+object with `async complete(messages, tools, options)` that returns a `Reply`. Everything that goes wrong by somebody's
+mistake is a `GraphwalkError`, with the next step in its `hint`.
+"""
+
+from graphwalk.api.episodes import aplay, play
+from graphwalk.api.graphs import from_networkx, generate_graph, read_graph, to_networkx, write_graph
+from graphwalk.api.runs import Run, arun, open_run, run
+from graphwalk.api.stores import Store, aopen_store, open_store
+from graphwalk.api.tasks import amake_tasks, make_tasks
+from graphwalk.errors import ConfigError, GraphwalkError, ModelError, OracleError, RunLogError, StoreError
+from graphwalk.models.model import Model
+from graphwalk.runlog.result import Result
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
+from graphwalk.types.episode import Task
+from graphwalk.types.graph import PropertyGraph
+
+__all__ = [
+    "CallOptions",
+    "ConfigError",
+    "GraphwalkError",
+    "Message",
+    "Model",
+    "ModelError",
+    "OracleError",
+    "PropertyGraph",
+    "Reply",
+    "Result",
+    "Run",
+    "RunLogError",
+    "Store",
+    "StoreError",
+    "Task",
+    "ToolCall",
+    "ToolSpec",
+    "Usage",
+    "amake_tasks",
+    "aopen_store",
+    "aplay",
+    "arun",
+    "from_networkx",
+    "generate_graph",
+    "make_tasks",
+    "open_run",
+    "open_store",
+    "play",
+    "read_graph",
+    "run",
+    "to_networkx",
+    "write_graph",
+]

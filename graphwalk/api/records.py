@@ -1,0 +1,43 @@
+"""Results and report rows as flat dictionaries, for tables."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from graphwalk.runlog.result import Result
+from graphwalk.types.episode import Score
+
+_OF_TASK = ("template", "question", "gold", "gold_size", "par_turns", "par_calls")
+_OF_USAGE = ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "cost")
+
+
+def flat_record(result: Result, score_type: type[Score]) -> dict[str, Any]:
+    """An episode as one row; a field of the score that is called like one of the episode gets `score_` in front."""
+    score = result.score or dict.fromkeys(score_type.model_fields)
+    usage = result.as_dict()["usage"]
+    flat = {
+        **result.key._asdict(),
+        "exit_status": str(result.exit_status),
+        "error": result.trajectory.error,
+        "answer": result.answer,
+        "turns": len(result.trajectory.turns),
+        "tool_calls": len(result.trajectory.results),
+        "seconds": result.seconds,
+    }
+    scored = {f"score_{name}" if name in flat else name: value for name, value in score.items()}
+    return {
+        **flat,
+        **scored,
+        **{f"task_{name}": result.task.get(name) for name in _OF_TASK},
+        **{f"world_{name}": value for name, value in result.world.items()},
+        **{f"usage_{name}": usage.get(name) for name in _OF_USAGE},
+    }
+
+
+def flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a report with the ends of its intervals beside its numbers."""
+    ends = {
+        f"{name}_{end}": value
+        for name, pair in row["intervals"].items()
+        for end, value in zip(("low", "high"), pair, strict=True)
+    }
+    return {**{name: value for name, value in row.items() if name != "intervals"}, **ends}

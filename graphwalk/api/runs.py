@@ -1,0 +1,164 @@
+"""Whole experiments, and what came out of them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from graphwalk.api.models import AnyModel, named_models
+from graphwalk.api.records import flat_record, flat_row
+from graphwalk.asynchronous import run_in_background
+from graphwalk.environment import read_environment
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.report.declared import Report
+from graphwalk.report.terminal import as_text
+from graphwalk.report.written import to_csv, to_json, to_markdown
+from graphwalk.runlog.result import Result
+from graphwalk.runlog.run_folder import NewRun, RunFolder
+from graphwalk.runner.progress import Silent
+from graphwalk.runner.reporting import report_of
+from graphwalk.runner.rescore import rescore_run
+from graphwalk.runner.resolve import resolve
+from graphwalk.runner.run import resume_run, start_run
+from graphwalk.suites.registry import suite_class
+
+_FORMS: Mapping[str, Callable[[Report], str]] = {
+    "text": as_text,
+    "markdown": to_markdown,
+    "csv": to_csv,
+    "json": to_json,
+}
+OnResult = Callable[[Result], None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run folder: what was asked for and what came out. `graphwalk resume | report | rescore` read it too."""
+
+    path: Path
+
+    def records(self) -> list[dict[str, Any]]:
+        """One flat dictionary an episode, all with the same keys: `pandas.DataFrame(run.records())`.
+
+        The fields of the episode (`task_id`, `model`, `setting`, `repeat`, `exit_status`, `answer`, `turns`,
+        `tool_calls`, `seconds`); of its score under their own names (`correct`, `f1`, …; None where it has none); of
+        its task, graph and usage with `task_`, `world_` and `usage_` in front.
+        """
+        suite = suite_class(self._folder.read_manifest()["config"]["suite"]["name"])
+        flat = [flat_record(result, suite.score_type) for result in self.results()]
+        names = dict.fromkeys(name for record in flat for name in record)
+        return [{name: record.get(name) for name in names} for record in flat]
+
+    def results(self) -> Iterator[Result]:
+        """Every episode with all its turns; of one that was played again the last counts."""
+        last = {result.key: result for result in map(Result.from_dict, self._folder.records())}
+        return iter(last.values())
+
+    def report(self) -> dict[str, Any]:
+        """The tables as data: `rows` (one per model and setting), `baselines`, `groups`, `comparisons`, `notes`."""
+        return report_of(self._folder).as_dict()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """`report()["rows"]`, flat: the ends of an interval are `NAME_low` and `NAME_high`."""
+        return [flat_row(row) for row in report_of(self._folder).rows]
+
+    def text(self, form: Literal["text", "markdown", "csv", "json"] = "text") -> str:
+        """The tables as text."""
+        return _FORMS[form](report_of(self._folder))
+
+    async def aresume(
+        self, *, models: Iterable[AnyModel] = (), on_result: OnResult | None = None, **limits: Any
+    ) -> "Run":
+        """`resume`, to be awaited."""
+        environment = read_environment()
+        _, given = named_models(models, environment)
+        await resume_run(self._folder, environment, _Told(on_result), limits, given)
+        return self
+
+    def resume(self, *, models: Iterable[AnyModel] = (), on_result: OnResult | None = None, **limits: Any) -> "Run":
+        """Go on with a run that was interrupted: what is finished stays, what failed is tried again.
+
+        `models` gives the objects again that took part. `limits` are fields of the experiment's limits, such as
+        `budget_usd`. RunLogError where anything has changed that decides what the run measures.
+        """
+        return run_in_background(self.aresume(models=models, on_result=on_result, **limits))
+
+    def rescore(self) -> int:
+        """Score all answers again with the scorer of this version; how many scores changed."""
+        return rescore_run(self._folder)[0]
+
+    @property
+    def _folder(self) -> RunFolder:
+        return RunFolder(self.path)
+
+    def _repr_markdown_(self) -> str:
+        return self.text("markdown")
+
+
+def open_run(path: Path | str) -> Run:
+    """A run that was made before, finished or not. RunLogError where the folder holds none."""
+    return Run(RunFolder.open(Path(path)).path)
+
+
+async def arun(
+    experiment: str | Path | Mapping[str, Any],
+    *,
+    models: Iterable[AnyModel] | None = None,
+    out: Path | str | None = None,
+    graphs: int | None = None,
+    on_result: OnResult | None = None,
+    **overrides: Any,
+) -> Run:
+    """`run`, to be awaited; models that are objects are called in this event loop."""
+    environment = read_environment()
+    names, given = named_models(models or (), environment)
+    flags = {**_dotted(overrides), **({} if models is None else {"models": names})}
+    source = str(experiment) if isinstance(experiment, Path) else experiment
+    resolved = resolve(load_experiment(source, flags=flags, worlds=graphs), environment, given=given)
+    new = NewRun.make(resolved.config.name, None if out is None else Path(out))
+    await start_run(resolved, new, _Told(on_result))
+    return Run(new.folder.path)
+
+
+def run(
+    experiment: str | Path | Mapping[str, Any],
+    *,
+    models: Iterable[AnyModel] | None = None,
+    out: Path | str | None = None,
+    graphs: int | None = None,
+    on_result: OnResult | None = None,
+    **overrides: Any,
+) -> Run:
+    """Run an experiment: a name ("quickstart"), the path of a YAML file, or a dictionary with what would stand in one.
+
+    `models`: names or objects with `complete`; None: those of the experiment, else the scripted players. `graphs`: how
+    many graphs, mazes or traces of each kind. `out`: the run folder, by default runs/TIME-NAME-ID. `on_result` is told
+    of every finished episode. `overrides` are fields of the experiment: `limit=10`, `settings=["no_tools"]`,
+    `agent={"turn_limit": 10}` (the other fields of `agent` stay).
+
+    An interruption leaves a run that `resume` goes on with. ConfigError for everything that is wrong with the
+    experiment, before anything is called; a model that fails ends its episode and not the run.
+    """
+    return run_in_background(arun(experiment, models=models, out=out, graphs=graphs, on_result=on_result, **overrides))
+
+
+class _Told(Silent):
+    """Passes finished episodes on."""
+
+    def __init__(self, on_result: OnResult | None) -> None:
+        self._on_result = on_result
+
+    def finished(self, result: Result) -> None:
+        if self._on_result is not None:
+            self._on_result(result)
+
+
+def _dotted(overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """A dictionary given for one field of the experiment sets the fields that it names, where these are names."""
+    flags: dict[str, Any] = {}
+    for key, value in overrides.items():
+        if isinstance(value, Mapping) and all(isinstance(name, str) and name.isidentifier() for name in value):
+            flags |= {f"{key}.{name}": inner for name, inner in value.items()}
+        else:
+            flags[key] = value
+    return flags

@@ -1,0 +1,28 @@
+"""Questions about a graph, with proven answers."""
+
+from collections.abc import Sequence
+
+from graphwalk.asynchronous import run_in_background
+from graphwalk.suites.questions.suite import tasks_on
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.types.graph import PropertyGraph
+
+
+async def amake_tasks(
+    graph: PropertyGraph, *, seed: int = 0, questions: Sequence[str] | None = None, per_question: int = 1
+) -> list[QuestionTask]:
+    """`make_tasks`, to be awaited."""
+    return await tasks_on(graph, seed=seed, questions=questions, per_question=per_question)
+
+
+def make_tasks(
+    graph: PropertyGraph, *, seed: int = 0, questions: Sequence[str] | None = None, per_question: int = 1
+) -> list[QuestionTask]:
+    """`per_question` tasks of every question about a graph; `questions` are names (None: all that ship).
+
+    A task has its `question`, the right answer in `gold` (rows as dictionaries), the Cypher that finds it, and the
+    tool calls that the expert needs (`par_calls`). ConfigError for an unknown question, or one that the graph cannot
+    host; OracleError where the two oracles differ.
+    """
+    work = amake_tasks(graph, seed=seed, questions=questions, per_question=per_question)
+    return run_in_background(work)

@@ -1,0 +1,26 @@
+"""Checks that everything which can be added to GraphWalk has to pass: run them in your own tests.
+
+    import asyncio
+    from graphwalk.testing import check_suite
+
+    def test_my_suite():
+        asyncio.run(check_suite("mysuite", accuracy={"expert": 1.0}))
+
+Each check is a plain function that raises AssertionError with what is wrong; none needs pytest.
+"""
+
+from graphwalk.testing.models import check_model
+from graphwalk.testing.questions import check_question
+from graphwalk.testing.stores import STORE_CHECKS, check_store, odd_graph
+from graphwalk.testing.suites import check_suite
+from graphwalk.testing.tools import check_tool
+
+__all__ = [
+    "STORE_CHECKS",
+    "check_model",
+    "check_question",
+    "check_store",
+    "check_suite",
+    "check_tool",
+    "odd_graph",
+]

@@ -1,0 +1,232 @@
+"""What every store has to keep: the same queries give the same rows as on the embedded engine."""
+
+import random
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from graphwalk.environment import read_environment
+from graphwalk.errors import StoreError
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.registry import OpenDatabase, open_database
+from graphwalk.stores.schema_queries import schema_of
+from graphwalk.stores.store import Database, GraphStore
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+
+StoreCheck = Callable[[Database], Awaitable[None]]
+_LABELS = ("Zorep", "with space", "MATCH", "null")
+_TYPES = ("RUZ", "type", "a-b")
+_NAMES = ("plain", "id", "title", "type", "name", "label", "node_type", "created_at", "updated_at", "gw__x", "labels")
+_VALUES = ("", "1", 1, 2.5, True, False, -(2**53), "'; MATCH (n) DETACH DELETE n //", "{{ x }}", "𝔘nicode\n", 0.1)
+_NODES = "MATCH (n{{ any_node }}) RETURN count(n) AS n"
+_RELATIONSHIPS = "MATCH ({{ any_node }})-[r]->() RETURN count(r) AS n"
+_WRITES = ("CREATE (n:Foo)", "MATCH (n) DETACH DELETE n", "MATCH (n) SET n.x = 1", "DROP INDEX key IF EXISTS")
+_NEIGHBOURS = """
+MATCH (centre:{{ label | label }} {key: $key})-[r]->(other)
+RETURN centre.key AS centre, 'outgoing' AS direction, type(r) AS type, properties(r) AS relationship,
+       labels(other) AS labels, {{ "other" | label_of }} AS label, properties(other) AS properties,
+       centre AS node, r
+ORDER BY type, other.key, r.number
+"""
+
+
+async def check_store(store: str | OpenDatabase) -> None:
+    """A store by its name, or the function that opens it: all of `STORE_CHECKS`, each on a database opened anew.
+
+    Nothing stays in the database but what was there before.
+    """
+    for name, check in STORE_CHECKS.items():
+        database = _Tidy(await _open(store, f"check-{name}"))
+        try:
+            await check(database)
+        finally:
+            await database.close()
+
+
+async def _open(store: str | OpenDatabase, run_id: str) -> Database:
+    if isinstance(store, str):
+        return await open_database(store, read_environment(), run_id=run_id)
+    return await store(read_environment(), run_id=run_id, timeout_seconds=30.0, wait_seconds=90.0)
+
+
+class _Tidy:
+    """A database that is left as it was found."""
+
+    def __init__(self, inner: Database) -> None:
+        self.kind = inner.kind
+        self._inner = inner
+        self._loaded: dict[str, GraphStore] = {}
+
+    async def load(self, graph: PropertyGraph) -> GraphStore:
+        self._loaded[graph.digest] = await self._inner.load(graph)
+        return self._loaded[graph.digest]
+
+    async def close(self) -> None:
+        for store in self._loaded.values():
+            await store.drop()
+        await self._inner.close()
+
+
+def odd_graph(seed: int = 0, nodes: int = 40, relationships: int = 100) -> PropertyGraph:
+    """A graph whose names and values are all that stores have ever stumbled over."""
+    draw = random.Random(seed)
+
+    def properties(number: int) -> dict[str, str | int | float | bool]:
+        return {name: draw.choice(_VALUES) for name in _NAMES if draw.random() < 0.6} | {"number": number}
+
+    keys = [f"k{number}" for number in range(nodes)]
+    return PropertyGraph.from_rows(
+        [Node(key, draw.choice(_LABELS), properties(n)) for n, key in enumerate(keys)],
+        [
+            Relationship(draw.choice(_TYPES), draw.choice(keys), draw.choice(keys), properties(n))
+            for n in range(relationships)
+        ],
+    )
+
+
+async def _schema(database: Database) -> None:
+    """The schema is the one of the graph."""
+    graph = odd_graph()
+    store = await database.load(graph)
+    for samples in (0, 3, 1000):
+        _same(await store.schema(samples), schema_of(graph, samples), f"the schema with {samples} samples")
+
+
+async def _same_rows(database: Database) -> None:
+    """Every store returns the same rows."""
+    graph = odd_graph()
+    store, reference = await database.load(graph), await EmbeddedDatabase().load(graph)
+    for node in graph.nodes():
+        identifiers, key = {"label": node.label}, {"key": node.key}
+        rows = await store.run(store.render(_NEIGHBOURS, identifiers), key)
+        expected = await reference.run(reference.render(_NEIGHBOURS, identifiers), key)
+        _same(rows, expected, f"the neighbours of {node.key}")
+        _same(len(rows), sum(r.source == node.key for r in graph.relationships()), f"how many {node.key} has")
+
+
+async def _whole_entities(database: Database) -> None:
+    """Nodes and relationships keep all that they have."""
+    graph = odd_graph()
+    store = await database.load(graph)
+    nodes = await store.run(store.render("MATCH (n{{ any_node }}) RETURN n, properties(n) AS map", {}))
+    expected = {n.key: {"labels": [n.label], "properties": {"key": n.key, **n.properties}} for n in graph.nodes()}
+    _same({row["map"]["key"]: row["n"] for row in nodes}, expected, "the nodes")
+    for row in nodes:
+        assert type(row["map"]) is dict, f"properties(n) is a {type(row['map']).__name__}, not a dict"
+        _same(row["map"], row["n"]["properties"], "properties(n)")
+    found = await store.run(store.render("MATCH (a{{ any_node }})-[r]->(b) RETURN a.key AS s, b.key AS t, r", {}))
+    triples = [(row["s"], row["t"], row["r"]["type"], _sorted(row["r"]["properties"])) for row in found]
+    wanted = [(r.source, r.target, r.type, _sorted(dict(r.properties))) for r in graph.relationships()]
+    _same(sorted(triples), sorted(wanted), "the relationships")
+
+
+async def _values(database: Database) -> None:
+    """Every property is found by its value."""
+    graph = odd_graph(nodes=3)
+    store = await database.load(graph)
+    template = (
+        "MATCH (n:{{ l | label }} { {{ p | property }}: $v }) WHERE n.{{ p | property }} = $v "
+        "RETURN n.key AS k, n.{{ p | property }} AS {{ p | property }}"
+    )
+    for node in graph.nodes():
+        for name, value in node.properties.items():
+            rows = await store.run(store.render(template, {"l": node.label, "p": name}), {"v": value})
+            assert {"k": node.key, name: value} in rows, f"{node.key} is not found by {name} = {value!r}: {rows}"
+
+
+async def _paths(database: Database) -> None:
+    """A path comes as nodes and relationships."""
+    nodes = [Node("a", "A", {"x": 1}), Node("b", "B", {})]
+    store = await database.load(PropertyGraph.from_rows(nodes, [Relationship("R", "a", "b", {"w": 0.5})]))
+    template = "MATCH p = (:{{ l | label }})-[*1..{{ n | hops }}]->() RETURN p"
+    rows = await store.run(store.render(template, {"l": "A", "n": 2}))
+    wanted = {
+        "nodes": [
+            {"labels": ["A"], "properties": {"key": "a", "x": 1}},
+            {"labels": ["B"], "properties": {"key": "b"}},
+        ],
+        "relationships": [{"type": "R", "properties": {"w": 0.5}}],
+    }
+    _same(rows, [{"p": wanted}], "a path")
+
+
+async def _load_twice(database: Database) -> None:
+    """Loading a graph again changes nothing."""
+    graph = odd_graph()
+    for _ in range(2):
+        store = await database.load(graph)
+        _same(await store.run(store.render(_NODES, {})), [{"n": 40}], "the number of nodes")
+        _same(await store.run(store.render(_RELATIONSHIPS, {})), [{"n": 100}], "the number of relationships")
+
+
+async def _apart(database: Database) -> None:
+    """Graphs do not see each other."""
+    first, second = odd_graph(1), odd_graph(2, nodes=30, relationships=50)
+    a, b = await database.load(first), await database.load(second)
+    _same(await a.schema(), schema_of(first), "the schema beside another graph")
+    await a.drop()
+    _same(await b.schema(2), schema_of(second, 2), "the schema after another graph was dropped")
+
+
+async def _load_again(database: Database) -> None:
+    """A dropped graph can be loaded again."""
+    graph = odd_graph()
+    await (await database.load(graph)).drop()
+    _same(await (await database.load(graph)).schema(), schema_of(graph), "the schema of a graph that was dropped")
+
+
+async def _empty(database: Database) -> None:
+    """Graphs without relationships, and without nodes."""
+    for nodes in ([], [Node("a", "A", {})]):
+        graph = PropertyGraph.from_rows(nodes, [])
+        store = await database.load(graph)
+        _same(await store.schema(5), schema_of(graph, 5), f"the schema of a graph of {len(nodes)} nodes")
+
+
+async def _read_only(database: Database) -> None:
+    """A query cannot write."""
+    graph = odd_graph()
+    store = await database.load(graph)
+    for cypher in _WRITES:
+        await _refused(store, cypher)
+    _same(await store.schema(), schema_of(graph), "the schema after refused writes")
+    _same(await store.run(store.render(_NODES, {})), [{"n": 40}], "the number of nodes after refused writes")
+
+
+async def _bad_queries(database: Database) -> None:
+    """A bad query is a StoreError."""
+    store = await database.load(odd_graph())
+    await _refused(store, "MATCH (n")
+    await _refused(store, "RETURN $missing AS x")
+    await _refused(store, "RETURN $x AS x", {"x": object()})
+
+
+async def _refused(store: GraphStore, cypher: str, parameters: dict[str, Any] | None = None) -> None:
+    try:
+        rows = await store.run(cypher, parameters)
+    except StoreError:
+        return
+    raise AssertionError(f"the store must refuse {cypher!r} with a StoreError; it returned {rows}")
+
+
+def _sorted(properties: dict[str, Any]) -> list[str]:
+    return sorted(map(repr, properties.items()))
+
+
+def _same(found: Any, wanted: Any, what: str) -> None:
+    assert found == wanted, f"{what} differs:\n  found  {found}\n  wanted {wanted}"
+
+
+STORE_CHECKS: dict[str, StoreCheck] = {
+    "schema": _schema,
+    "same_rows": _same_rows,
+    "whole_entities": _whole_entities,
+    "values": _values,
+    "paths": _paths,
+    "load_twice": _load_twice,
+    "apart": _apart,
+    "load_again": _load_again,
+    "empty": _empty,
+    "read_only": _read_only,
+    "bad_queries": _bad_queries,
+}
+"""By name; each takes an open `Database`."""

@@ -1,0 +1,201 @@
+"""What every suite has to keep."""
+
+import inspect
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from graphwalk.environment import Environment
+from graphwalk.errors import ConfigError
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.report.report import build_report
+from graphwalk.report.terminal import as_text
+from graphwalk.report.written import to_csv, to_json, to_markdown
+from graphwalk.runlog.result import Result
+from graphwalk.runner.episode import judge, play
+from graphwalk.runner.plan import Plan, make_plan
+from graphwalk.runner.players import Players
+from graphwalk.runner.resolve import Experiment, resolve
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.registry import suite_class
+from graphwalk.suites.suite import Suite
+from graphwalk.types.episode import Task
+
+_ODD_REPLIES = ("", " ", "[", "null", "{}", "[[[[", "\ud800", "I do not know.", '{"answer": NaN}', "[" * 5000)
+_OWN_FIELDS = frozenset({"extraction_stage"})
+"""Of the fields that every score has, those that stand in the log alone."""
+
+
+async def check_suite(
+    name: str,
+    config: Mapping[str, Any] | None = None,
+    *,
+    seed: int = 7,
+    worlds: int | None = 1,
+    limit: int | None = None,
+    accuracy: Mapping[str, float] | None = None,
+) -> None:
+    """A suite by its name: the whole way from its configuration to its report, with all of its scripted players.
+
+    `config` is what would stand under `suite:` in an experiment, `worlds` how many of each kind are made, `limit` how
+    many tasks are played. `accuracy` is what players are known to reach: {"expert": 1.0}.
+
+    Tasks, prompts and scores are the same for the same seed and survive JSON; odd replies are no reason to fail;
+    every field of a score is reported or named in `SuiteReport.unreported`; pictures and commands are there if named.
+    """
+    experiment = _experiment(name, config or {}, seed, worlds, limit)
+    plan = await _plan(experiment)
+    _check_tasks(experiment, plan, await _plan(_experiment(name, config or {}, seed, worlds, limit)))
+    await _check_openings(experiment, plan)
+    results = await _results(experiment, plan)
+    for result in results:
+        _check_result(experiment.suite, result)
+    for task, _ in plan.tasks:
+        _check_odd_replies(experiment.suite, task)
+    for player, wanted in (accuracy or {}).items():
+        _check_accuracy(player, wanted, results)
+    _check_report(experiment, [result.as_dict() for result in results])
+    _check_pictures(experiment.suite, results)
+    _check_commands(experiment.suite)
+
+
+def _experiment(name: str, config: Mapping[str, Any], seed: int, worlds: int | None, limit: int | None) -> Experiment:
+    suite = suite_class(name)
+    data = {
+        "name": "check",
+        "suite": {"name": name, **config},
+        "models": [f"scripted/{player}" for player in suite.players],
+        "settings": suite.settings,
+        "seed": seed,
+        "limit": limit,
+    }
+    assert suite.players, f"the suite {name} has no scripted players, so that nothing can be played without a model"
+    return resolve(load_experiment(data, worlds=worlds), Environment())
+
+
+async def _plan(experiment: Experiment) -> Plan:
+    async def scratch() -> EmbeddedDatabase:
+        return EmbeddedDatabase()
+
+    return await make_plan(experiment, scratch, lambda tasks: None)
+
+
+def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:
+    name, task_type = experiment.suite.name, experiment.suite.task_type
+    tasks = [task for task, _ in plan.tasks]
+    assert tasks == [task for task, _ in again.tasks], f"{name}: the tasks differ although the seed is the same"
+    digests = [loaded.world.digest for loaded in plan.worlds]
+    assert digests == [loaded.world.digest for loaded in again.worlds], f"{name}: the worlds differ, the seed does not"
+    assert len({task.task_id for task in tasks}) == len(tasks), f"{name}: two tasks have the same task_id"
+    for task, loaded in plan.tasks:
+        assert task.suite == name, f"{name}: the task {task.task_id} says that its suite is {task.suite!r}"
+        about = task.graph_digest
+        assert about == loaded.world.digest, f"{name}: graph_digest of {task.task_id} is not the digest of its world"
+        copy = task_type.model_validate_json(task.model_dump_json())
+        assert copy == task, f"{name}: {task.task_id} is another task after JSON:\n  {task}\n  {copy}"
+    config = experiment.config.suite
+    kept = type(config).model_validate_json(config.model_dump_json())
+    assert kept == config, f"{name}: the configuration is another one after JSON:\n  {config}\n  {kept}"
+    assert json.loads(json.dumps([loaded.facts for loaded in plan.worlds])), f"{name}: there are no worlds"
+
+
+async def _check_openings(experiment: Experiment, plan: Plan) -> None:
+    name = experiment.suite.name
+    for planned in plan.episodes:
+        where = f"{name}: {planned.key.task_id} in the setting {planned.key.setting}"
+        first, second = await planned.opening(experiment), await planned.opening(experiment)
+        assert first.prompt, f"{where}: the prompt is empty"
+        assert first.prompt == second.prompt, f"{where}: another prompt each time"
+        if first.toolbox is not None:
+            names = [spec.name for spec in first.toolbox.specs]
+            assert len(set(names)) == len(names), f"{where}: two tools have the same name"
+        assert experiment.suite.answer_format(planned.task).strip(), f"{where}: answer_format is empty"
+
+
+async def _results(experiment: Experiment, plan: Plan) -> list[Result]:
+    results = []
+    async with Players(experiment) as players:
+        for planned in plan.episodes:
+            async with players.seat(planned) as (model, extractor):
+                results.append(await play(planned, model, extractor, experiment))
+    return results
+
+
+def _check_result(suite: Suite[Any, Any], result: Result) -> None:
+    where = f"{suite.name}: {result.key.model} on {result.key.task_id} in the setting {result.key.setting}"
+    assert result.score is not None, f"{where} failed: {result.trajectory.error}"
+    score = suite.score_type.model_validate(result.score)
+    assert score.model_dump(mode="json") == result.score, f"{where}: the score is another one after JSON"
+    back = Result.from_dict(json.loads(json.dumps(result.as_dict())))
+    task = suite.task_type.model_validate(back.task)
+    _, again = judge(type(suite)(), task, back.key.setting, back.trajectory, back.extractor_reply)
+    assert again == result.score, f"{where}: scored again from the log it is {again}, at first it was {result.score}"
+
+
+def _check_odd_replies(suite: Suite[Any, Any], task: Task) -> None:
+    for reply in _ODD_REPLIES:
+        try:
+            suite.extract(task, reply)
+        except Exception as error:
+            raise AssertionError(f"{suite.name}: extract fails on the reply {reply[:20]!r}: {error!r}") from error
+
+
+def _check_accuracy(player: str, wanted: float, results: Iterable[Result]) -> None:
+    right = [bool(r.score and r.score["correct"]) for r in results if r.key.model == f"scripted/{player}"]
+    assert right, f"scripted/{player} played nothing"
+    reached = sum(right) / len(right)
+    assert abs(reached - wanted) < 1e-9, f"scripted/{player} reaches {reached:.4f} and is known for {wanted:.4f}"
+
+
+class _Watched(dict[str, Any]):
+    """A score that remembers which of its fields were read."""
+
+    def __init__(self, score: Mapping[str, Any], read: set[str]) -> None:
+        super().__init__(score)
+        self._read = read
+
+    def __getitem__(self, name: str) -> Any:
+        self._read.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self._read.add(name)
+        return super().get(name, default)
+
+
+def _check_report(experiment: Experiment, records: list[dict[str, Any]]) -> None:
+    suite, read = experiment.suite, set[str]()
+    report = build_report([{**record, "score": _Watched(record["score"], read)} for record in records], suite.report())
+    for write in (as_text, to_csv, to_markdown):
+        assert write(report).strip(), f"{suite.name}: {write.__name__} writes nothing"
+    assert json.loads(to_json(report))["rows"], f"{suite.name}: the report has no rows"
+    fields, left_out = set(suite.score_type.model_fields), set(report.suite.unreported)
+    silent = fields - read - left_out - _OWN_FIELDS
+    assert not silent, (
+        f"{suite.name}: no table reads these fields of a score: {', '.join(sorted(silent))}; report them, or name "
+        "them in SuiteReport.unreported"
+    )
+    strangers = left_out - fields
+    assert not strangers, f"{suite.name}: unreported names {', '.join(sorted(strangers))}, which no score has"
+
+
+def _check_pictures(suite: Suite[Any, Any], results: list[Result]) -> None:
+    pictures = suite.pictures()
+    if pictures is not None:
+        records = [result.as_dict() for result in results[:3]]
+        assert list(pictures.drawings(records)), f"{suite.name}: nothing is drawn for a terminal"
+        for form in pictures.formats:
+            assert pictures.page(records, form, "check").strip(), f"{suite.name}: the {form} page is empty"
+
+
+def _check_commands(suite: Suite[Any, Any]) -> None:
+    if suite.commands is None:
+        return
+    try:
+        module = __import__(suite.commands, fromlist=["commands"])
+    except ImportError as error:
+        raise ConfigError(f"{suite.name}: the module {suite.commands} cannot be imported: {error}") from error
+    for kind in ("GENERATE", "EXPORT"):
+        for command, function in getattr(module, kind, {}).items():
+            assert callable(function), f"{suite.name}: {kind}[{command!r}] is no function"
+            assert inspect.getdoc(function), f"{suite.name}: the command {command} has no docstring, and so no help"

@@ -1,0 +1,264 @@
+"""What a notebook does: graphs, tasks, stores, episodes and runs, with and without a running event loop."""
+
+import asyncio
+import csv
+import io
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+
+import graphwalk
+from graphwalk import CallOptions, Message, PropertyGraph, Reply, ToolCall, ToolSpec, Usage
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "one_episode.py"
+
+
+class Thinker:
+    """Makes one call, then answers with nothing."""
+
+    name = "mine/thinker"
+
+    def __init__(self) -> None:
+        self.threads: set[int] = set()
+        self.closed = False
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        self.threads.add(threading.get_ident())
+        await asyncio.sleep(0)
+        if messages[-1].role == "tool":
+            return Reply(Message("assistant", "[]"), Usage(10, 1))
+        return Reply(Message("assistant", "hm", (ToolCall("1", "think", '{"thought": "hm"}'),)), Usage(10, 5))
+
+    async def close(self) -> None:
+        self.closed = True
+
+
+@pytest.fixture(scope="module")
+def graph() -> PropertyGraph:
+    return graphwalk.generate_graph("paper-100", seed=7)
+
+
+def test_graphs_are_made_written_and_read(tmp_path: Path, graph: PropertyGraph) -> None:
+    assert graph.digest == graphwalk.generate_graph("paper-100", seed=7).digest
+    assert graph.digest != graphwalk.generate_graph("paper-100", seed=7, index=1).digest
+    assert graphwalk.generate_graph(nodes=30, labels=2).node_count == 30
+    for suffix in ("json", "graphml", "cypher"):
+        graphwalk.write_graph(graph, tmp_path / f"g.{suffix}")
+        assert graphwalk.read_graph(tmp_path / f"g.{suffix}").digest == graph.digest
+    assert graphwalk.from_networkx(graphwalk.to_networkx(graph)).digest == graph.digest
+    small = nx.DiGraph()
+    small.add_edge("a", "b", type="KNOWS")
+    assert graphwalk.from_networkx(small).relationship_count == 1
+
+
+def test_tasks_have_proven_answers(graph: PropertyGraph) -> None:
+    tasks = graphwalk.make_tasks(graph, seed=7)
+    assert len(tasks) == 12
+    assert tasks == graphwalk.make_tasks(graph, seed=7)
+    (task,) = graphwalk.make_tasks(graph, questions=["node_count"])
+    with graphwalk.open_store(graph) as store:
+        assert store.run(task.cypher, task.cypher_parameters) == task.gold
+
+
+def test_a_store_answers_cypher(graph: PropertyGraph) -> None:
+    store = graphwalk.open_store(graph)
+    assert store.kind == "embedded"
+    assert store.run("MATCH (n{{ any_node }}) RETURN count(n) AS n") == [{"n": 100}]
+    assert store.run("MATCH (n) WHERE n.key = $key RETURN n.key AS k", {"key": "nobody"}) == []
+    assert len(store.schema().nodes) == len({node.label for node in graph.nodes()})
+    with pytest.raises(graphwalk.StoreError, match="refused"):
+        store.run("MATCH (n")
+    store.close()
+
+
+async def test_a_store_is_opened_in_the_callers_loop(graph: PropertyGraph) -> None:
+    async with graphwalk.aopen_store(graph) as store:
+        assert await store.run("MATCH (n) RETURN count(n) AS n") == [{"n": 100}]
+
+
+def test_an_episode_with_any_model(graph: PropertyGraph) -> None:
+    task = graphwalk.make_tasks(graph, seed=7, questions=["node_count"])[0]
+    result = graphwalk.play(task, graph, model="scripted/expert")
+    assert (result.answer, result.score and result.score["correct"]) == (task.gold, True)
+    model = Thinker()
+    result = graphwalk.play(task, graph, model=model, turn_limit=5)
+    assert [len(turn.results) for turn in result.trajectory.turns] == [1, 0]
+    assert (result.key.model, result.answer, result.usage.input_tokens) == ("mine/thinker", [], 20)
+    assert not model.closed
+
+
+def test_a_model_that_fails_is_told_in_the_result(graph: PropertyGraph) -> None:
+    class Sick:
+        async def complete(self, *ignored: Any) -> Reply:
+            raise ValueError("ill")
+
+    task = graphwalk.make_tasks(graph, questions=["node_count"])[0]
+    result = graphwalk.play(task, graph, model=Sick())
+    assert result.score is None
+    assert result.trajectory.error == "python/Sick failed: ValueError: ill"
+
+
+async def test_all_of_it_works_inside_a_running_loop(tmp_path: Path, graph: PropertyGraph) -> None:
+    """As in a notebook: the short forms work in a thread of their own, the others in the caller's."""
+    (task,) = graphwalk.make_tasks(graph, questions=["node_count"])
+    assert (task,) == tuple(await graphwalk.amake_tasks(graph, questions=["node_count"]))
+    elsewhere, here = Thinker(), Thinker()
+    graphwalk.play(task, graph, model=elsewhere)
+    await graphwalk.aplay(task, graph, model=here)
+    assert here.threads == {threading.get_ident()}
+    assert not elsewhere.threads & here.threads
+    run = graphwalk.run("quickstart", models=[elsewhere], graphs=1, limit=1, out=tmp_path / "sync")
+    again = await graphwalk.arun("quickstart", models=[here], graphs=1, limit=1, out=tmp_path / "async")
+    assert [r["answer"] for r in run.records()] == [r["answer"] for r in again.records()] == [[]]
+
+
+def test_a_run_and_its_records(tmp_path: Path) -> None:
+    seen: list[graphwalk.Result] = []
+    run = graphwalk.run(
+        "quickstart",
+        models=[Thinker(), "scripted/expert"],
+        out=tmp_path / "run",
+        graphs=1,
+        on_result=seen.append,
+        agent={"turn_limit": 40},
+    )
+    records = run.records()
+    assert len(records) == len(seen) == 24
+    assert all(list(record) == list(records[0]) for record in records)
+    right = {
+        model: sum(r["correct"] for r in records if r["model"] == model)
+        for model in ("mine/thinker", "scripted/expert")
+    }
+    assert right == {"mine/thinker": 0, "scripted/expert": 12}
+    assert {r["usage_input_tokens"] for r in records if r["model"] == "mine/thinker"} == {20}
+    assert {r["world_nodes"] for r in records} == {100}
+    assert len({r["task_template"] for r in records}) == 12
+    assert json.loads((run.path / "run.json").read_text())["config"]["agent"]["turn_limit"] == 40
+    assert {result.key for result in run.results()} == {result.key for result in seen}
+
+
+def test_a_run_reports(tmp_path: Path) -> None:
+    made = graphwalk.run("quickstart", out=tmp_path / "run", graphs=1, limit=3)
+    run = graphwalk.open_run(str(made.path))
+    assert run == made
+    assert [row["model"] for row in run.report()["rows"]] == ["scripted/expert", "scripted/flawed", "scripted/random"]
+    first = run.rows()[0]
+    assert (first["accuracy"], first["accuracy_high"]) == (100.0, 100.0)
+    assert "scripted/expert" in run.text()
+    assert "| scripted/expert | tools |" in run.text("markdown")
+    assert json.loads(run.text("json")) == json.loads(json.dumps(run.report()))
+    assert len(list(csv.DictReader(io.StringIO(run.text("csv"))))) > 3
+    assert run.rescore() == 0
+
+
+def test_an_experiment_can_be_a_dictionary_or_a_file(tmp_path: Path) -> None:
+    data = {
+        "name": "mine",
+        "suite": {"name": "mazes", "mazes": [{"size": 5, "min_path": 4}]},
+        "models": ["scripted/expert"],
+    }
+    run = graphwalk.run(data, out=tmp_path / "a")
+    (tmp_path / "mine.yaml").write_text(json.dumps(data))
+    same = graphwalk.run(tmp_path / "mine.yaml", out=tmp_path / "b")
+    assert run.records()[0]["correct"] is True
+    assert [r["task_id"] for r in run.records()] == [r["task_id"] for r in same.records()]
+    assert data["suite"] == {"name": "mazes", "mazes": [{"size": 5, "min_path": 4}]}
+
+
+def test_an_interrupted_run_goes_on_with_the_same_objects(tmp_path: Path) -> None:
+    model = Thinker()
+    run = graphwalk.run("quickstart", models=[model], out=tmp_path / "run", graphs=1)
+    log = run.path / "results.jsonl"
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:4]))
+    with pytest.raises(graphwalk.ConfigError, match="unknown provider 'mine'"):
+        run.resume()
+    assert len(run.resume(models=[model]).records()) == 12
+
+
+def test_ctrl_c_ends_a_run_in_order(tmp_path: Path) -> None:
+    """The cell is interrupted while a thread works: it ends, and can be resumed."""
+    code = f"""
+import asyncio, os, signal, graphwalk
+class Slow:
+    async def complete(self, *ignored):
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.sleep(60)
+try:
+    graphwalk.run("quickstart", models=[Slow()], graphs=1, out={str(tmp_path / "run")!r})
+except KeyboardInterrupt:
+    print("interrupted", len(graphwalk.open_run({str(tmp_path / "run")!r}).records()))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
+    assert done.stdout == "interrupted 0\n", done.stderr
+
+
+MISTAKES: dict[str, tuple[Any, type[Exception], str]] = {
+    "experiment": (lambda g, t: graphwalk.run("none"), graphwalk.ConfigError, "no experiment 'none'"),
+    "field": (lambda g, t: graphwalk.run("quickstart", agnt={"x": 1}), graphwalk.ConfigError, "did you mean agent"),
+    "value": (lambda g, t: graphwalk.run("quickstart", limit=-1), graphwalk.ConfigError, "limit=-1"),
+    "suite": (lambda g, t: graphwalk.run({"name": "x"}), graphwalk.ConfigError, "a suite must be named"),
+    "class": (lambda g, t: graphwalk.run("quickstart", models=[Thinker]), graphwalk.ConfigError, "the class Thinker"),
+    "twice": (
+        lambda g, t: graphwalk.run("quickstart", models=[Thinker(), Thinker()]),
+        graphwalk.ConfigError,
+        "two models are called mine/thinker",
+    ),
+    "no model": (lambda g, t: graphwalk.play(t, g, model=7), graphwalk.ConfigError, "int object is not a model"),
+    "person": (lambda g, t: graphwalk.play(t, g, model="human/terminal"), graphwalk.ConfigError, "single episodes"),
+    "other graph": (
+        lambda g, t: graphwalk.play(t, graphwalk.generate_graph(seed=3), model="scripted/expert"),
+        graphwalk.ConfigError,
+        "is not about this graph",
+    ),
+    "setting": (
+        lambda g, t: graphwalk.play(t, g, model="scripted/expert", setting="no_tools"),
+        graphwalk.ConfigError,
+        "no episode",
+    ),
+    "agent": (lambda g, t: graphwalk.play(t, g, model="scripted/expert", turns=3), graphwalk.ConfigError, "turns"),
+    "preset": (lambda g, t: graphwalk.generate_graph("paper-7"), graphwalk.ConfigError, "unknown preset"),
+    "question": (lambda g, t: graphwalk.make_tasks(g, questions=["why"]), graphwalk.ConfigError, "why"),
+    "file": (lambda g, t: graphwalk.read_graph("g.xls"), graphwalk.ConfigError, "no graph format"),
+    "store": (lambda g, t: graphwalk.open_store(g, "oracle"), graphwalk.ConfigError, "no store 'oracle'"),
+    "folder": (lambda g, t: graphwalk.open_run("nowhere"), graphwalk.RunLogError, "not a run folder"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_a_graphwalk_error(
+    mistake: str, graph: PropertyGraph, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    do, kind, message = MISTAKES[mistake]
+    task = graphwalk.make_tasks(graph, questions=["node_count"])[0]
+    with pytest.raises(kind, match=message):
+        do(graph, task)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_short_form_inside_an_episode_is_refused(graph: PropertyGraph) -> None:
+    """It would wait for itself for ever."""
+
+    class Nested:
+        async def complete(self, *ignored: Any) -> Reply:
+            graphwalk.make_tasks(graph)
+            return Reply(Message("assistant", "[]"))
+
+    task = graphwalk.make_tasks(graph, questions=["node_count"])[0]
+    result = graphwalk.play(task, graph, model=Nested())
+    assert "use the form that begins with `a`" in str(result.trajectory.error)
+
+
+def test_the_example_plays_an_episode_and_is_short() -> None:
+    assert len(EXAMPLE.read_text(encoding="utf-8").splitlines()) <= 40
+    done = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=60, check=True)
+    assert "1. get_unique_property_values" in done.stdout
+    assert "rows)" in done.stdout
+    assert done.stdout.endswith("correct: True, F1: 1.00\n")

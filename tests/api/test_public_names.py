@@ -1,0 +1,58 @@
+"""The names that other people's code may rely on."""
+
+import ast
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import graphwalk
+import graphwalk.api
+
+NAMES = (
+    "CallOptions ConfigError GraphwalkError Message Model ModelError OracleError PropertyGraph Reply Result Run "
+    "RunLogError Store StoreError Task ToolCall ToolSpec Usage __version__ amake_tasks aopen_store aplay arun "
+    "from_networkx generate_graph make_tasks open_run open_store play read_graph run to_networkx write_graph"
+)
+
+
+def test_these_names_and_no_others_are_exported() -> None:
+    """A name that goes, or a new one, is a change for everybody: it belongs into the change log."""
+    assert graphwalk.__all__ == NAMES.split()
+    assert {*graphwalk.api.__all__, "__version__"} == set(graphwalk.__all__)
+    assert set(graphwalk.__all__) <= set(dir(graphwalk))
+
+
+def test_type_checkers_see_the_same_names() -> None:
+    tree = ast.parse(Path(graphwalk.__file__).read_text(encoding="utf-8"))
+    (block,) = [node for node in tree.body if isinstance(node, ast.If)]
+    (names,) = [node.names for node in block.body if isinstance(node, ast.ImportFrom)]
+    assert {name.name for name in names} | {"__version__"} == set(graphwalk.__all__)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES.split() if name != "__version__"])
+def test_every_name_is_there_documented_and_typed(name: str) -> None:
+    found = getattr(graphwalk, name)
+    assert inspect.getdoc(found)
+    if inspect.isfunction(found):
+        signature = inspect.signature(found)
+        typed = [signature.return_annotation, *(given.annotation for given in signature.parameters.values())]
+        assert inspect.Signature.empty not in typed
+
+
+@pytest.mark.parametrize("name", ["make_tasks", "play", "run"])
+def test_both_forms_take_the_same(name: str) -> None:
+    sync, awaited = (inspect.signature(getattr(graphwalk, form)).parameters for form in (name, f"a{name}"))
+    assert list(sync.values()) == list(awaited.values())
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'walk'"):
+        graphwalk.walk  # noqa: B018
+
+
+def test_importing_it_imports_nothing() -> None:
+    code = "import sys, graphwalk; print(sorted(name for name in sys.modules if name.startswith('graphwalk')))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "['graphwalk', 'graphwalk.version']\n"

@@ -1,0 +1,63 @@
+"""What every registered suite has to keep."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphwalk
+from graphwalk.suites.registry import SUITES
+from graphwalk.testing import check_suite
+
+ROOT = Path(graphwalk.__file__).parent.parent
+SMALL: dict[str, dict[str, Any]] = {
+    "questions": {"graphs": [{"preset": "paper-100"}]},
+    "mazes": {"mazes": [{"size": 6, "min_path": 4}]},
+    "magma": {"traces": [{"algorithm": ["bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim"]}]},
+}
+KNOWN: dict[str, dict[str, float]] = {
+    "questions": {"expert": 1.0},
+    "mazes": {"expert": 1.0, "depth_first": 1.0},
+    "magma": {"expert": 1.0, "flawed:missing_prefix": 0.0, "flawed:hallucination": 0.0, "flawed:invalid_item": 0.0},
+}
+UNSEEN = """
+import sys
+from pathlib import Path
+import graphwalk
+from graphwalk.runner.manifest import scorer_digest
+
+before, unseen = scorer_digest(), []
+for path in sorted((Path(graphwalk.__file__).parent / "suites" / sys.argv[1]).rglob("*.py")):
+    text = path.read_bytes()
+    path.write_bytes(text + b"# changed")
+    if scorer_digest() == before:
+        unseen.append(path.name)
+    path.write_bytes(text)
+print(unseen)
+"""
+
+
+@pytest.mark.parametrize("name", SUITES.names())
+async def test_it_keeps_the_contract(name: str) -> None:
+    await check_suite(name, SMALL.get(name), accuracy=KNOWN.get(name))
+
+
+async def test_a_wrong_expectation_is_an_assertion_error() -> None:
+    with pytest.raises(AssertionError, match=r"scripted/expert reaches 1\.0000 and is known for 0\.5000"):
+        await check_suite("mazes", SMALL["mazes"], accuracy={"expert": 0.5})
+
+
+@pytest.mark.xfail(strict=True, reason="the digest knows scoring.py alone")
+@pytest.mark.parametrize("name", SMALL)
+def test_the_digest_of_the_scorer_changes_with_every_file_of_the_suite(tmp_path: Path, name: str) -> None:
+    """Else a resume could mix two scorers in one run."""
+    for part in ("graphwalk", "templates", "tools"):
+        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
+    words = [sys.executable, "-c", UNSEEN, name]
+    assert subprocess.check_output(words, cwd=tmp_path, env=environment, text=True) == "[]\n"

@@ -1,0 +1,68 @@
+"""Packages of other people: copied into a temporary folder and installed there, with no change to the repository."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[2]
+EXAMPLES = REPOSITORY / "examples"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A working folder, and a folder of installed packages beside it."""
+
+    folder: Path
+    site: Path
+
+    @classmethod
+    def at(cls, root: Path) -> "Place":
+        (root / "work").mkdir()
+        (root / "site").mkdir()
+        return cls(root / "work", root / "site")
+
+    def install(self, project: Path) -> None:
+        """What pip does with a project: its packages, and metadata with its entry points."""
+        described = tomllib.loads((project / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        for package in project.iterdir():
+            if (package / "__init__.py").is_file():
+                shutil.copytree(package, self.site / package.name, ignore=shutil.ignore_patterns("__pycache__"))
+        info = self.site / f"{described['name'].replace('-', '_')}-{described['version']}.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {described['name']}\nVersion: {described['version']}\n"
+        )
+        lines = []
+        for group, points in described["entry-points"].items():
+            lines += [f"[{group}]", *(f"{name} = {value}" for name, value in points.items()), ""]
+        (info / "entry_points.txt").write_text("\n".join(lines))
+
+    def install_text(self, name: str, module: str, entry_points: str) -> None:
+        """A package of a single module, for the mistakes that people make."""
+        (self.site / f"{name}.py").write_text(module)
+        info = self.site / f"{name}-1.0.dist-info"
+        info.mkdir()
+        (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        (info / "entry_points.txt").write_text(entry_points)
+
+    def python(self, *words: object, typed: str | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+        hidden = {name for name in os.environ if name.endswith("_API_KEY") or name.startswith(("NEO4J_", "OPENAI_"))}
+        environment = {name: value for name, value in os.environ.items() if name not in hidden}
+        path = os.pathsep.join([str(self.site), str(REPOSITORY)])
+        return subprocess.run(
+            [sys.executable, *map(str, words)],
+            capture_output=True,
+            text=True,
+            input=typed,
+            cwd=self.folder,
+            env={**environment, "PYTHONPATH": path, "NO_COLOR": "1", "COLUMNS": "120", **variables},
+            timeout=120,
+            check=False,
+        )
+
+    def graphwalk(self, *words: object, typed: str | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+        return self.python("-m", "graphwalk", *words, typed=typed, **variables)

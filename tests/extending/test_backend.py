@@ -1,0 +1,53 @@
+"""A model backend of another package, from the list of providers to the report."""
+
+import json
+
+from tests.extending.packages import EXAMPLES, Place
+
+
+def test_it_runs_to_its_report(place: Place) -> None:
+    place.install(EXAMPLES / "backend")
+    assert "constant" in place.graphwalk("models", "list").stdout
+    words = ("run", "quickstart", "--graphs", 1, "-m", "constant/[]", "-m", "scripted/expert", "--out", "run")
+    done = place.graphwalk(*words)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(place.graphwalk("report", "run", "--json").stdout)["rows"]
+    assert {row["model"]: row["correct"] for row in rows} == {"constant/[]": 0, "scripted/expert": 12}
+    estimate = place.graphwalk("run", "quickstart", "--graphs", 1, "-m", "constant/[]", "--dry-run", "--json")
+    assert json.loads(estimate.stdout)["rows"][0]["episodes"] == 12
+    assert "24 episodes, 24 of them done before" in place.graphwalk("resume", "run").stderr
+    assert "24 results scored again, 0 scores changed" in place.graphwalk("rescore", "run").stderr
+
+
+def test_it_reads_the_environment(place: Place) -> None:
+    place.install(EXAMPLES / "backend")
+    words = ("run", "quickstart", "--limit", 1, "-m", "constant/]", "--out", "run")
+    assert place.graphwalk(*words, CONSTANT_PREFIX="[").returncode == 0
+    record = json.loads((place.folder / "run" / "results.jsonl").read_text())
+    assert record["answer"] == []
+
+
+def test_it_passes_the_shipped_checks(place: Place) -> None:
+    """It says the same whatever it is told, and so fails where a reaction is looked for; nothing else is wrong."""
+    place.install(EXAMPLES / "backend")
+    check = """
+import asyncio
+from graphwalk.environment import Environment
+from graphwalk.models.registry import open_model
+from graphwalk.testing import check_model
+deaf = {"system_prompt", "tool_result", "unicode", "hostile_text", "long_context"}
+asyncio.run(check_model(open_model("constant/yes", Environment()), without=deaf))
+asyncio.run(check_model(open_model("constant/yes", Environment())))
+"""
+    done = place.python("-c", check)
+    assert done.returncode == 1
+    assert "AssertionError: system_prompt: expected" in done.stderr
+    assert done.stderr.count("line 8") == 1
+
+
+def test_a_backend_that_fails_ends_the_episode_and_not_the_run(place: Place) -> None:
+    module = "class Sick:\n    def __init__(self, name, environment): ...\n    async def complete(self, *args): 1 / 0\n"
+    place.install_text("sick_backend", module, "[graphwalk.models]\nsick = sick_backend:Sick\n")
+    done = place.graphwalk("run", "quickstart", "--limit", 1, "-m", "sick/any", "--out", "run")
+    assert done.returncode == 4
+    assert "sick/any failed: ZeroDivisionError" in (place.folder / "run" / "results.jsonl").read_text()

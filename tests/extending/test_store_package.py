@@ -1,0 +1,47 @@
+"""A store of another package, under every command that keeps graphs somewhere."""
+
+import json
+
+from tests.extending.packages import EXAMPLES, Place
+
+
+def test_runs_and_games_use_it(place: Place) -> None:
+    place.install(EXAMPLES / "store")
+    variables = {"LOGGED_STORE_FILE": str(place.folder / "queries.jsonl")}
+    words = ("run", "quickstart", "--graphs", 1, "--limit", 3, "--store", "logged", "--out", "run")
+    done = place.graphwalk(*words, **variables)
+    assert done.returncode == 0, done.stderr
+    queries = [json.loads(line) for line in (place.folder / "queries.jsonl").read_text().splitlines()]
+    assert any("MATCH" in query["cypher"] and query["rows"] for query in queries)
+    before = len(queries)
+    assert place.graphwalk("resume", "run", **variables).returncode == 0
+    assert "0 scores changed" in place.graphwalk("rescore", "run").stderr
+    rows = json.loads(place.graphwalk("report", "run", "--json").stdout)["rows"]
+    assert {row["model"]: row["accuracy"] for row in rows}["scripted/expert"] == 100.0
+    assert place.graphwalk("play", "graph", "--store", "logged", typed="quit\n", **variables).returncode == 0
+    assert len((place.folder / "queries.jsonl").read_text().splitlines()) > before
+
+
+def test_what_is_missing_is_told_with_the_next_step(place: Place) -> None:
+    place.install(EXAMPLES / "store")
+    done = place.graphwalk("run", "quickstart", "--store", "logged")
+    assert done.returncode == 2
+    assert "LOGGED_STORE_FILE is not set" in done.stderr
+    unknown = place.graphwalk("run", "quickstart", "--store", "other")
+    assert "known: embedded, neo4j, logged" in unknown.stderr
+    assert not list(place.folder.glob("runs/*/results.jsonl"))
+
+
+def test_it_passes_the_shipped_checks(place: Place) -> None:
+    place.install(EXAMPLES / "store")
+    check = "import asyncio; from graphwalk.testing import check_store; asyncio.run(check_store('logged'))"
+    done = place.python("-c", check, LOGGED_STORE_FILE=str(place.folder / "queries.jsonl"))
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_store_that_cannot_be_loaded_is_told(place: Place) -> None:
+    place.install_text("broken_store", "open = 7\n", "[graphwalk.stores]\nbroken = broken_store:open\n")
+    done = place.graphwalk("run", "quickstart", "--store", "broken")
+    assert done.returncode == 2
+    assert "'broken' (broken_store:open) is not a function" in done.stderr
+    assert "Traceback" not in done.stderr

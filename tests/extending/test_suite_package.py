@@ -1,0 +1,155 @@
+"""A suite of another package, run through every command; and suites that lack something."""
+
+import json
+import shutil
+
+import pytest
+
+from tests.extending.packages import EXAMPLES, Place
+
+PROJECT = EXAMPLES / "suite_package"
+
+
+@pytest.fixture
+def chains(place: Place) -> Place:
+    place.install(PROJECT)
+    shutil.copy(PROJECT / "chains.yaml", place.folder)
+    return place
+
+
+def test_it_runs_to_its_report(chains: Place) -> None:
+    done = chains.graphwalk("run", "chains.yaml", "--out", "first")
+    assert done.returncode == 0, done.stderr
+    assert "scripted/expert" in done.stdout
+    rows = json.loads(chains.graphwalk("report", "first", "--json").stdout)["rows"]
+    found = {row["model"]: (row["correct"], row["questions"], row["steps_short"]) for row in rows}
+    assert found == {"scripted/expert": (6, 6, 0.0), "scripted/guess": (0, 6, None)}
+    assert "| scripted/expert | tools |" in chains.graphwalk("report", "first", "--format", "markdown").stdout
+    assert "all,,scripted/expert,tools," in chains.graphwalk("report", "first", "--format", "csv").stdout
+    assert "steps_short" in chains.graphwalk("report", "first", COLUMNS="200").stdout
+
+
+def test_options_reach_it(chains: Place) -> None:
+    done = chains.graphwalk("run", "chains.yaml", "--graphs", 1, "-m", "scripted/lazy", "--json", "--out", "lazy")
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads(done.stdout)["rows"]
+    assert (row["questions"], row["correct"], row["steps_short"]) == (2, 0, 5.0)
+    estimate = json.loads(chains.graphwalk("run", "chains.yaml", "--dry-run", "--json").stdout)
+    assert estimate["tasks"] == {"end_of_chain": 6}
+    assert estimate["rows"][0]["tool_calls"] == 4 * 5 + 2 * 9
+
+
+def test_it_is_resumed_and_scored_again(chains: Place) -> None:
+    assert chains.graphwalk("run", "chains.yaml", "--out", "run").returncode == 0
+    log = chains.folder / "run" / "results.jsonl"
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:5]))
+    resumed = chains.graphwalk("resume", "run")
+    assert resumed.returncode == 0, resumed.stderr
+    assert "5 of them done before" in resumed.stderr
+    assert "12 results scored again, 0 scores changed" in chains.graphwalk("rescore", "run").stderr
+
+
+def test_it_is_played_by_a_person(chains: Place) -> None:
+    chain = chains.graphwalk("generate", "chain", "--length", 3, "--seed", 5).stdout.split()
+    moves = [*(f"next_node key={key}" for key in chain), f'answer {{"end": "{chain[-1]}"}}']
+    done = chains.graphwalk("play", "chain", "--length", 3, "--seed", 5, typed="\n".join(moves))
+    assert done.returncode == 0, done.stderr
+    assert f'begins at "{chain[0]}"' in done.stdout
+    assert f"right: {chain[-1]}" in done.stdout
+
+
+def test_its_commands_are_there(chains: Place) -> None:
+    assert "chain" in chains.graphwalk("generate", "--help").stdout
+    done = chains.graphwalk("export", "chains", "chains.jsonl", "--count", 3)
+    assert done.returncode == 0, done.stderr
+    assert len((chains.folder / "chains.jsonl").read_text().splitlines()) == 3
+
+
+def test_a_suite_without_pictures_says_so(chains: Place) -> None:
+    assert chains.graphwalk("run", "chains.yaml", "--graphs", 1, "--out", "run").returncode == 0
+    done = chains.graphwalk("view", "run")
+    assert done.returncode == 2
+    assert "the suite chains, which draws no pictures" in done.stderr
+
+
+def test_it_passes_the_shipped_checks(chains: Place) -> None:
+    check = """
+import asyncio
+from graphwalk.testing import check_suite
+asyncio.run(check_suite("chains", accuracy={"expert": 1.0, "lazy": 0.0, "guess": 0.0}))
+"""
+    done = chains.python("-c", check)
+    assert done.returncode == 0, done.stderr
+
+
+PICTURES = """
+from graphwalk_chains.suite import ChainsSuite
+
+
+class Drawn:
+    formats = (".txt",)
+
+    def drawings(self, records):
+        return [" -> ".join(record["task"]["gold"]) for record in records]
+
+    def page(self, records, form, title):
+        return title + "\\n" + "\\n".join(self.drawings(records))
+
+
+class DrawnSuite(ChainsSuite):
+    name = "drawn"
+
+    def pictures(self):
+        return Drawn()
+"""
+
+
+def test_a_suite_with_pictures_is_viewed(chains: Place) -> None:
+    chains.install_text("drawn_chains", PICTURES, "[graphwalk.suites]\ndrawn = drawn_chains:DrawnSuite\n")
+    (chains.folder / "drawn.yaml").write_text("name: drawn\nsuite: {name: drawn, chains: [{length: 3}]}\n")
+    assert chains.graphwalk("run", "drawn.yaml", "--out", "run").returncode == 0
+    assert " -> " in chains.graphwalk("view", "run").stdout
+    assert chains.graphwalk("view", "run", "--out", "chains.txt").returncode == 0
+    assert " -> " in (chains.folder / "chains.txt").read_text()
+    refused = chains.graphwalk("view", "run", "--out", "chains.svg")
+    assert refused.returncode == 2
+    assert "episodes are written as .txt" in refused.stderr
+
+
+HEAD = "from graphwalk_chains.suite import ChainsSuite\nfrom graphwalk.suites.suite import Suite\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "cause"),
+    [
+        ("Broken = 7", "not a class derived from"),
+        ("class Broken(Suite):\n    name = 'broken'", "lacks settings, config_type, worlds_field"),
+        ("class Broken(Suite):\n    name = 'broken'", "score()"),
+        ("class Broken(ChainsSuite):\n    name = 'other'", "calls itself 'other'"),
+        ("class Broken(ChainsSuite):\n    name = 'broken'\n    player = Suite.player", "lacks player()"),
+        ("class Broken(ChainsSuite):\n    name = 'broken'\n    settings = ()", "settings is empty"),
+        ("class Broken(ChainsSuite):\n    name = 'broken'\n    worlds_field = 'rings'", "'rings', which is no field"),
+        ("class Broken(ChainsSuite):\n    name = 'broken'\n    config_type = dict", "config_type is not derived from"),
+        (
+            "class Broken(ChainsSuite):\n    name = 'broken'\n    default_players = ('x',)",
+            "names x, which players does",
+        ),
+        ("import no_such_module", "cannot be imported: ModuleNotFoundError"),
+    ],
+)
+def test_what_a_suite_lacks_is_said_before_anything_is_played(chains: Place, body: str, cause: str) -> None:
+    chains.install_text("broken_suite", f"{HEAD}{body}\n", "[graphwalk.suites]\nbroken = broken_suite:Broken\n")
+    (chains.folder / "broken.yaml").write_text("name: broken\nsuite: {name: broken}\n")
+    done = chains.graphwalk("run", "broken.yaml", "--out", "run")
+    assert done.returncode == 2
+    assert "broken.yaml: the suite 'broken'" in done.stderr
+    assert cause in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (chains.folder / "run").exists()
+
+
+def test_a_broken_suite_does_not_disturb_the_others(chains: Place) -> None:
+    chains.install_text("broken_suite", "1 / 0\n", "[graphwalk.suites]\nbroken = broken_suite:Broken\n")
+    assert chains.graphwalk("run", "chains.yaml", "--graphs", 1).returncode == 0
+    assert chains.graphwalk("play", "chain", typed="quit\n").returncode == 0
+    assert "chain" in chains.graphwalk("generate", "--help").stdout

@@ -1,0 +1,92 @@
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from graphwalk.scoring.statistics import compare, mcnemar_exact, outcomes_of, paired, sign_flips
+
+
+def differing(differences):
+    """Outcomes with these differences, one task per graph."""
+    return outcomes_of(differences, range(len(differences)))
+
+
+def test_only_identical_tasks_are_paired():
+    first = outcomes_of([1, 1, 0, 1], ["a", "a", "b", "c"], [1, 2, 1, 1])
+    second = outcomes_of([0, 1, 1], ["b", "a", "a"], [1, 1, 3])
+    differences = paired(first, second)
+    assert differences.keys == (("a", 1), ("b", 1))
+    assert differences.values[:, 0].tolist() == [0.0, 0.0]
+
+
+def test_a_task_unknown_to_one_is_left_out_of_that_measure():
+    first = outcomes_of([[1, 1], [np.nan, 1], [0, 1]], "abc")
+    second = outcomes_of([[0, 0], [1, 0], [0, np.nan]], "abc")
+    one, two = compare(first, second, seed=0)
+    assert (one.difference.n, one.first_better, one.second_better, one.equal) == (2, 1, 0, 1)
+    assert (two.difference.n, two.first_better) == (2, 2)
+
+
+def test_the_t_test_of_one_task_per_graph_is_that_of_every_textbook():
+    first, second = np.random.default_rng(1).random((2, 9))
+    (found,) = compare(outcomes_of(first, range(9)), outcomes_of(second, range(9)), seed=0)
+    expected = stats.ttest_rel(first, second)
+    assert found.t_p_value == pytest.approx(expected.pvalue)
+    assert (found.difference.low, found.difference.high) == pytest.approx(tuple(expected.confidence_interval()))
+
+
+def test_mcnemar_beside_it_says_what_it_ignores():
+    first, second = np.array([1, 1, 1, 1, 1, 0]), np.array([0, 0, 0, 0, 1, 1])
+    (found,) = compare(outcomes_of(first, "aabbcc", range(6)), outcomes_of(second, "aabbcc", range(6)), seed=0)
+    assert (found.first_better, found.second_better, found.equal) == (4, 1, 1)
+    assert found.mcnemar_p_value == mcnemar_exact(4, 1)
+    assert found.mcnemar_ignores == "ignores that tasks share graphs"
+
+
+def test_two_that_never_differ():
+    same = outcomes_of([1, 0, 1, 0], "aabb", range(4))
+    (found,) = compare(same, same, seed=0)
+    assert (found.difference.value, found.difference.low, found.t_p_value) == (0.0, None, None)
+    assert (found.sign_flips.p_value, found.mcnemar_p_value) == (1.0, 1.0)
+
+
+def test_nothing_in_common():
+    (found,) = compare(outcomes_of([1], ["a"]), outcomes_of([1], ["b"]), seed=0)
+    assert (found.difference.value, found.sign_flips.p_value, found.sign_flips.clusters) == (None, 1.0, 0)
+
+
+def test_every_assignment_of_signs():
+    totals = np.array([3.0, -1.0, 2.0, 0.0, 1.5, 4.0])
+    all_totals = np.array([abs(np.dot(signs, totals)) for signs in product([1, -1], repeat=6)])
+    (found,) = sign_flips(differing(totals), seed=0)
+    assert found.p_value == (all_totals >= 9.5).mean()
+    assert found.mid_p == ((all_totals > 9.5).mean() + (all_totals >= 9.5).mean()) / 2
+    assert (found.clusters, found.draws) == (6, None)
+
+
+def test_the_least_p_that_five_graphs_can_show():
+    (found,) = sign_flips(differing([1.0, 2.0, 3.0, 1.0, 0.5]), seed=0)
+    assert (found.p_value, found.mid_p) == (2 / 32, 1 / 32)
+
+
+def test_signs_of_graphs_are_flipped_not_those_of_tasks():
+    differences = outcomes_of([1.0] * 12, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2], range(12))
+    assert sign_flips(differences, seed=0)[0].p_value == 2 / 8
+
+
+def test_drawn_signs_agree_with_scipy_and_with_their_seed():
+    totals = np.random.default_rng(4).normal(0.3, 1, 40)
+    (found,) = sign_flips(differing(totals), seed=1)
+    expected = stats.permutation_test(
+        (totals,), np.mean, permutation_type="samples", n_resamples=20_000, random_state=np.random.default_rng(0)
+    )
+    assert found.p_value == pytest.approx(expected.pvalue, abs=0.015)
+    assert found.draws == 9_999
+    assert sign_flips(differing(totals), seed=1) == [found]
+    assert sign_flips(differing(totals), seed=2) != [found]
+
+
+def test_a_drawn_test_is_never_certain():
+    (found,) = sign_flips(differing(np.ones(50)), seed=0)
+    assert (found.p_value, found.mid_p) == (1 / 10_000, 0.5 / 10_000)
