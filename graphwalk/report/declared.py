@@ -82,6 +82,10 @@ def _no_remark(result: ResultRecord) -> str | None:
     return None
 
 
+def _nothing_derived(groups: "Groups") -> "Groups":
+    return {}
+
+
 def _no_more_tables(report: "Report") -> "Iterator[TextTable]":
     return iter(())
 
@@ -95,6 +99,7 @@ class SuiteReport:
     `reference` gives the figures of a published table by name. `unreported` names fields of the score that no table
     tells of. `records` turns the log into the records to measure, where these are not single episodes; `tables` adds
     tables with their own layout. `remark` is what a reader has to know because of a result; it is noted once.
+    `derived` makes further groups out of the rows of all groups.
     """
 
     suite: str
@@ -110,11 +115,15 @@ class SuiteReport:
     records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = _as_logged
     tables: "Callable[[Report], Iterator[TextTable]]" = _no_more_tables
     remark: Callable[[ResultRecord], str | None] = _no_remark
+    derived: "Callable[[Groups], Groups]" = _nothing_derived
 
 
 ReportRow = dict[str, Any]
 """`model`, `setting`, the group if there is one, every measure by name (None: unknown), and `intervals`:
 name → [low, high] (95 %)."""
+
+Groups = Mapping[str, list[ReportRow]]
+"""Rows by the name of their grouping."""
 
 
 @dataclass(frozen=True)

@@ -25,3 +25,5 @@ class TextTable:
     headers: tuple[Header, ...]
     rows: tuple[tuple[Cell, ...], ...]
     note: str = ""
+    long_only: frozenset[int] = frozenset()
+    """Numbers of rows that a terminal leaves out."""

@@ -23,11 +23,12 @@ def build_report(
     `seed` is that of the bootstrap.
     """
     observed = observe(results, declared)
+    groups = dict(_grouped(observed, seed))
     return Report(
         suite=declared,
         rows=[_row(observed, player, observed.rows_of(player), seed) for player in observed.players],
         baselines=_baseline_rows(observed.baselines, seed) if observed.baselines else [],
-        groups=dict(_grouped(observed, seed)),
+        groups={**groups, **declared.derived(groups)},
         comparisons=list(_comparisons(observed, seed)),
         reference=_matching(reference, observed.players),
         notes=(*declared.notes, *observed.remarks, *_failures(observed)),

@@ -50,9 +50,12 @@ def _rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
         header = table.headers[number]
         justify: Literal["left", "right"] = "left" if header.name else "right"
         shown.add_column(Text(header.title), justify=justify, overflow="fold", no_wrap=not header.name)
-    for row in table.rows:
-        shown.add_row(*(_text(row[number], interval) for number, interval in columns.items()))
+    for row_number, row in enumerate(table.rows):
+        if row_number not in table.long_only:
+            shown.add_row(*(_text(row[number], interval) for number, interval in columns.items()))
     yield shown
+    if table.long_only:
+        yield Text(f"{len(table.long_only)} more rows in the Markdown form (and all figures in JSON)", style="dim")
     left_out = [header.title for number, header in enumerate(table.headers) if number not in columns]
     if left_out:
         yield Text(f"not shown at this width: {', '.join(left_out)}", style="dim")

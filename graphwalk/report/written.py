@@ -23,12 +23,10 @@ def to_json(report: Report) -> str:
 
 def to_csv(report: Report) -> str:
     """All rows of all tables; `table` and `group` say which. `NAME_low` and `NAME_high` are intervals."""
-    measures = [measure.name for measure in report.suite.measures]
-    ends = [f"{name}_{end}" for name in _with_intervals(report) for end in ("low", "high")]
+    names, intervals = _columns(report)
+    ends = [f"{name}_{end}" for name in intervals for end in ("low", "high")]
     stream = io.StringIO()
-    writer = csv.DictWriter(
-        stream, ["table", "group", "model", "setting", *measures, *ends], extrasaction="ignore", lineterminator="\n"
-    )
+    writer = csv.DictWriter(stream, ["table", "group", *names, *ends], extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for table, group, row in _all_rows(report):
         flat = {"table": table, "group": group, **row}
@@ -38,8 +36,16 @@ def to_csv(report: Report) -> str:
     return stream.getvalue()
 
 
-def _with_intervals(report: Report) -> list[str]:
-    return [measure.name for measure in report.suite.measures if measure.kind in ("mean", "percent")]
+def _columns(report: Report) -> tuple[list[str], list[str]]:
+    """Names of all columns, and of those with an interval: the measures, and what derived and published rows add."""
+    measures = report.suite.measures
+    names = dict.fromkeys(["model", "setting", *(measure.name for measure in measures)])
+    intervals = dict.fromkeys(measure.name for measure in measures if measure.kind in ("mean", "percent"))
+    for table, _, row in _all_rows(report):
+        own = {table.removeprefix("paper "), "intervals"}
+        names |= dict.fromkeys(name for name in row if name not in own)
+        intervals |= dict.fromkeys(row.get("intervals", ()))
+    return list(names), list(intervals)
 
 
 def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
@@ -51,6 +57,7 @@ def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
         yield from (("paper", "", row) for row in report.reference.rows)
         for name, published in report.reference.groups.items():
             yield from ((f"paper {name}", row[name], row) for row in published)
+        yield from (("paper note", "", {"note": note}) for note in report.reference.notes)
 
 
 def _csv_cell(value: Any) -> Any:

@@ -57,7 +57,7 @@ def episodes_about(task: Task, world: LoadedWorld, experiment: Experiment) -> It
     """All episodes with one task."""
     for repeat in range(experiment.config.repeats):
         for setting in experiment.config.settings:
-            if experiment.suite.applies(task, setting):
+            if experiment.suite.applies(task, setting, experiment.config.suite):
                 for model in experiment.models:
                     if can_play(experiment.suite, model, setting, task):
                         yield PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), task, world)

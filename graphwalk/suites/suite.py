@@ -152,7 +152,7 @@ class Suite(ABC, Generic[C, T]):
         """What is measured, and how it is laid out: the plain report, unless a suite has more to tell."""
         return plain_report(self.name, self.score_type)
 
-    def applies(self, task: T, setting: str) -> bool:
+    def applies(self, task: T, setting: str, config: C) -> bool:
         """False where a way of asking has no use for a task."""
         return True
 

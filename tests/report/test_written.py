@@ -57,6 +57,7 @@ def test_csv_has_a_line_per_row_of_every_table():
         "nodes",
         "paper",
         "paper question",
+        "paper note",
     }
 
 

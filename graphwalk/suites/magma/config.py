@@ -1,9 +1,9 @@
 """Which algorithm traces an experiment has."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, NonNegativeInt, PositiveInt
+from pydantic import BeforeValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
 from graphwalk.config.strict import Spec, Strict, SuiteConfig
 
@@ -61,6 +61,14 @@ class MagmaConfig(SuiteConfig):
     traces: tuple[MagmaGrid, ...] = (MagmaGrid(),)
     free_running: bool = False
     """Keep the model's own answers in the context, instead of one example per step with the correct ones."""
+    io_steps: bool = False
+    """Ask the input–output strategies for the state after every step as well, each in a prompt of its own."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if self.free_running and self.io_steps:
+            raise ValueError("io_steps asks for every step on its own, free_running in one dialogue: choose one")
+        return self
 
     def specs(self) -> tuple[MagmaSpec, ...]:
         """What is to be made, in order."""

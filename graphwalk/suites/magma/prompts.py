@@ -34,17 +34,24 @@ def turn(trace: MagmaTrace, setting: str, step: int, agent: AgentConfig = AgentC
 def conversation(trace: MagmaTrace, setting: str, step: int, agent: AgentConfig = AgentConfig()) -> tuple[Message, ...]:
     """The prompt whose answer is the state after `step`: in stepwise strategies with the correct states before it.
 
-    In the input-output strategies there is one turn, which asks for the final state; `step` has no part in it.
+    In the input–output strategies there is one turn and no state before it; for the last step it asks for the final
+    result, as if there were no steps.
     """
     system = Message("system", agent.render("magma_system.j2").strip())
     if setting not in STEPWISE:
-        final = agent.render("magma_final.j2", setting=setting).strip()
-        return (system, Message("user", f"{problem(trace, agent)}\n\n{final}"))
+        return (system, Message("user", f"{problem(trace, agent)}\n\n{_asked_at_once(trace, setting, step, agent)}"))
     messages = [system, Message("user", f"{problem(trace, agent)}\n\n{turn(trace, setting, 1, agent)}")]
     for number in range(2, step + 1):
-        messages.append(Message("assistant", write_answer(trace.algorithm, trace.steps[number - 2].answer)))
+        messages.append(Message("assistant", trace.written[number - 2]))
         messages.append(Message("user", turn(trace, setting, number, agent)))
     return tuple(messages)
+
+
+def _asked_at_once(trace: MagmaTrace, setting: str, step: int, agent: AgentConfig) -> str:
+    """What an input–output strategy asks for below the problem statement."""
+    if step == len(trace.steps):
+        return agent.render("magma_final.j2", setting=setting).strip()
+    return agent.render("magma_state.j2", algorithm=trace.algorithm, setting=setting, step=step).strip()
 
 
 def reasoned_answer(trace: MagmaTrace, agent: AgentConfig = AgentConfig()) -> str:

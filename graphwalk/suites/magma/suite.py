@@ -57,9 +57,9 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
             return [make_task(world.source, None, agent)]
         return [make_task(world.source, step, agent) for step in range(1, len(world.source.steps) + 1)]
 
-    def applies(self, task: MagmaTask, setting: str) -> bool:
-        """Input–output strategies ask for the final state only."""
-        return setting in prompts.STEPWISE or task.step in (None, task.total_steps)
+    def applies(self, task: MagmaTask, setting: str, config: MagmaConfig) -> bool:
+        """Input–output strategies ask for the final state only, unless the experiment has `io_steps`."""
+        return setting in prompts.STEPWISE or config.io_steps or task.step in (None, task.total_steps)
 
     async def opening(
         self,
@@ -71,10 +71,10 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         tools: Sequence[Tool] | None = None,
     ) -> Opening:
         """The conversation up to the question for the task's state; a free-running one starts at the first state."""
-        prompt = prompts.conversation(world.source, setting, task.step or 1, agent)
         if task.whole and setting in prompts.STEPWISE:
-            return Opening(prompt, next_user=partial(_next_user, world.source, setting, agent))
-        return Opening(prompt)
+            first = prompts.conversation(world.source, setting, 1, agent)
+            return Opening(first, next_user=partial(_next_user, world.source, setting, agent))
+        return Opening(prompts.conversation(world.source, setting, task.step or task.total_steps, agent))
 
     def extract(self, task: MagmaTask, reply: str) -> Extraction:
         return read_answer(task.algorithm, reply)

@@ -23,7 +23,7 @@ def shown(algorithm: str, setting: str, step: int) -> str:
 
 
 def test_input_output() -> None:
-    assert shown("bfs", "io", 1) == snapshot("""\
+    assert shown("bfs", "io", 3) == snapshot("""\
 system: You carry out graph algorithms exactly, by hand and without any program. You never skip or guess a step, and you give every result in precisely the format you are asked for.
 user: Algorithm: breadth-first search (BFS) from the source node.
 Goal: find all nodes that can be reached from the source; the source counts as reached.
@@ -41,7 +41,7 @@ Give the final result of the algorithm. Write that one line and nothing else.\
 
 
 def test_input_output_with_reasoning() -> None:
-    assert shown("floyd_warshall", "io_reasoning", 1) == snapshot("""\
+    assert shown("floyd_warshall", "io_reasoning", 4) == snapshot("""\
 system: You carry out graph algorithms exactly, by hand and without any program. You never skip or guess a step, and you give every result in precisely the format you are asked for.
 user: Algorithm: Floyd–Warshall, with the pivots taken in the order 0, 1, 2, …
 Goal: find the length of the shortest path between every pair of nodes that are connected.
@@ -54,6 +54,30 @@ The list holds (i, j, distance) with i < j, sorted, and no pair without a known 
 Where there is nothing to list, answer: Distances: []
 
 Work through the algorithm step by step, in words of your own. When you are done, write the final result as the last line of your answer.\
+""")
+
+
+def test_input_output_of_a_step() -> None:
+    problem, asked = shown("mst_prim", "io", 2).rsplit("MST Edges: []", 1)
+    assert problem == shown("mst_prim", "io", 3).rsplit("MST Edges: []", 1)[0]
+    assert asked == snapshot("""\
+
+
+The algorithm goes one step at a time; steps are counted from 1.
+One step takes the node with the smallest key out of the priority queue, adds the edge that gave it this key to the tree, and updates the keys of its neighbours. Give the edges added so far, not those of nodes still in the queue.
+
+Give the state after step 2. Write that one line and nothing else.\
+""")
+
+
+def test_input_output_of_a_step_with_reasoning() -> None:
+    assert shown("bfs", "io_reasoning", 1).rsplit("Reachable Nodes: []", 1)[1] == snapshot("""\
+
+
+The algorithm goes one step at a time; steps are counted from 1.
+One step takes the node at the front of the queue and puts its unvisited neighbours, lowest first, at the end. Give all nodes reached so far.
+
+Work through the algorithm up to step 1, in words of your own. When you are done, write the state after step 1 as the last line of your answer.\
 """)
 
 

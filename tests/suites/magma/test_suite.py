@@ -39,7 +39,7 @@ def tasks(config: AnyExperiment) -> list[tuple[MagmaTask, World]]:
 
 def played(policy: str, setting: str, config: AnyExperiment) -> Iterator[tuple[MagmaTask, Trajectory, MagmaScore]]:
     for task, world in tasks(config):
-        if SUITE.applies(task, setting):
+        if SUITE.applies(task, setting, config.suite):
             trajectory = asyncio.run(walk(policy, setting, task, world))
             yield task, trajectory, SUITE.score(task, setting, trajectory, SUITE.extract(task, trajectory.reply))
 
@@ -50,15 +50,40 @@ async def walk(policy: str, setting: str, task: MagmaTask, world: World) -> Traj
     return await run_episode(Walk(opening, model, AgentConfig(), CallOptions()))
 
 
-@pytest.mark.parametrize("free_running", [False, True])
+WAYS: list[dict[str, bool]] = [{}, {"free_running": True}, {"io_steps": True}]
+
+
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("setting", MagmaSuite.settings)
-def test_the_expert_is_right_everywhere(setting: str, free_running: bool) -> None:
-    for task, trajectory, score in played("expert", setting, experiment(free_running=free_running)):
+def test_the_expert_is_right_everywhere(setting: str, way: dict[str, bool]) -> None:
+    for task, trajectory, score in played("expert", setting, experiment(**way)):
         assert trajectory.exit_status is ExitStatus.ANSWERED
         assert (score.correct, score.f1, score.extraction_stage) == (True, 1, "strict")
         assert all(step.exact for step in score.steps)
         assert score.first_divergence is score.recovered is None
-        assert len(score.steps) == (task.total_steps if free_running and setting in ("is", "ish") else 1)
+        assert len(score.steps) == (task.total_steps if "free_running" in way and setting in ("is", "ish") else 1)
+
+
+def test_input_output_is_asked_for_every_state() -> None:
+    """A prompt per step, none of which holds a state; the last one is what it is without `io_steps`."""
+    final = {task.task_id: said.prompt for task, said, _ in played("expert", "io", experiment())}
+    every = {task.task_id: (task, said.prompt) for task, said, _ in played("expert", "io", experiment(io_steps=True))}
+    assert len(final) == 20
+    assert len(every) == sum(task.total_steps for task, _ in every.values() if task.step == 1)
+    assert all(every[task_id][1] == prompt for task_id, prompt in final.items())
+    assert all([message.role for message in prompt] == ["system", "user"] for _, prompt in every.values())
+    earlier = [(task, prompt[1].content or "") for task, prompt in every.values() if task.step != task.total_steps]
+    assert all(f"Give the state after step {task.step}." in question for task, question in earlier)
+
+
+def test_free_running_asks_input_output_for_the_final_state() -> None:
+    final = [said.prompt for _, said, _ in played("expert", "io", experiment())]
+    assert [said.prompt for _, said, _ in played("expert", "io", experiment(free_running=True))] == final
+
+
+def test_steps_on_their_own_and_in_a_dialogue_exclude_each_other() -> None:
+    with pytest.raises(ConfigError, match="io_steps asks for every step on its own"):
+        experiment(io_steps=True, free_running=True)
 
 
 def expected_f1(flaw: str, k: int) -> float:
@@ -68,12 +93,12 @@ def expected_f1(flaw: str, k: int) -> float:
     return (2 * (k - 1) / (2 * k - 1) if k else 1) if flaw == "false_negatives" else 2 * k / (2 * k + 1)
 
 
-@pytest.mark.parametrize("free_running", [False, True])
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("setting", ["io", "is"])
 @pytest.mark.parametrize("policy", ["missing_prefix", "false_negative", "hallucination", "invalid_item"])
-def test_each_flaw_costs_what_it_implies(policy: str, setting: str, free_running: bool) -> None:
+def test_each_flaw_costs_what_it_implies(policy: str, setting: str, way: dict[str, bool]) -> None:
     flaw = next(error for error in ERRORS if error.startswith(policy))
-    for task, _, score in played(f"flawed:{policy}", setting, experiment(free_running=free_running)):
+    for task, _, score in played(f"flawed:{policy}", setting, experiment(**way)):
         golds = dict(task.asked(setting))
         for step in score.steps:
             k = len(golds[step.step])
@@ -95,7 +120,8 @@ def test_tasks_are_one_per_step_or_one_per_trace() -> None:
     assert len(free) == 20
     assert len(stepwise) == sum(task.total_steps for task, _ in free)
     assert len({task.task_id for task, _ in stepwise + free}) == len(stepwise) + len(free)
-    assert sum(SUITE.applies(task, "io") for task, _ in stepwise) == 20
+    assert sum(SUITE.applies(task, "io", experiment().suite) for task, _ in stepwise) == 20
+    assert all(SUITE.applies(task, "io", experiment(io_steps=True).suite) for task, _ in stepwise)
     assert all(MagmaTask.model_validate(task.model_dump(mode="json")) == task for task, _ in stepwise + free)
 
 
@@ -159,6 +185,8 @@ def test_shipped_experiments() -> None:
     assert [(w.facts["algorithm"], w.facts["n"]) for w in SUITE.worlds(quick.suite, quick.seed)] == [
         ("dijkstra", 5)
     ] * 2
+    asked = {name: load_experiment(name).suite.io_steps for name in ("magma", "magma-one-size", "magma-paper")}
+    assert asked == {"magma": False, "magma-one-size": True, "magma-paper": True}
     for name in ("magma", "magma-one-size", "magma-free-running"):
         assert set(load_experiment(name).settings) <= set(SUITE.settings)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.files import write_whole
+from graphwalk.suites.magma.answers import write_answer
 from graphwalk.suites.magma.config import Algorithm, MagmaSpec
 from graphwalk.suites.magma.generator.algorithms import Adjacency, Step, bfs, dfs, dijkstra, floyd_warshall, mst_prim
 from graphwalk.suites.magma.generator.check import check_final
@@ -50,6 +51,11 @@ class MagmaTrace:
     def digest(self) -> str:
         """SHA-256 (hex) of algorithm, edges, weights and source; seed and index have no part in it."""
         return hashlib.sha256(json.dumps([self.algorithm, *self.instance]).encode()).hexdigest()
+
+    @cached_property
+    def written(self) -> tuple[str, ...]:
+        """Every state as a model is asked to write it; a prompt repeats all that came before."""
+        return tuple(write_answer(self.algorithm, step.answer) for step in self.steps)
 
     def as_json(self) -> dict[str, Any]:
         """The record of a data set, in the order of the file."""

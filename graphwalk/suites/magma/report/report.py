@@ -1,27 +1,41 @@
-"""The report of MAGMA: what is measured, by algorithm, by size and by step, and the paper's figures."""
+"""The report of MAGMA: what is measured, by algorithm, by size and by step."""
 
-import csv
 from collections.abc import Callable, Iterator
-from functools import cache
-from typing import Any
 
-from graphwalk.errors import ConfigError
 from graphwalk.report.common import EFFORT, OUTCOME, scored
-from graphwalk.report.declared import Column, Grouping, Measure, Reference, ResultRecord, SuiteReport
+from graphwalk.report.declared import Column, Grouping, Measure, ResultRecord, SuiteReport
 from graphwalk.report.formats import dollars, duration, integer, one_decimal, short, two_decimals
-from graphwalk.resources import data_path
 from graphwalk.suites.magma.generator.traces import ALGORITHMS
 from graphwalk.suites.magma.judgement import ERRORS
+from graphwalk.suites.magma.prompts import STEPWISE
+from graphwalk.suites.magma.report.paper import paper_reference
+from graphwalk.suites.magma.report.relation import GIVEN_EARLIER, relations
 from graphwalk.suites.magma.report.tables import HEAT, more_tables
-from graphwalk.suites.magma.report.traces import STEP, TRACE, case, trace_records
-
-_STRATEGIES = {"IO": "io", "IO+reasoning": "io_reasoning", "IS": "is"}
-_PAPER = "magma-paper"
+from graphwalk.suites.magma.report.traces import CELLS, STEP, TRACE, case, part, trace_records
 
 
 def _at(level: str, value: Callable[[ResultRecord], float | None]) -> Callable[[ResultRecord], float | None]:
     """Read `value` from records of one level only. A trace without a score is still one."""
     return lambda record: value(record) if (record["score"] or {}).get("level", TRACE) == level else None
+
+
+def _free_running(record: ResultRecord) -> float:
+    """1 for a trace that is one dialogue of all its steps."""
+    return float(record["task"]["step"] is None and record["setting"] in STEPWISE)
+
+
+def _of_case(record: ResultRecord) -> str:
+    return case(record["task"]["algorithm"], record["task"]["n"])
+
+
+def _of_step(record: ResultRecord) -> str | None:
+    step = (record["score"] or {}).get("step")
+    return None if step is None else f"{_of_case(record)} {step:>3}"
+
+
+def _of_part(record: ResultRecord) -> str | None:
+    step, task = (record["score"] or {}).get("step"), record["task"]
+    return None if step is None else f"{task['algorithm']} {part(step, task['total_steps']):>3}"
 
 
 def _errors(name: str) -> Iterator[Measure]:
@@ -43,7 +57,12 @@ MEASURES = (
     Measure("step_f1", "mean", _at(STEP, scored("f1"))),
     *(measure for name in ERRORS for measure in _errors(name)),
     Measure("first_divergence", "mean", _at(TRACE, scored("first_divergence"))),
+    Measure("divergence_at", "mean", _at(TRACE, scored("divergence_at"))),
+    Measure("diverged", "percent", _at(TRACE, scored("diverged"))),
     Measure("recovered", "percent", _at(TRACE, scored("recovered"))),
+    Measure("dialogues", "count", _at(TRACE, _free_running)),
+    *(Measure(name, "percent", _at(TRACE, scored(name))) for name in GIVEN_EARLIER),
+    *(Measure(name, "count", _at(TRACE, scored(name))) for name in CELLS),
     Measure("answer_reasoning_tokens", "count", _at(TRACE, scored("reasoning_tokens"))),
     *(Measure(measure.name, measure.kind, _at(TRACE, measure.value)) for measure in EFFORT),
 )
@@ -75,39 +94,6 @@ COLUMNS = (
 GROUP_COLUMNS = (*_QUALITY, Column("reply %", "step_exact", one_decimal, optional=2, interval=one_decimal), *HEAT)
 
 
-def paper_reference(name: str) -> Reference:
-    """The MAGMA paper's figures by algorithm and size. ConfigError for another name.
-
-    Rows whose label stands on two rows of the paper are left out: nobody can say which is which.
-    """
-    if name != _PAPER:
-        raise ConfigError(f"the MAGMA paper has no table {name!r}", hint=f"reference: {_PAPER}")
-    return Reference(
-        "Taylor et al., arXiv 2410.22597, exact match by graph size",
-        ("The paper's final-state figures are misprinted and left out.", "Mistral and Llama are fine-tuned there."),
-        groups={"case": tuple(_paper_rows())},
-    )
-
-
-def _paper_rows() -> Iterator[dict[str, Any]]:
-    rows: dict[tuple[str, str, str], dict[str, Any]] = {}
-    for line in _paper():
-        if line["row_note"]:
-            continue
-        model = line["model"].replace("GPT-4o", "gpt-4o")
-        for n in (int(name[1:]) for name in line if name[0] == "n"):
-            group, setting = case(line["algorithm"], n), _STRATEGIES[line["strategy"]]
-            row = rows.setdefault((group, setting, model), {"model": model, "setting": setting, "case": group})
-            row[line["metric"]] = float(line[f"n{n}"])
-    yield from rows.values()
-
-
-@cache
-def _paper() -> list[dict[str, str]]:
-    with (data_path("templates") / "reports" / "magma-paper.csv").open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 _SUMS = (
     *("algorithm", "n", "trace_id", "total_steps"),
     *("correct", "precision", "recall", "f1", "false_positives", "grounded", "first_divergence"),
@@ -121,8 +107,9 @@ REPORT = SuiteReport(
     groupings=(
         Grouping("algorithm", "algorithm", lambda r: r["task"]["algorithm"], ALGORITHMS),
         Grouping("n", "nodes", lambda r: r["task"]["n"]),
-        Grouping("case", "algorithm and size", lambda r: case(r["task"]["algorithm"], r["task"]["n"]), shown=False),
-        Grouping("step", "step", lambda r: (r["score"] or {}).get("step")),
+        Grouping("case", "algorithm and size", _of_case, shown=False),
+        Grouping("step", "algorithm, size and step", _of_step, shown=False),
+        Grouping("part", "algorithm and fifth of the trace", _of_part, shown=False),
     ),
     columns=COLUMNS,
     group_columns=GROUP_COLUMNS,
@@ -131,10 +118,13 @@ REPORT = SuiteReport(
     unreported=_SUMS,
     notes=(
         "final, earlier, traj.: states that match exactly, in %, of the last step, the steps before it, and all;"
-        " means over traces. The io strategies ask for the last state only. F1: of the sets of items.",
+        " means over traces. The io strategies ask for the last state only, unless the experiment has io_steps: true;"
+        " then for each in a prompt without the states before it. F1: of the sets of items.",
         "Errors are means per reply: prefixes and items that are missing, hallucinated and invalid items.",
-        "Ranges are 95 % intervals: Wilson's for percentages of traces and replies, a bootstrap over graphs for means.",
+        "Ranges are 95 % intervals: Wilson's for percentages of traces and replies, a bootstrap over graphs for means."
+        " All traces and steps on one graph are one cluster.",
     ),
     records=trace_records,
+    derived=relations,
     tables=more_tables,
 )

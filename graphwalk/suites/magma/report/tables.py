@@ -1,19 +1,14 @@
-"""MAGMA's own tables: the heat map of errors, and accuracy in the paper's layout."""
+"""MAGMA's own tables: the paper's layout, steps, free running, intermediate and final states, errors."""
 
 from collections.abc import Iterator
 from typing import Any
 
 from graphwalk.report.declared import Column, Report, ReportRow
-from graphwalk.report.formats import UNKNOWN, one_decimal, visible
+from graphwalk.report.formats import UNKNOWN, integer, one_decimal, visible
 from graphwalk.report.layout import Cell, Header, TextTable
-from graphwalk.report.tables import PAPER
-from graphwalk.suites.magma.generator.traces import ALGORITHMS
+from graphwalk.suites.magma.report.matrices import part_table, size_tables, step_tables
+from graphwalk.suites.magma.report.relation import relation_tables
 
-_LAYOUT = (
-    ("accuracy", "Final state, exact match in %"),
-    ("intermediate_exact", "Intermediate states, exact match in %"),
-    ("trajectory_exact", "All states, exact match in %"),
-)
 _SHADES = "·░▒▓█"
 
 
@@ -29,66 +24,47 @@ HEAT = (
     Column("halluc.", "hallucinations_per_reply", _shaded, optional=6),
     Column("invalid", "invalid_items_per_reply", _shaded, optional=6),
 )
+_FREE = (
+    Column("dialogues", "dialogues", integer),
+    Column("diverged %", "diverged", one_decimal, interval=one_decimal),
+    Column("first wrong step", "first_divergence", one_decimal, optional=2, interval=one_decimal),
+    Column("% of the trace", "divergence_at", one_decimal, optional=3, interval=one_decimal),
+    Column("recovered %", "recovered", one_decimal, optional=1, interval=one_decimal),
+    Column("final % | wrong before", "final_if_earlier_wrong", one_decimal, optional=2, interval=one_decimal),
+)
+_FREE_NOTE = (
+    "Diverged: some state is wrong. The other columns are about dialogues that diverged: where first, whether a later"
+    " state is right again (of those with a later state), and the final one (of those wrong before it)."
+)
 
 
 def more_tables(report: Report) -> Iterator[TextTable]:
-    """The heat map of errors, and the tables in the paper's layout."""
-    rows = report.groups.get("algorithm", [])
-    names = tuple(Header(name, name=True) for name in ("algorithm", "model", "setting"))
+    """Those for which there are figures."""
+    groups = report.groups
+    yield from size_tables(report)
+    yield from step_tables(groups)
+    yield from part_table(groups)
+    yield from relation_tables(groups)
+    free = [row for row in groups.get("case", ()) if row["dialogues"]]
+    yield from _table("Free running: divergence and recovery", "case", free, _FREE, _FREE_NOTE)
+    yield from _table("Errors per reply", "algorithm", groups.get("algorithm", []), HEAT)
+
+
+def _table(
+    title: str, group: str, rows: list[ReportRow], columns: tuple[Column, ...], note: str = ""
+) -> Iterator[TextTable]:
+    """One row per group, model and setting."""
     if rows:
-        headers = (*names, *(Header(column.title) for column in HEAT))
-        yield TextTable("Errors per reply", headers, tuple(tuple(_heat_cells(row)) for row in rows))
-    yield from _layout_tables(report)
+        names = (group.replace("case", "algorithm and size"), "model", "setting")
+        headers = tuple(Header(name, name=True) for name in names)
+        headers += tuple(Header(column.title, optional=column.optional) for column in columns)
+        yield TextTable(title, headers, tuple(tuple(_cells(row, group, columns)) for row in rows), note)
 
 
-def _heat_cells(row: ReportRow) -> Iterator[Cell]:
-    for name in ("algorithm", "model", "setting"):
+def _cells(row: ReportRow, group: str, columns: tuple[Column, ...]) -> Iterator[Cell]:
+    for name in (group, "model", "setting"):
         yield Cell(visible(row[name]))
-    for column in HEAT:
-        value = row[column.field]
-        yield Cell(UNKNOWN if value is None else column.format(value))
-
-
-def _layout_tables(report: Report) -> Iterator[TextTable]:
-    """Algorithm × strategy × model × size, one table per level of exact match."""
-    ours = report.groups.get("case", [])
-    groups = {row["case"] for row in ours}
-    published = report.reference.groups.get("case", ()) if report.reference else ()
-    rows = [*ours, *({**row, "published": True} for row in published if row["case"] in groups)]
-    for field, title in _LAYOUT:
-        known = [row for row in rows if row.get(field) is not None]
-        if known:
-            yield _layout(title, field, known, report)
-
-
-def _layout(title: str, field: str, rows: list[ReportRow], report: Report) -> TextTable:
-    lines: dict[tuple[int, str, bool, str], dict[int, ReportRow]] = {}
-    for row in rows:
-        algorithm, size = row["case"].split()
-        key = (ALGORITHMS.index(algorithm), row["setting"], bool(row.get("published")), row["model"])
-        lines.setdefault(key, {})[int(size)] = row
-    sizes = sorted({size for line in lines.values() for size in line})
-    names = tuple(Header(name, name=True) for name in ("algorithm", "setting", "model"))
-    headers = (*names, *(Header(str(size), optional=_rank(position)) for position, size in enumerate(sizes)))
-    cells = tuple(tuple(_line_cells(key, lines[key], sizes, field)) for key in sorted(lines))
-    source = f"(paper): {report.reference.source}" if report.reference else ""
-    return TextTable(title, headers, cells, source if any(key[2] for key in lines) else "")
-
-
-def _rank(position: int) -> int:
-    """Where a terminal is narrow every second size goes first, then every second of the rest."""
-    return 0 if position % 4 == 0 else 1 if position % 4 == 2 else 2
-
-
-def _line_cells(
-    key: tuple[int, str, bool, str], line: dict[int, ReportRow], sizes: list[int], field: str
-) -> Iterator[Cell]:
-    algorithm, setting, published, model = key
-    yield Cell(ALGORITHMS[algorithm], dim=published)
-    yield Cell(setting, dim=published)
-    yield Cell(visible(model) + (PAPER if published else ""), dim=published)
-    for size in sizes:
-        row = line.get(size, {})
-        ends = row.get("intervals", {}).get(field)
-        text = one_decimal(row[field]) if row else UNKNOWN
-        yield Cell(text, "–".join(map(one_decimal, ends)) if ends else "", published)
+    for column in columns:
+        value, ends = row[column.field], row["intervals"].get(column.field)
+        text = UNKNOWN if value is None else column.format(value)
+        yield Cell(text, "–".join(map(column.interval, ends)) if ends and column.interval else "")

@@ -6,57 +6,14 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from graphwalk.agent.loop import Walk, run_episode
-from graphwalk.config.agent import AgentConfig
-from graphwalk.errors import ConfigError
-from graphwalk.experiments.loading import experiment_from
-from graphwalk.models.players.scripted import ScriptedModel
 from graphwalk.report.report import Report, ReportRow, build_report
-from graphwalk.report.tables import text_tables
 from graphwalk.report.terminal import TerminalReport
 from graphwalk.report.written import to_csv, to_json, to_markdown
-from graphwalk.suites.magma.report.report import paper_reference
-from graphwalk.suites.magma.report.traces import case, trace_records
+from graphwalk.suites.magma.report.traces import case, part, trace_records
 from graphwalk.suites.magma.suite import MagmaSuite
-from graphwalk.types.chat import CallOptions
+from tests.suites.magma.report.logged_runs import results
 
-SUITE = MagmaSuite()
-DECLARED = SUITE.report()
-TRACES = [{"algorithm": ["bfs", "mst_prim"], "nodes": [5, 8], "count": 3}]
-
-
-async def results(*policies: str, settings: tuple[str, ...] = ("io", "is"), **suite: Any) -> list[dict[str, Any]]:
-    """A run as it is logged, without its trajectories."""
-    config = experiment_from({"name": "t", "suite": {"name": "magma", "traces": TRACES, **suite}, "seed": 3}, "test")
-    return [
-        await _result(policy, setting, task, world)
-        for world in SUITE.worlds(config.suite, config.seed)
-        for task in await SUITE.tasks(world, None, config.suite, config.seed)
-        for setting in settings
-        if SUITE.applies(task, setting)
-        for policy in policies
-    ]
-
-
-async def _result(policy: str, setting: str, task: Any, world: Any) -> dict[str, Any]:
-    opening = await SUITE.opening(task, setting, world, None, AgentConfig())
-    model = ScriptedModel(policy, SUITE.player(policy, task, setting, None, 1))
-    trajectory = await run_episode(Walk(opening, model, AgentConfig(), CallOptions()))
-    score = SUITE.score(task, setting, trajectory, SUITE.extract(task, trajectory.reply))
-    return {
-        "task_id": task.task_id,
-        "model": policy,
-        "setting": setting,
-        "repeat": 0,
-        "exit_status": str(trajectory.exit_status),
-        "score": score.model_dump(mode="json"),
-        "turns": len(trajectory.turns),
-        "tool_calls": 0,
-        "usage": {"input_tokens": 10, "output_tokens": 2},
-        "seconds": 0.5,
-        "task": task.model_dump(mode="json"),
-        "world": dict(world.facts),
-    }
+DECLARED = MagmaSuite().report()
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +60,7 @@ def test_means_are_over_traces() -> None:
     """One trace of two states right, one of four states wrong: 50 %, not 33 %."""
     score = {"thinking_tokens": None, "reasoning_tokens": None, "recovered": None}
     step = {"precision": 1, "recall": 1, "f1": 1, "hallucinations": 0}
-    task = {"algorithm": "bfs", "n": 5, "template": "bfs"}
+    task = {"algorithm": "bfs", "n": 5, "template": "bfs", "question": ""}
     base = {"model": "m", "setting": "is", "repeat": 0, "exit_status": "answered", "turns": 1, "tool_calls": 0}
     records = [
         {
@@ -126,8 +83,11 @@ def test_groups(report: Report) -> None:
     assert {r["n"] for r in report.groups["n"]} == {5, 8}
     assert [r["case"] for r in report.groups["case"]][:1] == [case("bfs", 5)]
     steps = [r["step"] for r in report.groups["step"] if (r["model"], r["setting"]) == ("expert", "is")]
-    assert steps == list(range(1, 9))
-    assert row(report.groups["step"], "expert", "is", step=1)["step_exact"] == 100
+    assert [name for name in steps if name.startswith("mst_prim   8")] == [f"mst_prim   8   {t}" for t in range(1, 9)]
+    first = row(report.groups["step"], "expert", "is", step="mst_prim   8   1")
+    assert (first["step_exact"], first["replies"]) == (100, 3)
+    parts = [r["part"] for r in report.groups["part"] if (r["model"], r["setting"]) == ("expert", "is")]
+    assert parts == [f"{name} {end:>3}" for name in ("bfs", "mst_prim") for end in (20, 40, 60, 80, 100)]
     assert row(report.groups["algorithm"], "expert", "is", algorithm="bfs")["questions"] == 6
 
 
@@ -157,28 +117,6 @@ def test_free_running() -> None:
     assert sum(1 for r in trace_records(run) if r["score"]["level"] == "step") == rows[0]["replies"] * 2
 
 
-def test_the_papers_layout(report: Report) -> None:
-    shown = {table.title: table for table in text_tables(report)}
-    final = shown["Final state, exact match in %"]
-    assert [header.title for header in final.headers] == ["algorithm", "setting", "model", "5", "8"]
-    every = shown["All states, exact match in %"]
-    expert = next(line for line in every.rows if [cell.text for cell in line[:3]] == ["bfs", "is", "expert"])
-    assert [cell.text for cell in expert[3:]] == ["100.0", "100.0"]
-    assert expert[3].interval == "100.0–100.0"
-    assert any(line[2].text.endswith("(paper)") and line[2].dim for line in every.rows)
-    assert "2410.22597" in every.note
-    assert "By algorithm and size" not in shown
-
-
-def test_the_papers_figures() -> None:
-    cases = paper_reference("magma-paper").groups["case"]
-    assert len(cases) == 13 * 12 * 5
-    gpt = next(r for r in cases if (r["case"], r["model"]) == (case("mst_prim", 5), "gpt-4o"))
-    assert (gpt["setting"], gpt["intermediate_exact"]) == ("io_reasoning", 12.56)
-    with pytest.raises(ConfigError, match="no table"):
-        paper_reference("table_2_questions")
-
-
 def test_every_form_can_be_written(report: Report) -> None:
     console = Console(width=100, record=True, file=None, force_terminal=False, quiet=True)
     console.print(TerminalReport(report))
@@ -187,3 +125,30 @@ def test_every_form_can_be_written(report: Report) -> None:
     markdown = to_markdown(report)
     assert "### Errors per reply" in markdown
     assert "█ 1.00" in markdown
+
+
+def test_input_output_with_steps_has_scores_of_them() -> None:
+    run = asyncio.run(results("expert", "flawed:hallucination", settings=("io",), io_steps=True))
+    rows = build_report(run, DECLARED).rows
+    right, wrong = row(rows, "expert", "io"), row(rows, "flawed:hallucination", "io")
+    assert (right["accuracy"], right["intermediate_exact"], right["trajectory_exact"]) == (100, 100, 100)
+    assert (wrong["accuracy"], wrong["intermediate_exact"], wrong["trajectory_exact"]) == (0, 0, 0)
+    assert right["replies"] == len(run) / 2 > right["questions"] == 12
+
+
+def test_traces_on_one_graph_are_one_cluster(logged: list[dict[str, Any]]) -> None:
+    """Breadth-first search and Prim run on the same edges, with and without weights."""
+    clusters: dict[str, set[str]] = {"bfs": set(), "mst_prim": set()}
+    for record in trace_records(logged):
+        if record["task"]["n"] == 8:
+            clusters[record["task"]["algorithm"]].add(record["task"]["graph_digest"])
+    assert clusters["bfs"] == clusters["mst_prim"]
+    assert len(clusters["bfs"]) == 3
+    own_words = [{**r, "task": {**r["task"], "question": "Do it."}} for r in logged]
+    digests = {record["task"]["graph_digest"] for record in trace_records(own_words)}
+    assert digests == {r["task"]["graph_digest"] for r in logged}
+
+
+@pytest.mark.parametrize(("total", "parts"), [(1, [100]), (5, [20, 40, 60, 80, 100]), (3, [40, 80, 100])])
+def test_parts_of_a_trace(total: int, parts: list[int]) -> None:
+    assert [part(step, total) for step in range(1, total + 1)] == parts

@@ -1,0 +1,87 @@
+"""Runs as they are logged, without trajectories: of scripted players, and of states that a test makes up."""
+
+from typing import Any
+
+from graphwalk.agent.loop import Walk, run_episode
+from graphwalk.config.agent import AgentConfig
+from graphwalk.experiments.loading import experiment_from
+from graphwalk.models.players.scripted import ScriptedModel
+from graphwalk.suites.magma.suite import MagmaSuite
+from graphwalk.types.chat import CallOptions
+
+SUITE = MagmaSuite()
+TRACES = [{"algorithm": ["bfs", "mst_prim"], "nodes": [5, 8], "count": 3}]
+
+
+async def results(*policies: str, settings: tuple[str, ...] = ("io", "is"), **suite: Any) -> list[dict[str, Any]]:
+    """A run as it is logged, without its trajectories."""
+    config = experiment_from({"name": "t", "suite": {"name": "magma", "traces": TRACES, **suite}, "seed": 3}, "test")
+    return [
+        await _episode(policy, setting, task, world)
+        for world in SUITE.worlds(config.suite, config.seed)
+        for task in await SUITE.tasks(world, None, config.suite, config.seed)
+        for setting in settings
+        if SUITE.applies(task, setting, config.suite)
+        for policy in policies
+    ]
+
+
+async def _episode(policy: str, setting: str, task: Any, world: Any) -> dict[str, Any]:
+    opening = await SUITE.opening(task, setting, world, None, AgentConfig())
+    model = ScriptedModel(policy, SUITE.player(policy, task, setting, None, 1))
+    trajectory = await run_episode(Walk(opening, model, AgentConfig(), CallOptions()))
+    score = SUITE.score(task, setting, trajectory, SUITE.extract(task, trajectory.reply))
+    return {
+        "task_id": task.task_id,
+        "model": policy,
+        "setting": setting,
+        "repeat": 0,
+        "exit_status": str(trajectory.exit_status),
+        "score": score.model_dump(mode="json"),
+        "turns": len(trajectory.turns),
+        "tool_calls": 0,
+        "usage": {"input_tokens": 10, "output_tokens": 2},
+        "seconds": 0.5,
+        "task": task.model_dump(mode="json"),
+        "world": dict(world.facts),
+    }
+
+
+def logged(
+    states: dict[str, list[bool]], *, model: str = "us/gpt-4o", setting: str = "io_reasoning"
+) -> list[dict[str, Any]]:
+    """Results of traces "ALGORITHM SIZE NUMBER", one per step: is the state right?"""
+    return [_result(trace, step, right, model, setting) for trace in states for step, right in _steps(states[trace])]
+
+
+def _steps(states: list[bool]) -> list[tuple[int, tuple[bool, int]]]:
+    return [(number, (right, len(states))) for number, right in enumerate(states, start=1)]
+
+
+def _result(trace: str, step: int, right: tuple[bool, int], model: str, setting: str) -> dict[str, Any]:
+    algorithm, n, number = trace.split()
+    exact, total = right
+    score = {"step": step, "exact": exact, "precision": 1, "recall": 1, "f1": 1, "missing_prefix": 0}
+    score |= {"false_negatives": 0, "hallucinations": 0, "invalid_items": 0}
+    return {
+        "task_id": f"{trace} {step}",
+        "model": model,
+        "setting": setting,
+        "repeat": 0,
+        "exit_status": "answered",
+        "score": {"steps": [score], "recovered": None, "thinking_tokens": None, "reasoning_tokens": None},
+        "turns": 1,
+        "tool_calls": 0,
+        "usage": {},
+        "seconds": None,
+        "task": {
+            "algorithm": algorithm,
+            "n": int(n),
+            "template": algorithm,
+            "question": f"Edges: [({number}, {n})]",
+            "graph_digest": trace,
+            "trace_id": trace,
+            "step": step,
+            "total_steps": total,
+        },
+    }
