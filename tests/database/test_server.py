@@ -45,7 +45,7 @@ def test_damaged_state_is_said(home: Environment) -> None:
 
 
 def test_nothing_is_started_and_nothing_stopped(home: Environment) -> None:
-    assert database.status(home) == database.Status(None)
+    assert database.status(home) == database.ServerStatus(None)
     assert database.down(home) is None
 
 

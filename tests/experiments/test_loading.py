@@ -62,7 +62,7 @@ def test_an_unknown_experiment_lists_the_known_ones() -> None:
     [
         ("seed", "expected key=value"),
         ("seed=[", "not YAML"),
-        ("suite.graphs.9.count=1", "no element"),
+        ("suite.graphs.9.count=1", "not in a list of 1"),
         ("seed.x=1", "plain value"),
     ],
 )
