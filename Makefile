@@ -2,12 +2,13 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-STAMP := $(VENV)/.installed
+USER_STAMP := $(VENV)/.installed
+STAMP := $(VENV)/.installed-dev
 export NO_MKDOCS_2_WARNING := 1
 
 .PHONY: quickstart test check docs format bench coverage soak clrs clean
 
-quickstart: $(STAMP) ## Generate graphs, run the scripted players, print the table
+quickstart: $(USER_STAMP) ## Generate graphs, run the scripted players, print the table
 	@$(BIN)/graphwalk run quickstart
 
 test: $(STAMP) check ## Lint, types, layers, documentation, and all tests but the slow ones
@@ -46,10 +47,15 @@ clrs: ## Compare MAGMA with dm-clrs, step for step and in speed (installs 2.9 GB
 	.venv-clrs/bin/python benchmarks/magma_dm_clrs.py
 	.venv-clrs/bin/python -m benchmarks magma
 
-$(STAMP): pyproject.toml
+$(USER_STAMP): pyproject.toml ## What running it takes
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@echo "Installing into $(VENV) …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $(USER_STAMP)
+
+$(STAMP): $(USER_STAMP) ## What working on it takes
+	@echo "Installing what tests and documentation need …"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $(STAMP)
 
