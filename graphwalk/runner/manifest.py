@@ -46,6 +46,7 @@ def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
     tasks = "\n".join(task.model_dump_json() for task, _ in plan.tasks)
     return {
         "config": {**frozen, "models": list(experiment.models)},
+        **({} if experiment.config.extractor is None else {"stage_2": experiment.extractor}),
         "data": data_digest(*_DATA),
         "scorer": scorer_digest(),
         "graphs": [loaded.facts for loaded in plan.worlds],

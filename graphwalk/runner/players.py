@@ -28,7 +28,7 @@ class Players:
         config = experiment.config
         self.budget = Budget(config.limits.budget_tokens, config.limits.budget_usd)
         self._cache = ReplyCache(folder.replies_path, experiment.environment)
-        asked = {*experiment.models, *([config.extractor] if config.extractor else [])}
+        asked = {*experiment.models, *([experiment.extractor] if experiment.extractor else [])}
         self._shared: dict[str, Model] = {spec: self._build(spec) for spec in asked if not per_episode(spec)}
         self._recorded = {spec: recorded_episodes(spec) for spec in experiment.models if spec.startswith("replay/")}
 
@@ -46,7 +46,7 @@ class Players:
     async def seat(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:
         """The player of an episode, and the extractor if there is one."""
         player = await self._player(planned)
-        extractor = self.experiment.config.extractor
+        extractor = self.experiment.extractor
         try:
             yield player, None if extractor is None else self._remembered(extractor, planned.key, "extractor")
         finally:

@@ -31,6 +31,16 @@ class Experiment:
     report: SuiteReport
     reference: Reference | None
     environment: Environment
+    extractor: str | None = None
+    """The model of stage 2, None where there is none or it cannot be had."""
+
+    @property
+    def without_stage_2(self) -> str | None:
+        """What to say where the experiment names an extractor, and goes on without it."""
+        named = self.config.extractor
+        if named is None or self.extractor is not None:
+            return None
+        return f"no key for {named.model}: replies that stage 1 cannot read whole are scored as they were read"
 
     @property
     def agent(self) -> AgentConfig:
@@ -49,6 +59,7 @@ def resolve(config: AnyExperiment, environment: Environment, *, keys: bool = Tru
         report=report,
         reference=report.reference(config.reference) if config.reference else None,
         environment=environment,
+        extractor=_extractor(config, environment, keys),
     )
     STORES.origin(config.store)
     _check_models(experiment, keys)
@@ -71,11 +82,24 @@ def no_episode(config: AnyExperiment, models: tuple[str, ...]) -> ConfigError:
     return ConfigError(f"{config.name} has no episode: none of {', '.join(models)} plays {', '.join(config.settings)}")
 
 
+def _extractor(config: AnyExperiment, environment: Environment, keys: bool) -> str | None:
+    named = config.extractor
+    if named is None:
+        return None
+    check_name(named.model)
+    if keys and not named.required and not per_episode(named.model):
+        try:
+            open_model(named.model, environment)
+        except ConfigError:
+            return None
+    return named.model
+
+
 def _check_models(experiment: Experiment, keys: bool) -> None:
     config, suite = experiment.config, experiment.suite
     if not experiment.models:
         raise ConfigError(f"no model is named, and the suite {suite.name} has no players of its own", hint="--model …")
-    for spec in (*experiment.models, *([config.extractor] if config.extractor else [])):
+    for spec in (*experiment.models, *([experiment.extractor] if experiment.extractor else [])):
         check_name(spec)
         provider, _, name = spec.partition("/")
         if provider == "scripted" and name not in suite.players:
