@@ -3,7 +3,7 @@
 from typing import Any, Generic, TypeVar
 
 import yaml
-from pydantic import Field, PositiveInt
+from pydantic import Field, PositiveInt, model_validator
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits, ModelOptions, Price
@@ -12,6 +12,18 @@ from graphwalk.errors import ConfigError
 from graphwalk.suites.registry import SUITES, suite_class
 
 C = TypeVar("C", bound=SuiteConfig)
+
+
+class Extractor(Strict):
+    """A model that reads what stage 1 cannot. Where it is not `required`, a run without its key does without it."""
+
+    model: str
+    required: bool = True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, data: Any) -> Any:
+        return {"model": data} if isinstance(data, str) else data
 
 
 class ExperimentConfig(Strict, Generic[C]):
@@ -35,7 +47,8 @@ class ExperimentConfig(Strict, Generic[C]):
     options: ModelOptions = ModelOptions()
     limits: Limits = Limits()
     prices: dict[str, Price] = Field(default_factory=dict)
-    extractor: str | None = None
+    extractor: Extractor | None = None
+    """The model of stage 2; its name alone, or with `required`."""
     reference: str | None = None
     """The paper's table to set beside ours: "table_1_mazes", "table_2_questions", …"""
 

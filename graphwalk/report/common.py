@@ -51,13 +51,15 @@ OUTCOME = (
     Measure("questions", "count", count_if(lambda result: result["score"] is not None)),
     Measure("correct", "count", count_if(lambda result: bool(result["score"] and result["score"]["correct"]))),
     Measure("accuracy", "percent", scored("correct")),
+    Measure("lossy_readings", "count", count_if(lambda result: bool(result["score"] and result["score"].get("lossy")))),
     Measure(
         "infrastructure_failures",
         "count",
         count_if(lambda result: ExitStatus(result["exit_status"]).infrastructure),
     ),
 )
-"""`questions` have a score, `correct` are right, `accuracy` is their share in percent."""
+"""`questions` have a score, `correct` are right, `accuracy` is their share in percent.
+`lossy_readings`: the reply holds something like an answer that was not read."""
 
 EFFORT = (
     Measure("turns_per_question", "mean", if_scored(lambda result: result["turns"])),

@@ -9,8 +9,8 @@ from graphwalk.models.model import Model
 from graphwalk.runlog.result import Result
 from graphwalk.runner.plan import PlannedEpisode
 from graphwalk.runner.resolve import Experiment
-from graphwalk.scoring.extraction import extract_with_model
-from graphwalk.suites.suite import Extraction, Suite
+from graphwalk.scoring.extraction import Extraction, extract_with_model
+from graphwalk.suites.suite import Suite
 from graphwalk.types.chat import Reply, Usage
 from graphwalk.types.episode import ExitStatus, Task, Trajectory
 
@@ -39,7 +39,7 @@ async def play(planned: PlannedEpisode, model: Model, extractor: Model | None, e
     if trajectory.exit_status.infrastructure or extractor is None or not trajectory.reply.strip():
         return _result(planned, experiment, trajectory)
     suite, task = experiment.suite, planned.task
-    if suite.extract(task, trajectory.reply).answer is not None:
+    if suite.extract(task, trajectory.reply).sure:
         return _result(planned, experiment, trajectory)
     try:
         # It sees question, reply and format, and never the target.
@@ -56,14 +56,15 @@ def judge(
 ) -> tuple[Any, dict[str, Any] | None]:
     """(answer, score) of a trajectory: the same for an episode just played and for one out of a log.
 
-    The score is None for an infrastructure failure. `extractor_reply` (stage 2) counts where stage 1 reads nothing.
+    The score is None for an infrastructure failure. `extractor_reply` (stage 2) counts where stage 1 reads nothing or
+    is lossy, and something can be read in it.
     """
     if trajectory.exit_status.infrastructure:
         return None, None
     extraction = suite.extract(task, trajectory.reply)
-    if extraction.answer is None and extractor_reply is not None:
-        answer = suite.extract(task, extractor_reply).answer
-        extraction = Extraction(answer, None if answer is None else "model")
+    if not extraction.sure and extractor_reply is not None:
+        second = suite.extract(task, extractor_reply)
+        extraction = extraction if second.answer is None else Extraction(second.answer, "model", second.lossy)
     score = suite.score(task, setting, trajectory, extraction)
     return extraction.answer, score.model_dump(mode="json")
 

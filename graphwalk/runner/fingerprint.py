@@ -37,6 +37,7 @@ def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "config": {**frozen, "models": list(experiment.models)},
+        **({} if experiment.config.extractor is None else {"stage_2": experiment.extractor}),
         "texts": {name: _sha(text.encode()) for name, text in texts_of(experiment).items()},
         "code": code_digests(),
         "scorer": scorer_digests(experiment.suite),

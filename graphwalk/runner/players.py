@@ -41,7 +41,7 @@ class Players:
         config = experiment.config
         self.budget = Budget(config.limits.budget_tokens, config.limits.budget_usd)
         self._cache = None if replies is None else ReplyCache(replies, experiment.environment)
-        asked = {*experiment.models, *([config.extractor] if config.extractor else [])}
+        asked = {*experiment.models, *([experiment.extractor] if experiment.extractor else [])}
         self._callers = {spec: self._caller(spec, note) for spec in asked if not per_episode(spec)}
         self._recorded = {spec: recorded_episodes(spec) for spec in experiment.models if spec.startswith("replay/")}
 
@@ -60,7 +60,7 @@ class Players:
     async def seat(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:
         """The player of an episode, and the extractor if there is one."""
         player = await self._player(planned)
-        extractor = self.experiment.config.extractor
+        extractor = self.experiment.extractor
         try:
             yield player, None if extractor is None else self._called(extractor, planned.key, "extractor")
         finally:

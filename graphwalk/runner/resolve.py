@@ -37,6 +37,16 @@ class Experiment:
     """Those that the agent is offered where a setting has tools."""
     given: Mapping[str, Model] = field(default_factory=dict)
     """Models that the caller has made, by the names under which `models` lists them."""
+    extractor: str | None = None
+    """The model of stage 2, None where there is none or it cannot be had."""
+
+    @property
+    def without_stage_2(self) -> str | None:
+        """What to say where the experiment names an extractor, and goes on without it."""
+        named = self.config.extractor
+        if named is None or self.extractor is not None:
+            return None
+        return f"no key for {named.model}: replies that stage 1 cannot read whole are scored as they were read"
 
     @property
     def agent(self) -> AgentConfig:
@@ -67,6 +77,7 @@ def resolve(
         environment=environment,
         tools=_tools(config.agent, suite),
         given=given or {},
+        extractor=_extractor(config, environment, keys),
     )
     _ = config.agent.texts  # a wrong prompt is found now
     STORES.origin(config.store)
@@ -96,11 +107,24 @@ def _tools(agent: AgentConfig, suite: Suite[Any, Any]) -> tuple[Tool, ...]:
     return load_tools(suite.tools if agent.tools is None else agent.tools)
 
 
+def _extractor(config: AnyExperiment, environment: Environment, keys: bool) -> str | None:
+    named = config.extractor
+    if named is None:
+        return None
+    check_name(named.model)
+    if keys and not named.required and not per_episode(named.model):
+        try:
+            open_model(named.model, environment)
+        except ConfigError:
+            return None
+    return named.model
+
+
 def _check_models(experiment: Experiment, keys: bool, person: bool) -> None:
     config, suite = experiment.config, experiment.suite
     if not experiment.models:
         raise ConfigError(f"no model is named, and the suite {suite.name} has no players of its own", hint="--model …")
-    for spec in (*experiment.models, *([config.extractor] if config.extractor else [])):
+    for spec in (*experiment.models, *([experiment.extractor] if experiment.extractor else [])):
         provider, _, name = spec.partition("/")
         if spec not in experiment.given:
             check_name(spec)

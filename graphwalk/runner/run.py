@@ -116,6 +116,8 @@ class _Run:
         tally = self._earlier_results(plan)
         if tally.status_of:
             players.budget.charge(tally.usage)
+        if self.experiment.without_stage_2:
+            self.progress.note(self.experiment.without_stage_2)
         self.progress.started(len(plan.episodes), len(tally.status_of))
         pending = iter([planned for planned in plan.episodes if planned.key not in tally.status_of])
         writer = self.folder.results_writer()

@@ -1,6 +1,7 @@
-"""Balanced brackets in running text, found in one pass."""
+"""Brackets in running text, matched in one pass."""
 
 import re
+from typing import NamedTuple
 
 _OPENING = re.compile(r"[\[{]")
 _INSIDE = re.compile(
@@ -15,12 +16,19 @@ _MOST_BRACKETS = 400_000
 """Brackets looked at; an answer behind more of them is not found."""
 
 
-def balanced_spans(text: str) -> list[tuple[int, int]]:
-    """(start, end) of every matched pair of square or curly brackets, by start: a pair comes before those within it.
-
-    Brackets in quoted texts do not count, those without a partner are skipped.
+class Brackets(NamedTuple):
+    """`matched` are (start, end) of pairs, by start: a pair comes before those within it. `unclosed` are positions of
+    opening brackets without a partner, in ascending order.
     """
+
+    matched: list[tuple[int, int]]
+    unclosed: list[int]
+
+
+def match_brackets(text: str) -> Brackets:
+    """Square and curly brackets; those in quoted texts do not count, closing ones without a partner are skipped."""
     spans: list[tuple[int, int]] = []
+    unclosed: list[int] = []
     opened: list[tuple[str, int]] = []
     open_count = {"[": 0, "{": 0}
     position = 0
@@ -33,14 +41,16 @@ def balanced_spans(text: str) -> list[tuple[int, int]]:
             opened.append((bracket, token.start()))
             open_count[bracket] += 1
         elif bracket in _PARTNER and open_count[_PARTNER[bracket]]:
-            spans.append((_close(_PARTNER[bracket], opened, open_count), position))
-    return sorted(spans)
+            spans.append((_close(_PARTNER[bracket], opened, open_count, unclosed), position))
+    unclosed += [start for _, start in opened]
+    return Brackets(sorted(spans), sorted(unclosed))
 
 
-def _close(bracket: str, opened: list[tuple[str, int]], open_count: dict[str, int]) -> int:
+def _close(bracket: str, opened: list[tuple[str, int]], open_count: dict[str, int], unclosed: list[int]) -> int:
     """Take the innermost open `bracket` and everything left open within it off the stack; where it began."""
     while True:
         top, start = opened.pop()
         open_count[top] -= 1
         if top == bracket:
             return start
+        unclosed.append(start)

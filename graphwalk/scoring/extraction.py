@@ -1,38 +1,76 @@
-"""Reading an answer out of the text of a reply (docs/method.md, Answers).
+"""Reading an answer out of the text of a reply (docs/method.md, Answers): the one reader of all suites.
 
-Stage 1 is deterministic: the candidates are the whole reply as JSON ("strict"), the content of its code fences
-("fenced"), every outermost balanced bracket pair in the order of the text ("embedded"), and the same texts as Python
-literals ("literal"). The first candidate of the expected shape is the answer, so that a footnote like `[1]` before
-the answer does no harm; the value of a wrapping object (`{"answer": […]}`) counts as one ("wrapped").
-Stage 2 asks a model that sees the question and the reply, and never the target.
+Stage 1 is deterministic. Thoughts, tool calls written as text and what a chat template left behind are cut out; the
+values in the rest (`candidates`) and marked text (`marks`) are held against the shapes an answer may have. A suite
+lists its shapes from the one asked for to those that are merely understood, and a lesser shape counts only where no
+better one is found anywhere. Within one shape
+
+* the last answer counts: a draft is followed by its correction;
+* an answer is *stated* where it begins its line, follows a colon, ends its line or stands in a fence; with words on
+  both sides it is *mentioned*, and counts only where none is stated: explanations and examples come after answers too
+  (where several are mentioned and differ, the reading is lossy);
+* a stated answer that is part of the one before it is a correction that takes something back, unless several follow
+  that have nothing in common: then the answer is restated in pieces, and stays;
+* an echo of the format (`<key of the node>`) is no answer, and neither is a tool call;
+* an empty list counts only where there is nothing else ("there is nothing more: []").
+
+A reading is *lossy* where the reply holds something like an answer that is not in it: a list that breaks off or has
+a malformed element, objects beside the answer, several answers of a shape that nobody asked for, an empty list after
+the answer. Stage 2 is asked where stage 1 reads nothing or is lossy: a model that sees the question and the reply, and
+never the target. Where it reads nothing either, or there is none, the reading of stage 1 stays.
 
 Replies are hostile: no text raises, and the time is linear in its length.
 """
 
+import html
 import re
-from collections.abc import Callable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.model import Model
-from graphwalk.scoring.brackets import balanced_spans
-from graphwalk.scoring.values import parse_json, parse_literal
+from graphwalk.scoring.candidates import Findings, Found, find_values
+from graphwalk.scoring.choice import Reading, choose, items_of
 from graphwalk.types.chat import CallOptions, Message, Reply
 
-_THINK_TAG = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
-_FENCE_LANGUAGE = re.compile(r"[ \t]*[\w+#.-]*[ \t]*\r?\n")
-_ATTEMPT = 100
-"""What one attempt to parse costs besides the length of its text, in characters."""
-_FAILED_LENGTHS = 8
-"""Attempts that fail may cost this many times the length of the reply, all together."""
-_LITERAL_BUDGET = 2_000_000
-"""Characters of all texts tried as Python literals."""
-_MOST_FENCES = 1000
-_MOST_EMBEDDED = 10_000
-"""Values looked at in running text."""
+_THINK_TAG = re.compile(
+    r"<(/?)(?:seed:)?(?:think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis)>"
+    r"|\[(/?)THINK\]|◁(/?)think▷",
+    re.IGNORECASE,
+)
+_CHANNEL = re.compile(r"<\|channel\|>(?:analysis|commentary).*?(?=<\|channel\|>final|\Z)", re.DOTALL)
+_TOOL_BLOCK = re.compile(r"<(tool_call|tool_response|function_call)>.*?(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_END_OF_TURN = re.compile(r"<\|(?:im_end|eot_id|endoftext|return)\|>|</s>|<end_of_turn>")
+_TEMPLATE_TOKEN = re.compile(r"<\|[\w ]{1,40}\|>|<s>|</?(?:bos|eos|start_of_turn|tool_call)>")
+_SEPARATORS = re.compile(r"(?:[\s,;，、；`*_•·–-]|\(?\d{1,6}[.):])*+")
+"""What stands between objects that make up one list: commas, line ends, bullets, numbers."""
 _MODEL_CHARACTERS = 50_000
 """A model is shown the last this many characters of a reply; answers stand at the end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """An answer read from a reply: None where there is none. `stage` names how: "strict", "fenced", …, "model".
+
+    `lossy`: the reply holds something like an answer that is not in this one.
+    """
+
+    answer: Any = None
+    stage: str | None = None
+    lossy: bool = False
+
+    @property
+    def sure(self) -> bool:
+        """False where stage 2 has something to add."""
+        return self.answer is not None and not self.lossy
+
+
+class Fit(NamedTuple):
+    """The answer in a value; `lossy` where parts of the value are none."""
+
+    answer: Any
+    lossy: bool = False
 
 
 class Shape(NamedTuple):
@@ -42,30 +80,33 @@ class Shape(NamedTuple):
     the value was found: for forms that are understood though nobody asked for them.
     """
 
-    read: Callable[[Any], Any]
+    read: Callable[[Any], Fit | None]
     stage: str | None = None
     alone: bool = False
     """An object around it must hold nothing else: a tool call written as text is not an answer."""
+    joins: bool = False
+    """Values of this form that follow each other make up one answer, of stage "lines": JSON lines."""
+    of_text: bool = False
+    """`read` is given the text, not a value found in it."""
+    empty: bool = False
+    """An answer that names nothing."""
 
 
-ANYTHING = Shape(lambda value: value)
+ANYTHING = Shape(Fit)
 
 
-def extract_json(reply: str, *shapes: Shape) -> tuple[Any, str | None]:
-    """The answer in a reply and the stage that found it; (None, None) where there is none.
-
-    Shapes are tried in order, each on all candidates: a later one counts only where no candidate has an earlier one.
-    """
-    candidates = list(_candidates(strip_thinking(reply).strip()))
-    for shape in shapes or (ANYTHING,):
-        for value, stage in candidates:
-            answer = shape.read(value)
-            if answer is not None:
-                return answer, shape.stage or stage
-            answer = _unwrapped(value, shape)
-            if answer is not None:
-                return answer, shape.stage or "wrapped"
-    return None, None
+def extract(reply: str, *shapes: Shape) -> Extraction:
+    """The answer in a reply; the shapes are those that it may have, the one asked for first."""
+    findings = find_values(spoken(reply))
+    findings = findings._replace(values=[found for found in findings.values if not _is_tool_call(found.value)])
+    shapes = shapes or (ANYTHING,)
+    for number, shape in enumerate(shapes):
+        readings = _readings(shape, findings)
+        if readings:
+            chosen = choose(readings, asked=number == 0)
+            doubtful = chosen.lossy or _left_over(chosen, shapes[number:], findings)
+            return Extraction(chosen.answer, chosen.stage, doubtful)
+    return Extraction()
 
 
 async def extract_with_model(
@@ -77,15 +118,28 @@ async def extract_with_model(
     return await model.complete([Message("user", prompt)], (), CallOptions())
 
 
+def spoken(reply: str) -> str:
+    """What a reply says: no thoughts, no tool calls, nothing that a chat template or an escaping left behind.
+
+    After the token that ends a turn a model plays the others' parts.
+    """
+    text = _CHANNEL.sub("", strip_thinking(reply).lstrip("\ufeff"))
+    end = _END_OF_TURN.search(text, len(text) - len(text.lstrip()))
+    if end is not None and text[: end.start()].strip():
+        text = text[: end.start()]
+    text = _TEMPLATE_TOKEN.sub("", _TOOL_BLOCK.sub("", text))
+    return (html.unescape(text) if "&quot;" in text or "&#34;" in text else text).strip()
+
+
 def strip_thinking(reply: str) -> str:
-    """The reply without `<think>…</think>`.
+    """The reply without `<think>…</think>` and what other models write for it.
 
     A closing tag alone ends a block that the prompt opened; a block that never ends hides the rest of the reply.
     """
     kept: list[str] = []
     position, inside = 0, False
     for tag in _THINK_TAG.finditer(reply):
-        if tag[1]:
+        if "/" in tag[0][:2]:
             if not inside:
                 kept.clear()
             inside, position = False, tag.end()
@@ -97,57 +151,83 @@ def strip_thinking(reply: str) -> str:
     return "".join(kept)
 
 
-def _candidates(text: str) -> Iterator[tuple[Any, str]]:
-    """Values found in the text. A JSON text within a JSON text (a quoted answer) is looked into once."""
-    whole = parse_json(text)
-    if isinstance(whole, str):
-        yield from ((value, "wrapped") for value, _ in _found_in(whole))
-    if whole is not None:
-        yield whole, "strict"
-        return
-    yield from _found_in(text)
+def _readings(shape: Shape, findings: Findings) -> list[Reading]:
+    if shape.of_text:
+        fit = shape.read(findings.text)
+        return [] if fit is None else [Reading(fit.answer, shape.stage, 0, 0, lossy=fit.lossy)]
+    fitting = [(found, pair) for found in findings.values if (pair := _fit(found, shape))]
+    readings = [_reading(shape, group) for group in _grouped(shape, fitting, findings.text)]
+    if shape.joins and readings and findings.broken_off is not None:
+        readings[-1] = replace(readings[-1], lossy=True)
+    return readings
 
 
-def _found_in(text: str) -> Iterator[tuple[Any, str]]:
-    fenced = text.split("```", 2 * _MOST_FENCES)[1::2]
-    fences = [_FENCE_LANGUAGE.sub("", part, count=1).strip() for part in fenced]
-    for fence in fences:
-        value = parse_json(fence)
-        if value is not None:
-            yield value, "fenced"
-    literals: list[str] = [text, *fences]
-    yield from islice(_embedded(text, literals), _MOST_EMBEDDED)
-    budget = _LITERAL_BUDGET
-    for literal in literals:
-        budget -= len(literal) + _ATTEMPT
-        if budget < 0:
-            return
-        value = parse_literal(literal)
-        if value is not None:
-            yield value, "literal"
+def _fit(found: Found, shape: Shape) -> tuple[Fit, str] | None:
+    """What a value has of the shape, and the stage that is reported."""
+    fit = shape.read(found.value)
+    if fit is not None:
+        return fit, shape.stage or found.stage
+    inner = _unwrapped(found.value, shape)
+    return None if inner is None else (inner, shape.stage or "wrapped")
 
 
-def _embedded(text: str, failed: list[str]) -> Iterator[tuple[Any, str]]:
-    """JSON values in balanced brackets, outermost first; texts that are no JSON are added to `failed`."""
-    budget, parsed_until = _FAILED_LENGTHS * (len(text) + _ATTEMPT), 0
-    for start, end in balanced_spans(text):
-        if start < parsed_until:
-            continue
-        part = text[start:end]
-        value = parse_json(part)
-        if value is not None:
-            parsed_until = end
-            yield value, "embedded"
-            continue
-        failed.append(part)
-        budget -= len(part) + _ATTEMPT
-        if budget < 0:
-            return
-
-
-def _unwrapped(value: Any, shape: Shape) -> Any:
+def _unwrapped(value: Any, shape: Shape) -> Fit | None:
     """The answer within an object of which exactly one value has the shape, else None."""
     if not isinstance(value, dict) or (shape.alone and len(value) > 1):
         return None
-    fitting = [answer for answer in map(shape.read, value.values()) if answer is not None]
+    fitting = [fit for fit in map(shape.read, value.values()) if fit is not None]
     return fitting[0] if len(fitting) == 1 else None
+
+
+def _grouped(
+    shape: Shape, fitting: Iterable[tuple[Found, tuple[Fit, str]]], text: str
+) -> list[list[tuple[Found, tuple[Fit, str]]]]:
+    """Objects in a row are one answer, and so are those of a list that cannot be read as a whole."""
+    groups: list[list[tuple[Found, tuple[Fit, str]]]] = []
+    for found, fit in fitting:
+        if shape.joins and groups and _together(groups[-1][-1][0], found, text):
+            groups[-1].append((found, fit))
+        else:
+            groups.append([(found, fit)])
+    return groups
+
+
+def _reading(shape: Shape, group: Sequence[tuple[Found, tuple[Fit, str]]]) -> Reading:
+    first, (fit, stage) = group[0]
+    torn = shape.joins and any(found.torn_from is not None for found, _ in group)
+    return Reading(
+        fit.answer if len(group) == 1 else [item for _, (part, _) in group for item in part.answer],
+        stage if len(group) == 1 else "lines",
+        first.start,
+        group[-1][0].end,
+        any(found.stated for found, _ in group),
+        torn or any(part.lossy for _, (part, _) in group),
+    )
+
+
+def _together(one: Found, other: Found, text: str) -> bool:
+    if one.torn_from is not None and one.torn_from == other.torn_from:
+        return True
+    return _SEPARATORS.fullmatch(text, one.end, other.start) is not None
+
+
+def _left_over(chosen: Reading, shapes: Sequence[Shape], findings: Findings) -> bool:
+    """True where something like an answer follows the chosen one, and is not in it; or an empty list follows it."""
+    held = items_of(chosen.answer)
+    for shape in shapes:
+        later = [r for r in _readings(shape, findings) if r.start >= chosen.end] if shape.joins or shape.empty else []
+        if shape.joins and any(not items_of(reading.answer) <= held for reading in later):
+            return True
+        if shape.empty and held and any(reading.stated for reading in later):
+            return True
+    return False
+
+
+def _is_tool_call(value: Any) -> bool:
+    """A call written as text holds names and values, and answers nothing."""
+    if isinstance(value, list):
+        return bool(value) and all(map(_is_tool_call, value))
+    return isinstance(value, dict) and (
+        bool(value.keys() & {"arguments", "parameters", "tool_input"} and value.keys() & {"name", "tool", "function"})
+        or bool(value.keys() & {"tool_calls", "function_call"})
+    )

@@ -1,37 +1,59 @@
 """Answers that are sets of rows: reading them, and comparing them with the target (docs/method.md, Scores)."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.scoring.extraction import Shape
+from graphwalk.scoring.extraction import Fit, Shape
+from graphwalk.scoring.marks import Marked, boxed_row, labelled_rows, table_rows, whole_value
 from graphwalk.scoring.values import normalise
-from graphwalk.types.values import Row
 
 _MOST_ROWS = 1_000_000
 _MOST_NAMES = 20
+_PLACEHOLDER = re.compile(r"<[^<>]*>|\.\.\.|…")
+"""What the asked format has in place of a value, and what stands for rows left out."""
 
 
 def row_shapes(fields: Sequence[str]) -> tuple[Shape, ...]:
     """The forms of a list of row objects with some of these fields, from what was asked for to what is understood.
 
-    "bare" readings: one object without the list; for a single field also plain values, in a list or alone.
+    "bare" readings: one object without the list; for a single field also plain values, in a list or alone. "lines":
+    several objects that follow each other. "table", "marked": see `marks`.
     """
     known = frozenset(fields)
 
-    def rows(value: Any) -> list[Row] | None:
-        fits = isinstance(value, list) and value and all(isinstance(row, dict) for row in value)
-        return value[:_MOST_ROWS] if fits and any(known & row.keys() for row in value) else None
+    def rows(value: Any) -> Fit | None:
+        if not isinstance(value, list) or not any(isinstance(row, dict) and known & row.keys() for row in value):
+            return None
+        kept = [row for row in value if isinstance(row, dict) and not _echo(row, known)]
+        return Fit(kept[:_MOST_ROWS], len(kept) < len(value)) if kept else None
 
-    def row(value: Any) -> list[Row] | None:
+    def row(value: Any) -> Fit | None:
         named = known & value.keys() if isinstance(value, dict) else None
-        return [value] if named and not any(isinstance(value[name], list | dict) for name in named) else None
+        fits = named and not any(isinstance(value[name], list | dict) for name in named) and not _echo(value, known)
+        return Fit([value]) if fits else None
 
-    def empty(value: Any) -> list[Row] | None:
-        return [] if value == [] else None
+    def empty(value: Any) -> Fit | None:
+        return Fit([]) if value == [] else None
 
-    shapes = [Shape(rows), Shape(row, "bare"), *_plain_value_shapes(fields), Shape(empty)]
-    return tuple(shapes)
+    def marked(read: Callable[[str, Sequence[str]], Marked | None], stage: str) -> Shape:
+        def fit(text: str) -> Fit | None:
+            found = read(text, fields)
+            return found and Fit(*found)
+
+        return Shape(fit, stage, of_text=True)
+
+    return (
+        Shape(rows),
+        Shape(row, "bare", joins=True),
+        marked(table_rows, "table"),
+        marked(boxed_row, "marked"),
+        marked(labelled_rows, "marked"),
+        *_plain_value_shapes(fields),
+        marked(whole_value, "marked"),
+        Shape(empty, empty=True),
+    )
 
 
 def _plain_value_shapes(fields: Sequence[str]) -> list[Shape]:
@@ -39,14 +61,28 @@ def _plain_value_shapes(fields: Sequence[str]) -> list[Shape]:
         return []
     (field,) = fields
 
-    def plain_list(value: Any) -> list[Row] | None:
-        fits = isinstance(value, list) and value and all(isinstance(item, str | int | float) for item in value)
-        return [{field: item} for item in value[:_MOST_ROWS]] if fits else None
+    def plain_list(value: Any) -> Fit | None:
+        if not isinstance(value, list):
+            return None
+        kept = [item for item in value if isinstance(item, str | int | float) and not _is_placeholder(item)]
+        return Fit([{field: item} for item in kept[:_MOST_ROWS]], len(kept) < len(value)) if kept else None
 
-    def plain(value: Any) -> list[Row] | None:
-        return [{field: value}] if isinstance(value, str | int | float) else None
+    def plain(value: Any) -> Fit | None:
+        quoted = isinstance(value, str) and value.lstrip()[:1] in ("[", "{")
+        fits = isinstance(value, str | int | float) and not quoted and not _is_placeholder(value)
+        return Fit([{field: value}]) if fits else None
 
     return [Shape(plain_list, "bare", alone=True), Shape(plain, "bare", alone=True)]
+
+
+def _echo(row: Mapping[str, Any], known: frozenset[str]) -> bool:
+    """True for a row of the asked format itself, without values."""
+    values = [row[name] for name in known & row.keys()]
+    return bool(values) and all(map(_is_placeholder, values))
+
+
+def _is_placeholder(value: Any) -> bool:
+    return isinstance(value, str) and _PLACEHOLDER.fullmatch(value.strip()) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,11 @@ _MOST_DIGITS = 300
 _MOST_BITS = 1000
 _MOST_DEPTH = 40
 """Deeper values are refused, so that whoever logs or compares an answer can use recursion."""
-_LITERAL_CHARACTERS = 200_000
+LONGEST_LITERAL = 200_000
 """Longer texts are not tried as Python literals, whose parser needs about a hundred bytes a character."""
 _LITERAL_DEPTH = 100
+_STRING = re.compile(r"""\"(?:[^\"\\\n]|\\.)*+[\"\\]?+|'(?:[^'\\\n]|\\.)*+['\\]?+""")
+"""One that never ends is taken to the end of its line, so that the text is read once."""
 _LITERAL_START = re.compile(r"\s*[\[{('\"\d-]")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d{1,4})?", re.ASCII)
 _DIGITS = 12
@@ -34,7 +36,9 @@ def parse_json(text: str) -> Any:
 
 def parse_literal(text: str) -> Any:
     """The value of a Python literal as JSON would have it (tuples and sets become lists), None where it is none."""
-    if len(text) > _LITERAL_CHARACTERS or not _LITERAL_START.match(text) or _nesting(text) > _LITERAL_DEPTH:
+    if len(text) > LONGEST_LITERAL or not _LITERAL_START.match(text) or _nesting(text) > _LITERAL_DEPTH:
+        return None
+    if _lacks_comma(text):
         return None
     try:
         with warnings.catch_warnings():
@@ -109,6 +113,16 @@ def _nesting(text: str) -> int:
         depth += len(bracket) if bracket in "([{" or len(bracket) > 1 else -1
         deepest = max(deepest, depth)
     return deepest
+
+
+def _lacks_comma(text: str) -> bool:
+    """True where two quoted texts adjoin, of which Python would make one."""
+    end = None
+    for string in _STRING.finditer(text):
+        if end is not None and not text[end : string.start()].strip():
+            return True
+        end = string.end()
+    return False
 
 
 def _as_json(value: Any, depth: int) -> Any:

@@ -13,6 +13,7 @@ from graphwalk.models.model import Model
 from graphwalk.models.players.policy import Policy
 from graphwalk.report.common import plain_report
 from graphwalk.report.declared import ResultRecord, SuiteReport
+from graphwalk.scoring.extraction import Extraction
 from graphwalk.stores.store import GraphStore
 from graphwalk.toolbox.tool import Tool
 from graphwalk.toolbox.toolbox import Toolbox
@@ -55,14 +56,6 @@ class Opening:
     prompt: tuple[Message, ...]
     toolbox: Toolbox | None = None
     next_user: Callable[[Sequence[Turn]], str | None] = no_next_turn
-
-
-@dataclass(frozen=True, slots=True)
-class Extraction:
-    """An answer read from a reply. `stage` names how ("strict", "fenced", …); `answer` is None where it failed."""
-
-    answer: Any = None
-    stage: str | None = None
 
 
 ReadLine = Callable[[], Awaitable[str | None]]

@@ -1,10 +1,11 @@
 """A task, the trajectory of a model that tries it, and the result that is logged."""
 
+import operator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from graphwalk.types.chat import Message, ToolCall, Usage
 from graphwalk.types.values import Value
@@ -124,7 +125,8 @@ class Score(BaseModel):
 
     `extraction_stage` names how the answer was read ("strict", "fenced", …, "model"), None if it could not be.
     `grounded` is the share of answer rows whose values were all seen in some tool result, None where that has no
-    meaning (no tools, no rows, values that must be computed).
+    meaning (no tools, no rows, values that must be computed). `lossy`: the reply holds something like an answer that
+    was not read; written only where true.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -135,4 +137,5 @@ class Score(BaseModel):
     f1: float
     false_positives: int
     extraction_stage: str | None
+    lossy: bool = Field(default=False, exclude_if=operator.not_)
     grounded: float | None = None

@@ -179,6 +179,52 @@ async def test_the_extractor_reads_answers_that_have_no_form(tmp_path: Path) -> 
     assert summary.usage.input_tokens == 20
 
 
+def reader(said: str, extracted: str) -> Any:
+    def respond(request: Request) -> Answer:
+        return Answer(chat(extracted if request.body["model"] == "reader" else said))
+
+    return respond
+
+
+@pytest.mark.parametrize(
+    ("said", "extracted", "count", "stage", "lossy"),
+    [
+        ('{"count": 2} and {"count": 3}', '[{"count": 3}]', 3, "model", None),
+        ('{"count": 2} and {"count": 3}', "null", 3, "bare", True),
+        ('[{"count": 2}]', '[{"count": 3}]', 2, "strict", None),
+    ],
+)
+async def test_the_extractor_is_asked_where_a_reading_is_lossy(
+    tmp_path: Path, said: str, extracted: str, count: int, stage: str, lossy: bool | None
+) -> None:
+    async with ModelServer(reader(said, extracted)) as server:
+        flags = {"suite.questions": ["node_count"], "extractor": "openai-api/local/reader"}
+        await start(tmp_path / "run", local(**flags), served(server))
+        asked = [request.body["model"] for request in server.requests].count("reader")
+    (record,) = records(tmp_path / "run")
+    score = record["score"]
+    assert (record["answer"], score["extraction_stage"], score.get("lossy")) == ([{"count": count}], stage, lossy)
+    assert asked == (stage != "strict")
+
+
+async def test_a_run_does_without_an_extractor_that_is_not_required(tmp_path: Path) -> None:
+    notes: list[str] = []
+
+    class Listening(Silent):
+        def note(self, text: str) -> None:
+            notes.append(text)
+
+    async with ModelServer(reader("There are three.", '[{"count": 3}]')) as server:
+        extractor = {"model": "openai/gpt-4.1-mini", "required": False}
+        flags = {"suite.questions": ["node_count"], "extractor": extractor}
+        await start(tmp_path / "run", local(**flags), served(server), Listening())
+    assert len(notes) == 1
+    assert "gpt-4.1-mini" in notes[0]
+    folder = RunFolder.open(tmp_path / "run")
+    assert folder.read_manifest()["fingerprint"]["stage_2"] is None
+    assert [note for note in report_of(folder).notes if "without the extractor openai/gpt-4.1-mini" in note]
+
+
 async def test_planted_secrets_reach_no_file(tmp_path: Path) -> None:
     secret = "sk-planted-0123456789"
 

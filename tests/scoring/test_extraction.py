@@ -5,14 +5,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphwalk.scoring.brackets import balanced_spans
-from graphwalk.scoring.extraction import extract_json, extract_with_model, strip_thinking
+from graphwalk.scoring.brackets import match_brackets
+from graphwalk.scoring.extraction import extract, extract_with_model, strip_thinking
 from graphwalk.scoring.rows import row_shapes
 from graphwalk.types.chat import CallOptions, Message, Reply, Usage
 
 KEY = row_shapes(("node_key",))
 PAIR = row_shapes(("source_key", "target_key"))
 A, B = {"node_key": "a"}, {"node_key": "b"}
+
+
+def read(reply, shapes=KEY):
+    extraction = extract(reply, *shapes)
+    return extraction.answer, extraction.stage
 
 
 @pytest.mark.parametrize(
@@ -52,28 +57,28 @@ A, B = {"node_key": "a"}, {"node_key": "b"}
     ],
 )
 def test_answers_are_found(reply, rows, stage):
-    assert extract_json(reply, *KEY) == (rows, stage)
+    assert read(reply) == (rows, stage)
 
 
-def test_the_first_answer_of_the_expected_shape_counts():
-    assert extract_json('[{"node_key": "a"}] or [{"node_key": "b"}]', *KEY)[0] == [A]
+def test_the_last_answer_of_the_expected_shape_counts():
+    assert read('[{"node_key": "a"}] or [{"node_key": "b"}]')[0] == [B]
 
 
 def test_plain_values_are_no_rows_where_there_are_several_fields():
-    assert extract_json('["a", "b"]', *PAIR) == (None, None)
+    assert read('["a", "b"]', PAIR) == (None, None)
 
 
-def test_without_a_shape_the_first_value_counts():
-    assert extract_json('Path: ["1", "2"]') == (["1", "2"], "embedded")
+def test_without_a_shape_the_last_value_counts():
+    assert read('Path: ["1"], no: ["1", "2"]', ()) == (["1", "2"], "embedded")
 
 
 def test_an_object_with_two_fitting_lists_is_ambiguous():
-    assert extract_json('{"x": [{"node_key": "a"}], "y": [{"node_key": "b"}]}', *KEY) == (None, None)
+    assert read('{"x": [{"node_key": "a"}], "y": [{"node_key": "b"}]}') == (None, None)
 
 
 @pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity", "1e999", "1" * 5000])
 def test_numbers_that_json_cannot_hold_stay_text(text):
-    rows, _ = extract_json(f'[{{"node_key": {text}}}]', *KEY)
+    rows, _ = read(f'[{{"node_key": {text}}}]')
     assert rows == [{"node_key": text}]
     json.dumps(rows, allow_nan=False)
 
@@ -105,30 +110,45 @@ HOSTILE = {
     "complex": "[{'node_key': 1+2j}]",
     "bad escape": "[{'node_key': '\\d'}]",
     "huge literal": "[{'node_key': 0x" + "f" * 100_000 + "}]",
+    "escaped quotes": "[" + '\\"' * 90_000 + "]",
+    "comments": "[/*" * 60_000,
+    "labels": "node_key: a\n" * 100_000,
+    "label stars": "node_key:" + "*" * 200_000 + "x!",
+    "quoted lines": "> " * 100_000 + "x",
+    "tables": "| node_key |\n|---|\n| a |\n" * 30_000,
+    "rules": "| a |\n|" + "-|" * 200_000 + "x",
+    "boxes": "\\boxed{" * 100_000,
+    "objects in prose": '{"node_key": "a"} x ' * 20_000,
+    "lists": '[{"node_key": "a"}] x\n' * 20_000,
+    "stars": "*" * 200_000 + "x",
+    "ticks": "`" * 200_001 + "a",
+    "commas": "[" + ", " * 90_000 + "]",
+    "channels": "<|channel|>analysis" * 50_000,
+    "tool calls": "<tool_call>" * 100_000,
     "dotted i": "İ" * 1000 + "<THINK>x</THINK>[]",
 }
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_replies_neither_raise_nor_take_long(name):
-    started = time.perf_counter()
-    rows, _ = extract_json(HOSTILE[name], *KEY)
-    assert time.perf_counter() - started < 5
+    started = time.process_time()
+    rows, _ = read(HOSTILE[name])
+    assert time.process_time() - started < 5
     json.dumps(rows)
 
 
 def test_deep_values_are_refused_so_that_they_can_be_logged():
-    assert extract_json('[{"node_key": ' + "[" * 60 + "]" * 60 + "}]", *KEY) == (None, None)
+    assert read('[{"node_key": ' + "[" * 60 + "]" * 60 + "}]") == (None, None)
 
 
 def test_sets_are_read_in_one_order():
-    assert extract_json("{'c', 'a', 'b'}", *KEY)[0] == [A, B, {"node_key": "c"}]
+    assert read("{'c', 'a', 'b'}")[0] == [A, B, {"node_key": "c"}]
 
 
 @settings(max_examples=300)
 @given(st.text(alphabet=st.sampled_from("[]{}\"'\\,: ab1\n`<>/think"), max_size=60))
 def test_any_text_is_read_without_an_exception(reply):
-    rows, stage = extract_json(reply, *KEY)
+    rows, stage = read(reply)
     assert (rows is None) == (stage is None)
 
 
@@ -141,18 +161,19 @@ _CELLS = st.one_of(st.text(st.characters(exclude_characters="`<", exclude_catego
 )
 def test_json_comes_back_from_every_surrounding(rows, surrounding):
     text = json.dumps(rows)
-    assert extract_json(surrounding.replace("{}", text), *KEY)[0] == rows
+    assert read(surrounding.replace("{}", text))[0] == rows
 
 
 @given(st.lists(st.fixed_dictionaries({"node_key": _CELLS}), min_size=1))
 def test_python_literals_come_back(rows):
-    assert extract_json(repr(rows), *KEY)[0] == rows
+    assert read(repr(rows))[0] == rows
 
 
 def test_spans_come_outermost_first():
-    assert balanced_spans("x [a {b} (c)] {") == [(2, 13), (5, 8)]
-    assert balanced_spans('["]"]') == [(0, 5)]
-    assert balanced_spans("{]}") == [(0, 3)]
+    assert match_brackets("x [a {b} (c)] {") == ([(2, 13), (5, 8)], [14])
+    assert match_brackets('["]"]') == ([(0, 5)], [])
+    assert match_brackets("{]}") == ([(0, 3)], [])
+    assert match_brackets("[{]") == ([(0, 3)], [1])
 
 
 def test_thinking_is_cut_out_wherever_it_stands():
@@ -185,5 +206,5 @@ async def test_a_model_reads_question_form_and_reply():
 
 def test_a_tool_call_written_as_text_is_no_answer():
     call = 'I will call\n```json\n{"name": "get_node_by_property", "arguments": {"label": "A"}}\n```\nand see.'
-    assert extract_json(call, *row_shapes(["node_key"])) == (None, None)
-    assert extract_json('{"answer": "a"}', *row_shapes(["node_key"])) == ([{"node_key": "a"}], "bare")
+    assert read(call) == (None, None)
+    assert read('{"answer": "a"}') == ([{"node_key": "a"}], "bare")

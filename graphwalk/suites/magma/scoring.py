@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
+from graphwalk.scoring.extraction import Extraction
 from graphwalk.suites.magma.answers import answer_start, read_answer
 from graphwalk.suites.magma.judgement import ERRORS, StepScore, judge
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask
-from graphwalk.suites.suite import Extraction
 from graphwalk.types.episode import Trajectory
 
 
@@ -21,6 +21,7 @@ def score_episode(task: MagmaTask, setting: str, trajectory: Trajectory, extract
         f1=last.f1,
         false_positives=last.hallucinations,
         extraction_stage=extraction.stage,
+        lossy=extraction.lossy,
         algorithm=task.algorithm,
         n=task.n,
         trace_id=task.trace_id,

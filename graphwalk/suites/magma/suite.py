@@ -9,6 +9,7 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.models.players.policy import Policy
 from graphwalk.report.declared import SuiteReport
+from graphwalk.scoring.extraction import Extraction
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import read_answer
@@ -17,7 +18,7 @@ from graphwalk.suites.magma.generator.traces import MagmaTrace, make_traces
 from graphwalk.suites.magma.players import REPLIES, replies
 from graphwalk.suites.magma.scoring import score_episode
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask, make_task
-from graphwalk.suites.suite import Extraction, Opening, Suite, World
+from graphwalk.suites.suite import Opening, Suite, World
 from graphwalk.toolbox.tool import Tool
 from graphwalk.types.episode import Score, Task, Trajectory, Turn
 from graphwalk.types.schema import Schema

@@ -1,26 +1,26 @@
 """Reading a path out of a reply, and judging it (docs/mazes.md, Scores)."""
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from graphwalk.scoring.extraction import Shape, extract_json, strip_thinking
+from graphwalk.scoring.extraction import Extraction, Fit, Shape, extract, strip_thinking
 from graphwalk.scoring.waste import waste_of
 from graphwalk.suites.mazes.generator.maze import Maze
 from graphwalk.suites.mazes.task import MazeScore, MazeTask, PathError
 from graphwalk.suites.mazes.walk import MazeWalk, walk_of
-from graphwalk.suites.suite import Extraction
 from graphwalk.types.episode import ExitStatus, Trajectory
 
 _LONGEST_KEY = 20
+_PLACEHOLDER = re.compile(r"<.*>|…|\.\.\.")
 _NOWHERE = -1
 """The number of a cell that does not exist."""
 
 
 def extract_path(reply: str) -> Extraction:
     """Stage 1: the keys in `{"path": […]}` or, where there is none, in a bare list."""
-    path, stage = extract_json(reply, Shape(_path_object), Shape(_keys))
-    return Extraction(path, stage)
+    return extract(reply, Shape(_path_object), Shape(_key_list), Shape(_nothing, empty=True))
 
 
 def score_path(task: MazeTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
@@ -38,6 +38,7 @@ def score_path(task: MazeTask, setting: str, trajectory: Trajectory, extraction:
         f1=float(valid),
         false_positives=sum(not maze.is_open(cell) for cell in path),
         extraction_stage=extraction.stage,
+        lossy=extraction.lossy,
         grounded=_grounded(path, walk) if setting != "no_tools" and path else None,
         valid=valid,
         optimal=valid and steps == maze.shortest_path_length,
@@ -86,16 +87,20 @@ def _grounded(path: Sequence[int], walk: MazeWalk) -> float:
     return sum(cell in walk.seen for cell in path) / len(path)
 
 
-def _path_object(value: Any) -> list[str] | None:
-    return _keys(value["path"]) if isinstance(value, dict) and "path" in value else None
+def _path_object(value: Any) -> Fit | None:
+    return _key_list(value["path"]) if isinstance(value, dict) and "path" in value else None
 
 
-def _keys(value: Any) -> list[str] | None:
-    """A list of keys as text; whole numbers are taken for keys. None for anything else."""
-    if not isinstance(value, list):
+def _key_list(value: Any) -> Fit | None:
+    """A list of keys as text; whole numbers are taken for keys. None for anything else, and for an echo of the form."""
+    if not isinstance(value, list) or not value:
         return None
-    keys = [_key(item) for item in value]
-    return None if None in keys else [key for key in keys if key is not None]
+    keys = [key for key in map(_key, value) if key is not None]
+    return Fit(keys) if len(keys) == len(value) and not all(map(_PLACEHOLDER.fullmatch, keys)) else None
+
+
+def _nothing(value: Any) -> Fit | None:
+    return Fit([]) if value in ([], {"path": []}) else None
 
 
 def _key(item: Any) -> str | None:

@@ -9,6 +9,7 @@ from graphwalk.errors import OracleError
 from graphwalk.models.model import Model
 from graphwalk.models.players.policy import Policy
 from graphwalk.report.declared import SuiteReport
+from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.drive import Played, drive
@@ -20,7 +21,7 @@ from graphwalk.suites.mazes.prompts import answer_format, no_tools_prompt, quest
 from graphwalk.suites.mazes.scoring import extract_path, path_error, score_path
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
-from graphwalk.suites.suite import Extraction, Opening, Pictures, ReadLine, Suite, World
+from graphwalk.suites.suite import Opening, Pictures, ReadLine, Suite, World
 from graphwalk.toolbox.tool import Tool
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.schema import Schema

@@ -5,11 +5,10 @@ from dataclasses import asdict
 from typing import Literal, get_args
 
 from graphwalk.scoring.evidence import Evidence, grounded_share, row_grounded, tool_evidence
-from graphwalk.scoring.extraction import extract_json, strip_thinking
+from graphwalk.scoring.extraction import Extraction, extract, strip_thinking
 from graphwalk.scoring.rows import RowScore, compare_rows, missing_fields, row_shapes, unknown_fields
 from graphwalk.scoring.waste import waste_of
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.suite import Extraction
 from graphwalk.types.episode import ExitStatus, Score, Trajectory
 from graphwalk.types.values import Row
 
@@ -53,8 +52,7 @@ class QuestionScore(Score):
 
 def extract_rows(task: QuestionTask, reply: str) -> Extraction:
     """Stage 1: the rows in a reply."""
-    rows, stage = extract_json(reply, *row_shapes(task.answer_fields))
-    return Extraction(rows, stage)
+    return extract(reply, *row_shapes(task.answer_fields))
 
 
 def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
@@ -69,6 +67,7 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
         f1=compared.f1,
         false_positives=compared.false_positives,
         extraction_stage=extraction.stage,
+        lossy=extraction.lossy,
         grounded=audit.grounded,
         strict_correct=compared.correct and not _forced(trajectory),
         all_properties_correct=_all_properties_correct(task, rows),

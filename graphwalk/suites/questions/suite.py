@@ -8,6 +8,7 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.models.players.policy import Policy
 from graphwalk.report.declared import SuiteReport
+from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import Database, GraphStore
@@ -19,7 +20,7 @@ from graphwalk.suites.questions.players.roster import FOLLOW_A_PLAN, PLAYERS, pl
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_prompt
 from graphwalk.suites.questions.scoring import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.suite import Extraction, Opening, Suite, World
+from graphwalk.suites.suite import Opening, Suite, World
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.toolbox.tool import Tool
 from graphwalk.types.episode import Score, Task, Trajectory

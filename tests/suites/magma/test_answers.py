@@ -1,15 +1,16 @@
 """Reading replies, and judging what was read."""
 
+import time
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphwalk.scoring.extraction import Extraction
 from graphwalk.suites.magma.answers import PREFIXES, read_answer, write_answer
 from graphwalk.suites.magma.generator.traces import ALGORITHMS
 from graphwalk.suites.magma.judgement import StepScore, judge
-from graphwalk.suites.suite import Extraction
 
 TREE = [[0, 1, 8.0], [1, 2, 3.0]]
 
@@ -31,7 +32,8 @@ TREE = [[0, 1, 8.0], [1, 2, 3.0]]
     ],
 )
 def test_replies_in_the_format(algorithm: str, reply: str, items: list[Any]) -> None:
-    assert read_answer(algorithm, reply) == Extraction(items, "strict")
+    extraction = read_answer(algorithm, reply)
+    assert (extraction.answer, extraction.stage) == (items, "strict")
 
 
 @pytest.mark.parametrize(
@@ -72,6 +74,13 @@ def test_hostile_texts_are_read_in_time(body: str) -> None:
     items = read_answer("mst_prim", f"MST Edges: {body}").answer
     assert judge("mst_prim", 1, items, TREE).invalid_items == 1
     assert read_answer("mst_prim", "MST Edges" * 50_000).answer is None
+
+
+@pytest.mark.parametrize("part", ["MST Edges: [", "MST Edges: x ", "MST Edges: [(0, 1, 8.0), y]", "MST Edges:\n"])
+def test_many_prefixes_are_read_in_time(part: str) -> None:
+    started = time.process_time()
+    assert read_answer("mst_prim", part * 50_000).lossy
+    assert time.process_time() - started < 5
 
 
 def test_what_is_written_is_read() -> None:

@@ -12,11 +12,12 @@ from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import experiment_from, load_experiment
 from graphwalk.models.players.scripted import ScriptedModel
+from graphwalk.scoring.extraction import Extraction
 from graphwalk.suites.magma.config import MagmaConfig
 from graphwalk.suites.magma.judgement import ERRORS
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask
-from graphwalk.suites.suite import Extraction, World
+from graphwalk.suites.suite import World
 from graphwalk.types.chat import CallOptions, Message, Usage
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 
