@@ -123,8 +123,8 @@ class Score(BaseModel):
     """How good an answer is. Suites extend it; the fields here exist in every suite.
 
     `extraction_stage` names how the answer was read ("strict", "fenced", …, "model"), None if it could not be.
-    `grounded` is the share of the answer that the tool results show to be right, None where that cannot be told or has no
-    meaning (no tools, no rows).
+    `grounded` is the share of the answer that the tool results show to be right, None where that cannot be told or has
+    no meaning (no tools, no rows).
     """
 
     model_config = ConfigDict(frozen=True)
