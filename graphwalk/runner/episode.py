@@ -37,10 +37,10 @@ async def play(planned: PlannedEpisode, model: Model, extractor: Model | None, e
     )
     trajectory = await run_episode(walk)
     if trajectory.exit_status.infrastructure or extractor is None or not trajectory.reply.strip():
-        return _result(planned, experiment, trajectory)
+        return await _checked(planned, experiment, trajectory)
     suite, task = experiment.suite, planned.task
     if suite.extract(task, trajectory.reply).sure:
-        return _result(planned, experiment, trajectory)
+        return await _checked(planned, experiment, trajectory)
     try:
         # It sees question, reply and format, and never the target.
         form = suite.answer_format(task, experiment.agent)
@@ -48,7 +48,7 @@ async def play(planned: PlannedEpisode, model: Model, extractor: Model | None, e
     except ModelError as error:
         failed = Trajectory(trajectory.prompt, trajectory.turns, ExitStatus.MODEL_ERROR, f"extractor: {error}")
         return _result(planned, experiment, failed)
-    return _result(planned, experiment, trajectory, reply)
+    return await _checked(planned, experiment, trajectory, reply)
 
 
 def judge(
@@ -67,6 +67,22 @@ def judge(
         extraction = extraction if second.answer is None else Extraction(second.answer, "model", second.lossy)
     score = suite.score(task, setting, trajectory, extraction)
     return extraction.answer, score.model_dump(mode="json")
+
+
+async def _checked(
+    planned: PlannedEpisode, experiment: Experiment, trajectory: Trajectory, extracted: Reply | None = None
+) -> Result:
+    """The result, whose score the store has confirmed where the suite lets it."""
+    result = _result(planned, experiment, trajectory, extracted)
+    suite, store = experiment.suite, planned.world.store
+    if result.score is None or store is None:
+        return result
+    try:
+        await suite.cross_check(planned.task, store, result.answer, suite.score_type.model_validate(result.score))
+    except StoreError as error:
+        failed = Trajectory(trajectory.prompt, trajectory.turns, ExitStatus.STORE_ERROR, f"cross-check: {error}")
+        return _result(planned, experiment, failed, extracted)
+    return result
 
 
 def _result(

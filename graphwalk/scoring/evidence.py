@@ -5,7 +5,7 @@ Whole values are found, in every encoding of results: `abc` is not in `abcd`, an
 
 import json
 import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -13,7 +13,6 @@ from graphwalk.scoring.values import normalise
 from graphwalk.types.episode import ToolResult, Trajectory
 
 _TOKEN = re.compile(r"""[^\s,;:|"'`\[\]{}()<>=]+""")
-_MOST_ROWS = 10_000
 _NOTE = "Note: "
 """What such lines begin with, in every encoding of results."""
 
@@ -83,18 +82,7 @@ def shows_data(result: ToolResult) -> bool:
     return result.error is None and bool(result.rows)
 
 
-def row_grounded(row: Mapping[str, Any], fields: Sequence[str], evidence: Evidence) -> bool:
-    """True if the row has a value in one of the fields, and all of its values there were seen."""
+def holds_row(row: Mapping[str, Any], fields: Collection[str], evidence: Evidence) -> bool:
+    """True if the row has a value in one of the fields, and all of its values there stand in the text."""
     values = [row[field] for field in fields if row.get(field) is not None]
-    return bool(values) and all(evidence.holds(value) for value in values)
-
-
-def grounded_share(rows: Sequence[Mapping[str, Any]], fields: Sequence[str], evidence: Evidence) -> float | None:
-    """Share of grounded rows in 0 … 1 (of the first 10,000); None where there is nothing to check.
-
-    `fields`: those that are not computed.
-    """
-    if not rows or not fields:
-        return None
-    checked = rows[:_MOST_ROWS]
-    return sum(row_grounded(row, fields, evidence) for row in checked) / len(checked)
+    return bool(values) and all(map(evidence.holds, values))

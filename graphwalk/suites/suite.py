@@ -141,6 +141,10 @@ class Suite(ABC, Generic[C, T]):
     def score(self, task: T, setting: str, trajectory: Trajectory, extraction: Extraction) -> Score:
         """Compare an answer with the target. Called only where the episode did not fail for reasons of its own."""
 
+    async def cross_check(self, task: T, store: GraphStore, answer: Any, score: Score) -> None:
+        """Let the store judge the answer too. OracleError where it differs from the score; default: it is not asked."""
+        return
+
     def report(self) -> SuiteReport:
         """What is measured, and how it is laid out: the plain report, unless a suite has more to tell."""
         return plain_report(self.name, self.score_type)

@@ -20,6 +20,8 @@ from graphwalk.types.values import Row
 Encoding = Literal["json", "csv", "compact"]
 
 NOTE = "Note: "
+_READ: tuple[Encoding, ...] = ("json", "compact", "csv")
+"""The order in which they can be told apart."""
 _JSON = json.JSONEncoder(ensure_ascii=False, default=str)
 _DENSE_JSON = json.JSONEncoder(ensure_ascii=False, default=str, separators=(",", ":"))
 _NEXT_PAGE = re.compile(r'"page": (\d+)')
@@ -37,6 +39,16 @@ def decode_rows(text: str, encoding: Encoding = "json") -> list[Row]:
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ValueError(f"not rows: {text[:80]!r}")
     return rows
+
+
+def read_rows(text: str) -> list[Row] | None:
+    """The rows of a tool result in whatever encoding it is; None for any other text. Never raises."""
+    for encoding in _READ:
+        try:
+            return decode_rows(text, encoding)
+        except (ValueError, TypeError, RecursionError, MemoryError):
+            continue
+    return None
 
 
 def decode_notes(text: str) -> list[str]:

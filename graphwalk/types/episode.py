@@ -124,9 +124,9 @@ class Score(BaseModel):
     """How good an answer is. Suites extend it; the fields here exist in every suite.
 
     `extraction_stage` names how the answer was read ("strict", "fenced", …, "model"), None if it could not be.
-    `grounded` is the share of answer rows whose values were all seen in some tool result, None where that has no
-    meaning (no tools, no rows, values that must be computed). `lossy`: the reply holds something like an answer that
-    was not read; written only where true.
+    `grounded` is the share of the answer that the tool results show to be right, None where that cannot be told or has
+    no meaning (no tools, no rows). `lossy`: the reply holds something like an answer that was not read; written only
+    where true.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -20,7 +20,7 @@ def result(model="test/one", setting="tools", graph=0, question=0, repeat=0, cor
         "strict_correct": correct,
         "all_properties_correct": None,
         "answered": True,
-        "error_class": None if correct else "hallucinated",
+        "error_class": None if correct else "unsupported",
         "last_mile": False,
         "think_calls": 1,
     }

@@ -25,7 +25,7 @@ def test_one_row_per_model_and_setting():
         12,
         100.0,
     )
-    assert (two["correct"], two["accuracy"], two["false_positives"], two["hallucinated"]) == (4, 33.333333, 16, 8)
+    assert (two["correct"], two["accuracy"], two["false_positives"], two["unsupported"]) == (4, 33.333333, 16, 8)
     assert (two["tool_calls"], two["calls_per_question"], two["tool_calls_without_think"]) == (48, 4.0, 36)
     assert (two["calls_over_par"], two["seconds"], two["tokens"], two["cost"]) == (2.0, 18.0, 1320, 6.0)
     assert two["intervals"]["accuracy"] == pytest.approx([13.81, 60.94], abs=0.005)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
-from graphwalk.scoring.evidence import Evidence, grounded_share, tool_evidence
+from graphwalk.scoring.evidence import Evidence, holds_row, tool_evidence
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from tests.scoring.episodes import call, episode, seen, tool_turn
@@ -80,9 +80,7 @@ async def test_real_tool_results_show_every_value_and_no_other(encoding):
     assert all(evidence.holds(value) for r in near for value in r.properties.values())
 
 
-def test_the_share_of_rows_that_were_seen():
+def test_rows_whose_values_all_stand_in_a_text():
     evidence = Evidence(['[{"key": "f7"}, {"key": "f8"}]'])
     rows = [{"a": "f7", "b": "f8"}, {"a": "f7", "b": "f9"}, {"c": 1}]
-    assert grounded_share(rows, ["a", "b"], evidence) == 1 / 3
-    assert grounded_share([], ["a"], evidence) is None
-    assert grounded_share(rows, [], evidence) is None
+    assert [holds_row(row, ["a", "b"], evidence) for row in rows] == [True, False, False]

@@ -1,15 +1,16 @@
 """Reading a path out of a reply, and judging it (docs/mazes.md, Scores)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
+from graphwalk.scoring.evidence import shows_data
 from graphwalk.scoring.extraction import Extraction, Fit, Shape, extract, strip_thinking
 from graphwalk.scoring.waste import waste_of
 from graphwalk.suites.mazes.generator.maze import Maze
 from graphwalk.suites.mazes.task import MazeScore, MazeTask, PathError
-from graphwalk.suites.mazes.walk import MazeWalk, walk_of
+from graphwalk.suites.mazes.walk import shown_neighbours, walk_of
 from graphwalk.types.episode import ExitStatus, Trajectory
 
 _LONGEST_KEY = 20
@@ -39,7 +40,7 @@ def score_path(task: MazeTask, setting: str, trajectory: Trajectory, extraction:
         false_positives=sum(not maze.is_open(cell) for cell in path),
         extraction_stage=extraction.stage,
         lossy=extraction.lossy,
-        grounded=_grounded(path, walk) if setting != "no_tools" and path else None,
+        grounded=_grounded(path, trajectory) if setting != "no_tools" and path else None,
         valid=valid,
         optimal=valid and steps == maze.shortest_path_length,
         strict_correct=valid and not forced,
@@ -83,8 +84,20 @@ def _silence(trajectory: Trajectory, extraction: Extraction) -> PathError:
     return "unreadable" if said else "no_answer"
 
 
-def _grounded(path: Sequence[int], walk: MazeWalk) -> float:
-    return sum(cell in walk.seen for cell in path) / len(path)
+def _grounded(path: Sequence[int], trajectory: Trajectory) -> float | None:
+    """Share of the steps that results show: open cells, next to each other. None where only other tools were used."""
+    shown = shown_neighbours(trajectory.results)
+    if not shown and any(map(shows_data, trajectory.results)):
+        return None
+    if len(path) == 1:
+        return float(str(path[0]) in shown or any(str(path[0]) in beside for beside in shown.values()))
+    steps = [(str(one), str(other)) for one, other in pairwise(path)]
+    return sum(_is_shown(shown, *step) for step in steps) / len(steps)
+
+
+def _is_shown(shown: Mapping[str, Collection[str]], one: str, other: str) -> bool:
+    """Either cell was visited, and its result lists the other."""
+    return other in shown.get(one, ()) or one in shown.get(other, ())
 
 
 def _path_object(value: Any) -> Fit | None:

@@ -1,7 +1,7 @@
 """Mazes, the paper's first experiment, as a suite."""
 
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
@@ -16,6 +16,7 @@ from graphwalk.suites.drive import Played, drive
 from graphwalk.suites.mazes.config import MazesConfig
 from graphwalk.suites.mazes.generator.graph import maze_graph
 from graphwalk.suites.mazes.generator.maze import Maze, generate_maze
+from graphwalk.suites.mazes.oracle import check_path, check_target
 from graphwalk.suites.mazes.players import WALKERS, walker_named
 from graphwalk.suites.mazes.prompts import answer_format, no_tools_prompt, question, tools_prompt
 from graphwalk.suites.mazes.scoring import extract_path, path_error, score_path
@@ -70,9 +71,10 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         seed: int,
         agent: AgentConfig = AgentConfig(),
     ) -> list[MazeTask]:
-        """One per maze. OracleError where the expert does not find a way that the generator knows of."""
+        """One per maze. OracleError where the target is no shortest path by Cypher, or the expert finds none."""
         assert store is not None
         task = make_task(world.source, world.digest, entry=world.facts["entry"], strict=config.strict, agent=agent)
+        await check_target(task, store)
         played = await expert_walk(task, store)
         return [task.model_copy(update={"par_turns": played.turns, "par_calls": played.calls})]
 
@@ -106,6 +108,10 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
 
     def score(self, task: MazeTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
         return score_path(task, setting, trajectory, extraction)
+
+    async def cross_check(self, task: MazeTask, store: GraphStore, answer: Any, score: Score) -> None:
+        assert isinstance(score, MazeScore)
+        await check_path(task, store, answer, score)
 
     def report(self) -> SuiteReport:
         from graphwalk.suites.mazes.report import REPORT

@@ -45,7 +45,8 @@ class MazeScore(Score):
     """Score of one path; `correct` says that it is valid: from start to goal by steps between adjacent open cells.
 
     A path is right or wrong as a whole: precision, recall and F1 are 1 or 0. `false_positives` counts its cells that
-    are no open cells of the grid. `grounded`: share of its cells that the tools have shown.
+    are no open cells of the grid. `grounded`: share of its steps that tool results show, open cells next to each
+    other; None where only tools of other kinds were used.
 
     `error_class` (None for a valid path) is the first thing wrong on the way along the path: "no_answer" nothing or an
     empty list was given; "unreadable" there is a text but no path in it; "wrong_start"; "out_of_grid" a cell that does

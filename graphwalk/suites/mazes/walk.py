@@ -5,8 +5,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from graphwalk.scoring.values import parse_json
 from graphwalk.suites.mazes.generator.maze import Maze
 from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, NEXT_CELLS
+from graphwalk.toolbox.encodings import read_rows
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 
@@ -44,6 +46,18 @@ def walk_of(maze: Maze, results: Iterable[ToolResult]) -> MazeWalk:
     return MazeWalk(steps, tuple(visited), frozenset(seen))
 
 
+def shown_neighbours(results: Iterable[ToolResult]) -> dict[str, frozenset[str]]:
+    """Key of every visited cell → keys of the cells that its result lists; as the results say it, not the maze."""
+    shown: dict[str, frozenset[str]] = {}
+    for result in results:
+        if ALIASES.get(result.call.name, result.call.name) == NEXT_CELLS and result.error is None:
+            rows = read_rows(result.content) or []
+            key = _key(result.call)
+            if key is not None:
+                shown[key] = frozenset(row["key"] for row in rows if isinstance(row.get("key"), str))
+    return shown
+
+
 def _steps(maze: Maze, results: Iterable[ToolResult], visited: dict[int, None], seen: set[int]) -> Iterator[WalkStep]:
     for result in results:
         name = ALIASES.get(result.call.name, result.call.name)
@@ -64,6 +78,13 @@ def _visit(maze: Maze, cell: int, visited: dict[int, None], seen: set[int]) -> S
     if cell in visited:
         return "revisit"
     return "visit" if cell in seen or (not visited and cell == maze.start) else "jump"
+
+
+def _key(call: ToolCall) -> str | None:
+    """The key that a call names, None where there is none."""
+    arguments = parse_json(call.arguments)
+    key = arguments.get("node_id") if isinstance(arguments, dict) else None
+    return key if isinstance(key, str) else None
 
 
 def _cell(call: ToolCall, size: int) -> int | None:

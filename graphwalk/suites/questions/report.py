@@ -10,7 +10,7 @@ from graphwalk.report.common import EFFORT, OUTCOME, count_if, if_scored, scored
 from graphwalk.report.declared import Column, Grouping, Measure, Reference, ResultRecord, SuiteReport
 from graphwalk.report.formats import dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.resources import data_path
-from graphwalk.suites.questions.scoring import ERROR_CLASSES
+from graphwalk.suites.questions.scoring import EARLIER_ERROR_CLASSES, ERROR_CLASSES
 
 _CATEGORIES = ("retrieval", "traversal", "logic")
 _QUESTIONS = (
@@ -122,7 +122,9 @@ def _paper() -> dict[str, Any]:
 
 
 def remark(result: ResultRecord) -> str | None:
-    """A question whose answers nothing but its own Cypher confirms."""
+    """A score of an earlier version; a question whose answers nothing but its own Cypher confirms."""
+    if (result["score"] or {}).get("error_class") in EARLIER_ERROR_CLASSES:
+        return "Some errors have classes of an earlier version and are in no column of today's: graphwalk rescore RUN."
     task = result["task"]
     if task.get("oracles", 2) == 2:
         return None

@@ -4,16 +4,21 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Literal, get_args
 
-from graphwalk.scoring.evidence import Evidence, grounded_share, row_grounded, tool_evidence
+from graphwalk.scoring.evidence import Evidence, holds_row, tool_evidence
 from graphwalk.scoring.extraction import Extraction, extract, strip_thinking
-from graphwalk.scoring.rows import RowScore, compare_rows, missing_fields, row_shapes, unknown_fields
+from graphwalk.scoring.rows import RowScore, compare_rows, missing_fields, row_set, row_shapes, unknown_fields
 from graphwalk.scoring.waste import waste_of
+from graphwalk.suites.questions.evidence.support import supported_rows
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.episode import ExitStatus, Score, Trajectory
 from graphwalk.types.values import Row
 
-ErrorClass = Literal["no_answer", "unreadable", "hallucinated", "misreported", "seen_but_wrong", "unverifiable"]
+ErrorClass = Literal["no_answer", "unreadable", "invented", "unsupported", "incomplete", "misread", "unverifiable"]
 ERROR_CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
+EARLIER_ERROR_CLASSES = frozenset({"hallucinated", "misreported", "seen_but_wrong"})
+"""What earlier versions called them, which looked every value up by itself."""
+_MOST_ROWS = 10_000
+"""Rows of an answer that are checked for what supports them."""
 
 
 class QuestionScore(Score):
@@ -24,11 +29,12 @@ class QuestionScore(Score):
     the same. `rows_given`: rows of the answer as it was read. `extra_fields`, `missing_fields`: names that rows have
     beyond what was asked for, and lack.
 
+    `grounded`: share of the rows given (of the first 10,000) that the tool results prove, None where that cannot be
+    told. `evidence_sufficient`: they prove every row of the target, or one where one is enough.
     `error_class` (None for a right answer): "no_answer" nothing or an empty list was given; "unreadable" there is a
-    text but no answer in it; "hallucinated" some row was seen in no tool result; "misreported" all rows were seen, and
-    so was everything that the right answer needs; "seen_but_wrong" all rows were seen, and something needed was not;
-    "unverifiable" nothing to check (no tools, or only computed values).
-    `evidence_sufficient`: the values of a right answer all stand in tool results, None where that cannot be told.
+    text but no answer in it; "invented" some row has a value that stands in no tool result; "misread" the
+    results prove the whole target, and something else was answered; "unsupported" they do not, nor some row that was
+    given; "incomplete" they prove every row given, and not the whole target; "unverifiable" it cannot be told.
     `last_mile`: not correct though the text of the reply names the right answer, its evidence was seen, and only the
     form was wrong (nothing could be read, or fields were missing).
     """
@@ -83,22 +89,29 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
 
 
 class _Audit:
-    """Which values of the answer, and of the target, the tools have shown. Both None without tools."""
+    """What the tool results prove of the answer, and of the target. All None without tools, or where it is not told."""
 
     def __init__(self, task: QuestionTask, setting: str, trajectory: Trajectory, rows: Sequence[Row]) -> None:
         self.grounded: float | None = None
         self.sufficient: bool | None = None
-        fields = [field for field in task.scored_fields if field not in task.computed_fields]
-        if setting != "no_tools" and fields:
-            evidence = tool_evidence(trajectory)
-            self.grounded = grounded_share(rows, fields, evidence)
-            self.sufficient = _names_target(task, fields, evidence)
+        self.invented = False
+        rows = rows[:_MOST_ROWS]
+        proven = None if setting == "no_tools" else supported_rows(task, trajectory, [*rows, *task.gold])
+        if proven is None:
+            return
+        if rows:
+            given = [row_set([row], task.scored_fields) for row in rows]
+            self.grounded = sum(row <= proven for row in given) / len(rows)
+            self.invented = self.grounded < 1 and _has_invented(task, rows, tool_evidence(trajectory))
+        target = row_set(task.gold, task.scored_fields)
+        self.sufficient = bool(target & proven) if _any_one(task) else target <= proven
 
 
-def _names_target(task: QuestionTask, fields: Sequence[str], evidence: Evidence) -> bool:
-    """True if the evidence has every row of the target, or one of them where one is enough."""
-    seen = (row_grounded(row, fields, evidence) for row in task.gold)
-    return any(seen) if _any_one(task) else all(seen)
+def _has_invented(task: QuestionTask, rows: Sequence[Row], evidence: Evidence) -> bool:
+    """True where a value that is not computed stands in no tool result."""
+    fields = [field for field in task.scored_fields if field not in task.computed_fields]
+    values = (row[field] for row in rows for field in fields if row.get(field) is not None)
+    return not all(map(evidence.holds, values))
 
 
 def _error_class(
@@ -112,15 +125,19 @@ def _error_class(
         return "no_answer"
     if audit.grounded is None:
         return "unverifiable"
-    if audit.grounded < 1:
-        return "hallucinated"
-    return "misreported" if audit.sufficient else "seen_but_wrong"
+    if audit.invented:
+        return "invented"
+    if audit.sufficient:
+        return "misread"
+    return "incomplete" if audit.grounded == 1 else "unsupported"
 
 
 def _only_the_form_is_wrong(task: QuestionTask, trajectory: Trajectory, rows: list[Row] | None, audit: _Audit) -> bool:
     if audit.sufficient is False or (rows and not missing_fields(rows, task.scored_fields)):
         return False
-    return _names_target(task, task.scored_fields, Evidence([strip_thinking(trajectory.reply)]))
+    reply = Evidence([strip_thinking(trajectory.reply)])
+    named = (holds_row(row, task.scored_fields, reply) for row in task.gold)
+    return any(named) if _any_one(task) else all(named)
 
 
 def _all_properties_correct(task: QuestionTask, rows: list[Row] | None) -> bool | None:

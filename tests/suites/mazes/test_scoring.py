@@ -168,12 +168,27 @@ def test_the_first_visit_is_a_jump_unless_it_is_the_start() -> None:
     assert walk_of(SMALL, [visit("0"), visit("1")]).count("jump") == 0
 
 
-def test_grounded_is_the_share_of_cells_that_tools_have_shown() -> None:
-    results = (visit("0"), visit("1"))
-    assert score(json.dumps({"path": [0, 1, 2, 3]}), results).grounded == 0.75
+def listed(node_id: str, *keys: str, name: str = "get_next_possible_cells") -> ToolResult:
+    rows = [{"key": key, "euclidean_distance": 1.0} for key in keys]
+    return ToolResult(ToolCall("1", name, json.dumps({"node_id": node_id})), json.dumps(rows), rows=len(rows))
+
+
+def test_grounded_is_the_share_of_steps_that_results_have_shown() -> None:
+    results = (listed("0", "1"), listed("2", "1", "3"))
+    assert score(json.dumps({"path": [0, 1, 2, 3]}), results).grounded == 1.0
+    assert score(json.dumps({"path": [0, 1, 2, 3, 7]}), results).grounded == 0.75
+    assert score(json.dumps({"path": [0, 2]}), results).grounded == 0.0
+    assert score(json.dumps({"path": [3]}), results).grounded == 1.0
+    assert score(json.dumps({"path": [7]}), results).grounded == 0.0
     assert score(json.dumps({"path": [0, 1]})).grounded == 0.0
     assert score(json.dumps({"path": [0, 1]}), setting="no_tools").grounded is None
+    assert score(json.dumps({"path": [0, 1]}), (listed("0", "1", name="own"),)).grounded is None
     assert score("").grounded is None
+
+
+def test_cells_that_were_seen_show_no_step_between_them() -> None:
+    everything = tuple(listed(str(cell)) for cell in WAY)
+    assert score(json.dumps({"path": WAY}), everything).grounded == 0.0
 
 
 JSON = st.recursive(

@@ -14,7 +14,7 @@ def task(gold, fields=("node_key",), scored=None, mode="set", template="node_by_
         task_id="t",
         template=template,
         question="Which?",
-        parameters={},
+        parameters={"label": "L", "property": "p", "value": 1},
         gold=gold,
         gold_size=len(gold),
         seed=0,
@@ -35,7 +35,11 @@ def keys(*names):
 
 
 def score(question, answer, *shown, setting="tools", **how) -> QuestionScore:
-    turns = [tool_turn(seen(call(number, value=number), rows)) for number, rows in enumerate(shown)]
+    """`shown`: rows with keys of nodes that a tool gives back, which all have the value that is asked for."""
+    found = [
+        [{"label": "L", "properties": {"key": key, "p": 1}} for row in rows for key in row.values()] for rows in shown
+    ]
+    turns = [tool_turn(seen(call(number, value=number), rows)) for number, rows in enumerate(found)]
     trajectory = episode(*turns, answer=answer if isinstance(answer, str) else json.dumps(answer), **how)
     return score_question(question, setting, trajectory, extract_rows(question, trajectory.reply))
 
@@ -50,9 +54,9 @@ def test_a_right_answer():
 @pytest.mark.parametrize(
     ("answer", "shown", "error"),
     [
-        (keys("a", "x"), keys("a", "b"), "hallucinated"),
-        (keys("a"), keys("a", "b"), "misreported"),
-        (keys("a", "c"), keys("a", "c"), "seen_but_wrong"),
+        (keys("a", "x"), keys("a", "b"), "invented"),
+        (keys("a"), keys("a", "b"), "misread"),
+        (keys("a"), keys("a"), "incomplete"),
         ("a and b", keys("a", "b"), "unreadable"),
         ("[]", keys("a", "b"), "no_answer"),
         ("", keys("a", "b"), "no_answer"),
@@ -67,25 +71,15 @@ def test_without_tools_nothing_can_be_verified():
     assert (result.grounded, result.evidence_sufficient, result.error_class) == (None, None, "unverifiable")
 
 
-def test_rows_given_without_any_call_are_hallucinated():
+def test_rows_given_without_any_call_are_invented():
     result = score(task(keys("a")), keys("b"))
-    assert (result.grounded, result.error_class) == (0.0, "hallucinated")
+    assert (result.grounded, result.error_class) == (0.0, "invented")
 
 
-def test_counts_stand_in_no_tool_result():
-    result = score(task([{"count": 3}], fields=("count",), template="node_count"), [{"count": 4}], keys("a", "b", "c"))
-    assert (result.grounded, result.evidence_sufficient, result.error_class) == (None, None, "unverifiable")
-    assert score(task([{"count": 3}], fields=("count",), template="node_count"), "3").correct
-
-
-def test_the_computed_field_of_a_row_needs_no_evidence():
-    question = task(
-        [{"node_key": "a", "rel_count": 5}],
-        fields=("node_key", "rel_count"),
-        mode="ties-allowed",
-        computed=("rel_count",),
-    )
-    assert score(question, [{"node_key": "a", "rel_count": "5"}], keys("a")).grounded == 1.0
+def test_a_question_without_evaluator_cannot_be_verified():
+    for more in ({"oracles": 1}, {"template": "somebody_elses"}):
+        result = score(task(keys("a"), **more), keys("b"), keys("a", "b"))
+        assert (result.grounded, result.evidence_sufficient, result.error_class) == (None, None, "unverifiable")
 
 
 @pytest.mark.parametrize(

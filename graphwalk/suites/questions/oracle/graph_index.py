@@ -1,7 +1,7 @@
 """A property graph as reference evaluators read it: plain rows, and who is next to whom."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -14,23 +14,29 @@ class GraphIndex:
 
     def __init__(self, graph: PropertyGraph) -> None:
         self.graph = graph
-        self.nodes: dict[str, Node] = {node.key: node for node in graph.nodes()}
-        self.nodes_of: dict[str, list[Node]] = defaultdict(list)
-        self.relationships_of: dict[str, list[Relationship]] = defaultdict(list)
-        self.outgoing: dict[str, list[Relationship]] = {key: [] for key in self.nodes}
+        self._arrange(graph.nodes(), graph.relationships())
+
+    def _arrange(self, nodes: Iterable[Node], relationships: Iterable[Relationship]) -> None:
+        self.nodes: dict[str, Node] = {node.key: node for node in nodes}
+        nodes_of: dict[str, list[Node]] = defaultdict(list)
+        relationships_of: dict[str, list[Relationship]] = defaultdict(list)
+        outgoing: dict[str, list[Relationship]] = {key: [] for key in self.nodes}
         for node in self.nodes.values():
-            self.nodes_of[node.label].append(node)
-        for relationship in graph.relationships():
-            self.relationships_of[relationship.type].append(relationship)
-            self.outgoing[relationship.source].append(relationship)
+            nodes_of[node.label].append(node)
+        for relationship in relationships:
+            relationships_of[relationship.type].append(relationship)
+            outgoing[relationship.source].append(relationship)
+        self.nodes_of: Mapping[str, list[Node]] = nodes_of
+        self.relationships_of: Mapping[str, list[Relationship]] = relationships_of
+        self.outgoing: Mapping[str, list[Relationship]] = outgoing
 
     @cached_property
-    def successors(self) -> dict[str, frozenset[str]]:
+    def successors(self) -> Mapping[str, frozenset[str]]:
         """Key → keys of the nodes that a relationship leads to."""
         return {key: frozenset(r.target for r in outgoing) for key, outgoing in self.outgoing.items()}
 
     @cached_property
-    def successor_labels(self) -> dict[str, frozenset[str]]:
+    def successor_labels(self) -> Mapping[str, frozenset[str]]:
         """Key → labels of these nodes."""
         return {key: frozenset(map(self.label, targets)) for key, targets in self.successors.items()}
 

@@ -7,9 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 from graphwalk.models.players.policy import Ask, Policy
 from graphwalk.models.players.scripted import AnswerNow
-from graphwalk.suites.questions.players.reading import neighborhood, nodes, read_rows, unique_values
+from graphwalk.suites.questions.players.reading import neighborhood, nodes, unique_values
 from graphwalk.suites.questions.players.walker import KEY, Centre
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.toolbox.encodings import read_rows
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 

@@ -4,7 +4,7 @@ from collections.abc import Generator, Sequence
 from typing import Any, Literal, TypeVar
 
 from graphwalk.models.players.policy import Ask
-from graphwalk.toolbox.encodings import Encoding, decode_rows, next_page
+from graphwalk.toolbox.encodings import next_page, read_rows
 from graphwalk.types.values import Row
 
 CALLS_PER_TURN = 256
@@ -13,18 +13,6 @@ CALLS_PER_TURN = 256
 T = TypeVar("T")
 Steps = Generator[list[Ask], list[str], T]
 """A part of a player: yields the calls of a turn, is sent their result texts, and returns what it found."""
-
-_ENCODINGS: tuple[Encoding, ...] = ("json", "compact", "csv")
-
-
-def read_rows(text: str) -> list[Row] | None:
-    """The rows of a tool result in whatever encoding it is; None for a message that is not a result."""
-    for encoding in _ENCODINGS:
-        try:
-            return decode_rows(text, encoding)
-        except ValueError:
-            continue
-    return None
 
 
 def read(asks: Sequence[Ask]) -> Steps[list[list[Row]]]:

@@ -1,0 +1,120 @@
+"""A small graph with its tools, and answers to questions about it after chosen calls."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.stores.cypher import render_cypher
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.store import GraphStore
+from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.prompts import tools_prompt
+from graphwalk.suites.questions.question import instantiate
+from graphwalk.suites.questions.scoring import QuestionScore, extract_rows, score_question
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.types.chat import Message, ToolCall
+from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.schema import Schema
+from graphwalk.types.values import Row, Value
+
+NODES = [
+    Node("a1", "A", {"p": 1, "name": "x"}),
+    Node("a2", "A", {"p": 2}),
+    Node("a3", "A", {"p": 1}),
+    Node("b1", "B", {"q": "red"}),
+    Node("b2", "B", {"q": "blue"}),
+    Node("c1", "C", {"q": "green"}),
+    Node("c2", "C", {}),
+]
+RELATIONSHIPS = [
+    Relationship("R", "a1", "b1", {"w": 1}),
+    Relationship("R", "a1", "b1", {"w": 1}),
+    Relationship("S", "a1", "c1", {"w": 2}),
+    Relationship("R", "a2", "b1", {"w": 2}),
+    Relationship("S", "b1", "c2", {"w": 5}),
+    Relationship("T", "c2", "c2", {}),
+]
+GRAPH = PropertyGraph.from_rows(NODES, RELATIONSHIPS)
+
+Asked = tuple[str, dict[str, Any]]
+
+
+def nodes(label: str, name: str, value: Value, **more: Any) -> Asked:
+    return "get_node_by_property", {"label": label, "property_name": name, "property_value": value, **more}
+
+
+def near(label: str, name: str, value: Value, **more: Any) -> Asked:
+    return "get_all_nearest_neighbors", {"label": label, "property_name": name, "property_value": value, **more}
+
+
+def values(entity: str, name: str = "key", kind: str = "node") -> Asked:
+    return "get_unique_property_values", {"entity_name": entity, "property_name": name, "entity_type": kind}
+
+
+LISTED = [
+    *(values(label) for label in "ABC"),
+    *(values("A", name) for name in ("p", "name")),
+    *(values(label, "q") for label in "BC"),
+    *(values(type_, "w", "relationship") for type_ in "RS"),
+]
+"""Everything that can be listed, which shows no relationship."""
+WALKED = [*(ask(node.label, "key", node.key) for node in NODES for ask in (nodes, near)), *LISTED]
+"""All there is."""
+
+
+@dataclass
+class Place:
+    """The graph with its tools."""
+
+    store: GraphStore
+    schema: Schema
+    agent: AgentConfig = AgentConfig()
+
+    async def results(self, asked: list[Asked]) -> list[ToolResult]:
+        toolbox = GraphToolbox(self.store, self.schema, agent=self.agent)
+        calls = [ToolCall(str(n), name, json.dumps(arguments)) for n, (name, arguments) in enumerate(asked)]
+        return [await toolbox.call(call) for call in calls]
+
+    async def score(
+        self, task: QuestionTask, answer: list[Row], asked: list[Asked], results: list[ToolResult] | None = None
+    ) -> QuestionScore:
+        shown = tuple(await self.results(asked) if results is None else results)
+        turns = (Turn(Message("assistant"), results=shown), Turn(Message("assistant", json.dumps(answer))))
+        prompt = tools_prompt(task.question, self.schema, self.agent)
+        trajectory = Trajectory(tuple(prompt), turns, ExitStatus.ANSWERED)
+        return score_question(task, "tools", trajectory, extract_rows(task, trajectory.reply))
+
+
+async def place(**agent: Any) -> Place:
+    store = await EmbeddedDatabase().load(GRAPH)
+    return Place(store, await store.schema(), AgentConfig(**agent))
+
+
+def task(template: str, **parameters: Value) -> QuestionTask:
+    """A question about the graph, with its target."""
+    kind = shipped_kinds()[template]
+    index = GraphIndex(GRAPH)
+    question = instantiate(kind, index, parameters)
+    assert question.right_rows is not None
+    gold = question.right_rows(index)
+    return QuestionTask(
+        task_id="t",
+        template=template,
+        question="Which?",
+        parameters=parameters,
+        gold=gold,
+        gold_size=len(gold),
+        seed=0,
+        graph_digest=GRAPH.digest,
+        category=kind.template.category,
+        cypher=render_cypher(question.cypher, question.identifiers),
+        cypher_parameters=question.values,
+        answer_fields=question.answer_fields,
+        scored_fields=kind.template.scored_fields or question.answer_fields,
+        mode=kind.template.mode,
+        template_version=1,
+    )
