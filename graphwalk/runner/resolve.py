@@ -12,6 +12,7 @@ from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.models.model import Model
+from graphwalk.models.prices import KnownPrice, own_price, published_price
 from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
 from graphwalk.report.declared import Reference, SuiteReport
 from graphwalk.runner.recorded import recorded_episodes
@@ -35,6 +36,8 @@ class Experiment:
     environment: Environment
     tools: tuple[Tool, ...]
     """Those that the agent is offered where a setting has tools."""
+    prices: Mapping[str, KnownPrice] = field(default_factory=dict)
+    """Of the models, the extractor among them, whose price is known."""
     given: Mapping[str, Model] = field(default_factory=dict)
     """Models that the caller has made, by the names under which `models` lists them."""
 
@@ -50,22 +53,26 @@ def resolve(
     keys: bool = True,
     person: bool = False,
     given: Mapping[str, Model] | None = None,
+    prices: Mapping[str, KnownPrice] | None = None,
 ) -> Experiment:
     """Look up what an experiment names. ConfigError for everything that is not there; with `keys`, for missing keys.
 
-    `person`: somebody sits there and can play. Models in `given` are there already, by name.
+    `person`: somebody sits there and can play. Models in `given` are there already, by name. `prices` are those that
+    the run began with; None: they are looked up.
     """
     suite = suite_named(config.suite.name)
     report = suite.report()
+    models = config.models or tuple(f"scripted/{name}" for name in suite.default_players)
     experiment = Experiment(
         config=config,
         suite=suite,
-        models=config.models or tuple(f"scripted/{name}" for name in suite.default_players),
+        models=models,
         options=CallOptions(**config.options.model_dump(), parallel_tool_calls=config.agent.parallel_tool_calls),
         report=report,
         reference=report.reference(config.reference) if config.reference else None,
         environment=environment,
         tools=_tools(config.agent, suite),
+        prices=_prices(config, models, environment) if prices is None else prices,
         given=given or {},
     )
     _ = config.agent.texts  # a wrong prompt is found now
@@ -90,6 +97,22 @@ def no_episode(config: AnyExperiment, models: tuple[str, ...]) -> ConfigError:
     return ConfigError(f"{config.name} has no episode: none of {', '.join(models)} plays {', '.join(config.settings)}")
 
 
+def asked_models(config: AnyExperiment, models: tuple[str, ...]) -> tuple[str, ...]:
+    """Those that play, and the one that reads answers."""
+    return models if config.extractor is None else (*models, config.extractor)
+
+
+def _prices(config: AnyExperiment, models: tuple[str, ...], environment: Environment) -> dict[str, KnownPrice]:
+    """What the user says comes first. Models that cost nothing have no price."""
+    found: dict[str, KnownPrice] = {}
+    for spec in asked_models(config, models):
+        own = config.prices.get(spec)
+        price = own_price(own) if own is not None else published_price(spec, environment)
+        if price is not None and not per_episode(spec):
+            found[spec] = price
+    return found
+
+
 def _tools(agent: AgentConfig, suite: Suite[Any, Any]) -> tuple[Tool, ...]:
     if agent.tools is not None and not suite.tools:
         raise ConfigError(f"agent.tools: the suite {suite.name} plays without tools", hint="leave the field out")
@@ -100,7 +123,7 @@ def _check_models(experiment: Experiment, keys: bool, person: bool) -> None:
     config, suite = experiment.config, experiment.suite
     if not experiment.models:
         raise ConfigError(f"no model is named, and the suite {suite.name} has no players of its own", hint="--model …")
-    for spec in (*experiment.models, *([config.extractor] if config.extractor else [])):
+    for spec in asked_models(config, experiment.models):
         provider, _, name = spec.partition("/")
         if spec not in experiment.given:
             check_name(spec)
@@ -113,9 +136,9 @@ def _check_models(experiment: Experiment, keys: bool, person: bool) -> None:
             recorded_episodes(spec)
         elif not per_episode(spec) and spec not in experiment.given and keys:
             open_model(spec, experiment.environment)
-        if config.limits.budget_usd is not None and not per_episode(spec) and spec not in config.prices:
+        if config.limits.budget_usd is not None and not per_episode(spec) and spec not in experiment.prices:
             raise ConfigError(
-                f"--budget-usd needs the price of {spec}, which its provider may not report",
+                f"--budget-usd needs the price of {spec}, which is not known",
                 hint=f"-o 'prices={{{spec}: {{input: 0.4, output: 1.6}}}}'   (US dollars per million tokens)",
             )
 
