@@ -29,6 +29,37 @@ _WORD = re.compile(r"[A-Z]{2,}|[A-Z]?[a-z]+|[A-Z]")
 _DIGITS = re.compile(r"\d{1,3}")
 _SIGN = re.compile(r"[^\w\s]|_")
 _BREAK = re.compile(r"\n| (?=\d)")
+_KEYWORDS = frozenset(
+    [
+        "AND",
+        "AS",
+        "ASC",
+        "BY",
+        "CALL",
+        "CREATE",
+        "DESC",
+        "DISTINCT",
+        "EXISTS",
+        "IN",
+        "IS",
+        "LIMIT",
+        "MATCH",
+        "MERGE",
+        "NOT",
+        "NULL",
+        "OPTIONAL",
+        "OR",
+        "ORDER",
+        "RETURN",
+        "SET",
+        "SKIP",
+        "UNION",
+        "UNWIND",
+        "WHERE",
+        "WITH",
+    ]
+)
+"""Capitals that tokenizers know as one word: those of Cypher. Names in capitals are random here."""
 _SYLLABLE = 4
 """Words of so many letters are mostly one token."""
 
@@ -84,7 +115,9 @@ def _by_rule(text: str) -> int:
         return 0
     total = 0.0
     for word in _WORD.findall(text):
-        if word[0] >= "a":
+        if word in _KEYWORDS:
+            total += 1.0
+        elif word[0] >= "a":
             total += 0.73 + 0.34 * max(0, len(word) - _SYLLABLE)
         else:
             total += 1.05 * len(word) if len(word) > 1 and word.isupper() else 1.8
