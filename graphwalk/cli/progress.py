@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -12,25 +12,39 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
+    from graphwalk.models.prices import KnownPrice
     from graphwalk.runlog.result import Result
     from graphwalk.runner.progress import Progress
+    from graphwalk.types.chat import Usage
 
 _QUIET_SECONDS = 10.0
+_TELLING = 5
+"""Episodes after which the cost of all is guessed from that of those done."""
 
 
 class Counts:
     """The numbers to show: episodes, correct answers so far, calls, tokens, cost."""
 
     def __init__(self) -> None:
-        self.episodes = self.done = self.scored = self.correct = self.failed = self.calls = self.tokens = 0
-        self.cost: float | None = None
+        self.episodes = self.done = self.scored = self.correct = self.failed = self.calls = 0
+        self.usage: Usage | None = None
+        """Of all episodes that are done, those of earlier processes too."""
+        self.unpriced = False
+        self.source = "its provider"
+
+    def price(self, spent: "Usage", prices: "Mapping[str, KnownPrice]") -> None:
+        self.usage = spent
+        self.unpriced = bool(spent.total_tokens) and spent.cost is None
+        if prices:
+            self.source = " and ".join(sorted({price.source for price in prices.values()}))
+        for model, price in prices.items():
+            say(f"price of {model}: {price}")
 
     def add(self, result: "Result") -> None:
         self.done += 1
         self.calls += len(result.trajectory.results)
-        self.tokens += result.usage.total_tokens
-        if result.usage.cost is not None:
-            self.cost = (self.cost or 0.0) + result.usage.cost
+        self.usage = result.usage if self.usage is None else self.usage + result.usage
+        self.unpriced |= bool(result.usage.total_tokens) and result.usage.cost is None
         if result.score is None:
             self.failed += 1
         else:
@@ -39,13 +53,23 @@ class Counts:
 
     def __str__(self) -> str:
         parts = [f"{self.correct}/{self.scored} correct", f"{self.calls} tool calls"]
-        if self.tokens:
-            parts.append(f"{self.tokens:,} tokens")
-        if self.cost is not None:
-            parts.append(f"${self.cost:.4f}")
+        if self.usage is not None and self.usage.total_tokens:
+            about = "about " if self.usage.estimated else ""
+            parts += [f"{about}{self.usage.total_tokens:,} tokens", self._cost(self.usage)]
         if self.failed:
             parts.append(f"{self.failed} failed")
         return " · ".join(parts)
+
+    def _cost(self, usage: "Usage") -> str:
+        """Cost so far and, when some episodes have shown it, what all of them may cost; unknown stays unknown."""
+        if usage.cost is None:
+            return "cost unknown"
+        if self.unpriced:
+            return f"${usage.cost:.4f} and unknown cost"
+        known = f"${usage.cost:.4f}"
+        if _TELLING <= self.done < self.episodes:
+            known += f" of about ${usage.cost / self.done * self.episodes:.2f}"
+        return f"{known} by {self.source}"
 
 
 class QuietProgress:
@@ -56,6 +80,9 @@ class QuietProgress:
         self._begun = self._said = time.monotonic()
 
     def planning(self, tasks: int) -> None: ...
+
+    def priced(self, spent: "Usage", prices: "Mapping[str, KnownPrice]") -> None:
+        self._counts.price(spent, prices)
 
     def started(self, episodes: int, done: int) -> None:
         self._counts.episodes, self._counts.done = episodes, done
@@ -82,7 +109,11 @@ class LiveProgress:
     def planning(self, tasks: int) -> None:
         self._bar.update(self._task, detail=f"{tasks} so far")
 
+    def priced(self, spent: "Usage", prices: "Mapping[str, KnownPrice]") -> None:
+        self._counts.price(spent, prices)
+
     def started(self, episodes: int, done: int) -> None:
+        self._counts.episodes, self._counts.done = episodes, done
         self._bar.update(self._task, description="episodes", total=episodes, completed=done, detail="")
 
     def finished(self, result: "Result") -> None:

@@ -174,7 +174,8 @@ def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool
 
 
 def _dry_run(experiment: "Experiment", json: bool) -> None:
+    from graphwalk.cli.dry_run import dry_run_text
     from graphwalk.runner.estimate import estimate_run
 
     estimate = run_async(estimate_run(experiment))
-    data(estimate.as_json() if json else estimate.as_text())
+    data(estimate.as_json() if json else dry_run_text(estimate))

@@ -18,11 +18,35 @@ class ModelOptions(Strict):
     extra: dict[str, Any] = Field(default_factory=dict)
 
 
-class Price(Strict):
-    """US dollars per million tokens, for models whose provider does not report cost."""
+class Rates(Strict):
+    """US dollars per million tokens."""
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)
+    cached_input: float | None = Field(default=None, ge=0)
+    """Input that the provider still held ready; None: as any other."""
+
+    def cost(self, new: int, cached: int, output: int) -> float:
+        """US dollars for so many tokens: input that is new, input from the provider's cache, output."""
+        cached_input = self.input if self.cached_input is None else self.cached_input
+        return (new * self.input + cached * cached_input + output * self.output) / 1_000_000
+
+
+class LongRates(Rates):
+    """The rates of a call whose whole input is longer than `above` tokens."""
+
+    above: PositiveInt
+
+
+class Price(Rates):
+    """What calls of a model cost where its provider does not report it."""
+
+    long: LongRates | None = None
+
+    def cost(self, new: int, cached: int, output: int) -> float:
+        if self.long is not None and new + cached > self.long.above:
+            return self.long.cost(new, cached, output)
+        return super().cost(new, cached, output)
 
 
 class Limits(Strict):

@@ -60,6 +60,9 @@ class Observations:
         return column
 
 
+_ESTIMATED = "Tokens, and cost by them, are partly estimates: a provider does not report what its calls take."
+
+
 def observe(results: Iterable[ResultRecord], suite: SuiteReport) -> Observations:
     """Read all measures off every result, in any order; of an episode that was run again the last one counts."""
     collected, baselines = _Collector(suite), _Collector(suite)
@@ -67,7 +70,7 @@ def observe(results: Iterable[ResultRecord], suite: SuiteReport) -> Observations
     for result in suite.records(results):
         collected.add(result)
         baselines.add_new(suite.baselines(result))
-        remarks.add(suite.remark(result))
+        remarks |= {suite.remark(result), _ESTIMATED if result["usage"].get("estimated") else None}
     return collected.observations(baselines.observations(), sorted(remark for remark in remarks if remark is not None))
 
 

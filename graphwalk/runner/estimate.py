@@ -1,96 +1,208 @@
-"""What a run would do and cost, without running it."""
+"""What a run would do and cost, without calling a model."""
 
 import json
-from collections import Counter
-from dataclasses import asdict, dataclass
-from typing import Any
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from statistics import fmean, variance
 
-from graphwalk.experiments.config import AnyExperiment
-from graphwalk.runner.plan import Plan, make_plan
-from graphwalk.runner.resolve import Experiment
+from graphwalk.config.calls import Price
+from graphwalk.models.prices import KnownPrice
+from graphwalk.models.tokens import tokenizer_of
+from graphwalk.runner.assumptions import assumptions
+from graphwalk.runner.par_walk import ParWalk, ParWalks, sizes_for
+from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
+from graphwalk.runner.resolve import Experiment, per_episode
+from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import Database
+from graphwalk.types.chat import Message
 
-_CHARACTERS_PER_TOKEN = 4
-"""A rule of thumb for English and JSON; tokenizers differ."""
-_ANSWER_TOKENS = 100
-"""Output of a turn: a call, or a short answer."""
+PLAYED_WHOLE = 600
+"""Plans with so many pairs of task and setting are played whole; of larger ones a sample is."""
+SAMPLE = 6
+"""Tasks that are played of each template, size and setting of a larger plan."""
+CACHED_FROM = 1024
+"""Tokens that the beginning of a call must have before providers hold it ready (OpenAI's and Anthropic's documentation
+of prompt caching)."""
 
 
 @dataclass
 class ModelEstimate:
-    """One model in one setting: at least so many calls and tokens, if it walks as straight as the expert."""
+    """One model in one setting, if it walks as straight as the expert. Sums over all episodes.
+
+    `new_tokens` and `repeated_tokens` are input; repeated is what a conversation sends again. `usd` prices repeated
+    input as cached where providers cache it, `usd_uncached` as new; None: unknown. `spread` is the half width of the
+    95 % interval of the input tokens as a share of them, 0 where all was played.
+    """
 
     model: str
     setting: str
+    tokenizer: str | None
+    """None: tokens are estimated by a rule."""
     episodes: int = 0
     model_calls: int = 0
     tool_calls: int = 0
-    input_tokens: int = 0
+    characters: int = 0
+    new_tokens: int = 0
+    repeated_tokens: int = 0
     output_tokens: int = 0
     usd: float | None = None
+    usd_uncached: float | None = None
+    spread: float = 0.0
+    assumed: int = 0
+    """Episodes for which there is no expert; one reply with the target stands in."""
+
+    @property
+    def input_tokens(self) -> int:
+        return self.new_tokens + self.repeated_tokens
 
 
 @dataclass
 class Estimate:
-    """A dry run: tasks, and per model and setting what a walk at par would take. Real models take more."""
+    """A dry run: tasks, and per model and setting what walks at par would take. Real models take more.
 
+    `played` of `pairs` pairs of task and setting were played. `notes` say what is assumed, one line each.
+    """
+
+    experiment: str
     tasks: dict[str, int]
     rows: list[ModelEstimate]
+    prices: dict[str, KnownPrice]
+    played: int
+    pairs: int
+    notes: list[str] = field(default_factory=list)
 
     def as_json(self) -> str:
-        return json.dumps(asdict(self), indent=2)
+        rows = [{**asdict(row), "input_tokens": row.input_tokens} for row in self.rows]
+        prices = {model: price.model_dump(mode="json") for model, price in self.prices.items()}
+        return json.dumps({**asdict(self), "rows": rows, "prices": prices}, indent=2)
 
-    def as_text(self) -> str:
-        lines = [f"{sum(self.tasks.values())} tasks: " + ", ".join(f"{n} {t}" for t, n in self.tasks.items()), ""]
-        lines.append(
-            f"{'model':<36} {'setting':<9} {'episodes':>8} {'calls':>7} {'tool calls':>10} {'tokens':>12}  cost"
-        )
-        for row in self.rows:
-            cost = "unknown (give prices)" if row.usd is None else f"${row.usd:.2f}"
-            tokens = row.input_tokens + row.output_tokens
-            lines.append(
-                f"{row.model:<36} {row.setting:<9} {row.episodes:>8} {row.model_calls:>7} {row.tool_calls:>10} "
-                f"{tokens:>12,}  {cost}"
-            )
-        return "\n".join(
-            [*lines, "", "At par, that is, if every model walks as straight as the expert: a lower bound."]
-        )
+
+@dataclass(frozen=True)
+class _Takes:
+    """What one episode takes."""
+
+    model_calls: float
+    tool_calls: float
+    characters: float
+    new: float
+    repeated: float
+    output: float
+    usd: float
+    usd_uncached: float
+    assumed: float
+
+
+Stratum = tuple[str, str, str, str]
+"""Model, setting, template, size: episodes that take about the same."""
 
 
 async def estimate_run(experiment: Experiment) -> Estimate:
-    """Make the tasks on the embedded engine, and add up what they take at par."""
+    """Make the tasks on the embedded engine, play the expert's part of them, and add up what it takes.
+
+    StoreError where a tool fails for the expert.
+    """
 
     async def open_scratch() -> Database:
         return EmbeddedDatabase()
 
     plan = await make_plan(experiment, open_scratch, lambda tasks: None)
-    rows: dict[tuple[str, str], ModelEstimate] = {}
+    strata: dict[Stratum, list[PlannedEpisode]] = defaultdict(list)
     for planned in plan.episodes:
-        key = planned.key.model, planned.key.setting
-        row = rows.setdefault(key, ModelEstimate(*key))
-        opening = await planned.opening(experiment)
-        characters = sum(len(message.content or "") for message in opening.prompt)
-        turns = (planned.task.par_turns or 1) if opening.toolbox is not None else 1
-        if opening.toolbox is not None:
-            characters += sum(len(json.dumps(tool.as_openai())) for tool in opening.toolbox.specs)
-            row.tool_calls += planned.task.par_calls or 0
-        row.episodes += 1
-        row.model_calls += turns
-        row.input_tokens += turns * characters // _CHARACTERS_PER_TOKEN
-        row.output_tokens += turns * _ANSWER_TOKENS
-    for row in rows.values():
-        row.usd = _cost(row, experiment.config)
-    return Estimate(_tasks_by_template(plan), list(rows.values()))
+        strata[_stratum(planned)].append(planned)
+    pairs = {(planned.key.task_id, planned.key.setting) for planned in plan.episodes}
+    walks, sizes = ParWalks(experiment), {model: sizes_for(model) for model in experiment.models}
+    rows: dict[tuple[str, str], list[tuple[int, int, Sequence[_Takes]]]] = defaultdict(list)
+    played: set[tuple[str, str]] = set()
+    for stratum, episodes in strata.items():
+        by_task = {planned.key.task_id: planned for planned in episodes}
+        chosen = _chosen(list(by_task), stratum, experiment.config.seed) if len(pairs) > PLAYED_WHOLE else by_task
+        played |= {(task, stratum[1]) for task in chosen}
+        size, price = sizes[stratum[0]], _price(experiment, stratum[0])
+        takes = [_takes(await walks.of(by_task[task]), size, price) for task in chosen]
+        rows[stratum[:2]].append((len(episodes), len(by_task), takes))
+    estimates = [_row(model, setting, parts, experiment) for (model, setting), parts in rows.items()]
+    estimate = Estimate(experiment.config.name, _by_template(plan), estimates, dict(experiment.prices), 0, len(pairs))
+    estimate.played = len(played)
+    estimate.notes += assumptions(experiment, estimate)
+    return estimate
 
 
-def _cost(row: ModelEstimate, config: AnyExperiment) -> float | None:
-    if row.model.startswith(("scripted/", "replay/")):
+def _stratum(planned: PlannedEpisode) -> Stratum:
+    facts = planned.world.world.facts
+    size = [str(facts[name]) for name in ("entry", "n") if name in facts]
+    return planned.key.model, planned.key.setting, planned.task.template, " ".join(size)
+
+
+def _chosen(tasks: list[str], stratum: Stratum, seed: int) -> Iterable[str]:
+    """A sample of tasks, the same for all models."""
+    draw = stdlib_random(seed, "estimate", *stratum[1:])
+    return tasks if len(tasks) <= SAMPLE else draw.sample(tasks, SAMPLE)
+
+
+def _price(experiment: Experiment, model: str) -> Price | None:
+    if per_episode(model):
+        return Price(input=0, output=0)
+    known = experiment.prices.get(model)
+    return None if known is None else known.price
+
+
+def _takes(walk: ParWalk, size: Callable[[Message | str], int], price: Price | None) -> _Takes:
+    calls = walk.tokens(size)
+    usd = usd_uncached = math.nan
+    if price is not None:
+        cached = [call.repeated if call.repeated >= CACHED_FROM else 0 for call in calls]
+        usd_uncached = sum(price.cost(call.new + call.repeated, 0, call.output) for call in calls)
+        usd = sum(
+            price.cost(call.new + call.repeated - held, held, call.output)
+            for call, held in zip(calls, cached, strict=True)
+        )
+    return _Takes(
+        len(calls),
+        walk.tool_calls,
+        walk.characters,
+        sum(call.new for call in calls),
+        sum(call.repeated for call in calls),
+        sum(call.output for call in calls),
+        usd,
+        usd_uncached,
+        walk.assumed,
+    )
+
+
+def _row(
+    model: str, setting: str, parts: Sequence[tuple[int, int, Sequence[_Takes]]], experiment: Experiment
+) -> ModelEstimate:
+    """Sums over strata: episodes × mean. `parts`: episodes and tasks of a stratum, and what was played of them."""
+
+    def total(name: str) -> float:
+        return sum(episodes * fmean(getattr(one, name) for one in takes) for episodes, _, takes in parts)
+
+    def dollars(name: str) -> float | None:
+        return None if _price(experiment, model) is None else total(name)
+
+    row = ModelEstimate(model, setting, tokenizer_of(model), sum(episodes for episodes, _, _ in parts))
+    row.model_calls, row.tool_calls = round(total("model_calls")), round(total("tool_calls"))
+    row.characters = round(total("characters"))
+    row.new_tokens, row.repeated_tokens = round(total("new")), round(total("repeated"))
+    row.output_tokens = round(total("output"))
+    row.usd, row.usd_uncached = dollars("usd"), dollars("usd_uncached")
+    row.assumed = round(total("assumed"))
+    row.spread = 1.96 * math.sqrt(sum(_variance(*part) for part in parts)) / max(1, row.input_tokens)
+    return row
+
+
+def _variance(episodes: int, tasks: int, takes: Sequence[_Takes]) -> float:
+    """Of a stratum's total of input tokens: that of a sample without putting back (Cochran, Sampling Techniques)."""
+    if len(takes) == tasks:
         return 0.0
-    price = config.prices.get(row.model)
-    return None if price is None else (row.input_tokens * price.input + row.output_tokens * price.output) / 1e6
+    return episodes**2 * (1 - len(takes) / tasks) * variance(one.new + one.repeated for one in takes) / len(takes)
 
 
-def _tasks_by_template(plan: Plan) -> dict[str, int]:
-    counts: Counter[Any] = Counter(task.template for task, _ in plan.tasks)
-    return dict(counts)
+def _by_template(plan: Plan) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for task, _ in plan.tasks:
+        counts[task.template] = counts.get(task.template, 0) + 1
+    return counts

@@ -41,7 +41,7 @@ class Players:
         config = experiment.config
         self.budget = Budget(config.limits.budget_tokens, config.limits.budget_usd)
         self._cache = None if replies is None else ReplyCache(replies, experiment.environment)
-        asked = {*experiment.models, *([experiment.extractor] if experiment.extractor else [])}
+        asked = set(experiment.asked)
         self._callers = {spec: self._caller(spec, note) for spec in asked if not per_episode(spec)}
         self._recorded = {spec: recorded_episodes(spec) for spec in experiment.models if spec.startswith("replay/")}
 
@@ -69,8 +69,6 @@ class Players:
     def caveats(self) -> Iterator[str]:
         """What a person should know about budgets and the reply cache."""
         budget, cache = self.budget, self._cache
-        if budget.tokens is not None and budget.used.input_tokens is None and cache:
-            yield "a provider reports no tokens, so that the token budget could not be kept"
         if budget.usd is not None and budget.unpriced:
             yield f"{budget.unpriced} replies have no known cost, so that the budget in dollars could not be kept"
         if cache is not None and cache.damaged:
@@ -78,12 +76,12 @@ class Players:
 
     def _caller(self, spec: str, note: Callable[[str], object]) -> Caller:
         experiment = self.experiment
-        config = experiment.config
+        config, known = experiment.config, experiment.prices.get(spec)
         return Caller(
             experiment.given.get(spec) or open_model(spec, experiment.environment),
             config.limits,
             config.agent,
-            price=config.prices.get(spec),
+            price=None if known is None else known.price,
             budget=self.budget,
             cache=self._cache,
             seed=config.seed,

@@ -1,8 +1,11 @@
 """What a run tells the person who waits for it."""
 
+from collections.abc import Mapping
 from typing import Protocol
 
+from graphwalk.models.prices import KnownPrice
 from graphwalk.runlog.result import Result
+from graphwalk.types.chat import Usage
 
 
 class Progress(Protocol):
@@ -10,6 +13,9 @@ class Progress(Protocol):
 
     def planning(self, tasks: int) -> None:
         """So many tasks are made so far."""
+
+    def priced(self, spent: Usage, prices: Mapping[str, KnownPrice]) -> None:
+        """What an earlier process spent on this run, and the prices by model that are known. Before `started`."""
 
     def started(self, episodes: int, done: int) -> None:
         """The plan is ready; `done` episodes were finished by an earlier process."""
@@ -25,6 +31,8 @@ class Silent:
     """Tells nobody."""
 
     def planning(self, tasks: int) -> None: ...
+
+    def priced(self, spent: Usage, prices: Mapping[str, KnownPrice]) -> None: ...
 
     def started(self, episodes: int, done: int) -> None: ...
 

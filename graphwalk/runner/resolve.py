@@ -12,6 +12,7 @@ from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.models.model import Model
+from graphwalk.models.prices import KnownPrice, own_price, published_price
 from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
 from graphwalk.report.declared import Reference, SuiteReport
 from graphwalk.runner.recorded import recorded_episodes
@@ -35,10 +36,17 @@ class Experiment:
     environment: Environment
     tools: tuple[Tool, ...]
     """Those that the agent is offered where a setting has tools."""
+    prices: Mapping[str, KnownPrice] = field(default_factory=dict)
+    """Of the models, the extractor among them, whose price is known."""
     given: Mapping[str, Model] = field(default_factory=dict)
     """Models that the caller has made, by the names under which `models` lists them."""
     extractor: str | None = None
     """The model of stage 2, None where there is none or it cannot be had."""
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The models that play, and the one that reads answers."""
+        return self.models if self.extractor is None else (*self.models, self.extractor)
 
     @property
     def without_stage_2(self) -> str | None:
@@ -60,24 +68,30 @@ def resolve(
     keys: bool = True,
     person: bool = False,
     given: Mapping[str, Model] | None = None,
+    prices: Mapping[str, KnownPrice] | None = None,
 ) -> Experiment:
     """Look up what an experiment names. ConfigError for everything that is not there; with `keys`, for missing keys.
 
-    `person`: somebody sits there and can play. Models in `given` are there already, by name.
+    `person`: somebody sits there and can play. Models in `given` are there already, by name. `prices` are those that
+    the run began with; None: they are looked up.
     """
     suite = suite_named(config.suite.name)
     report = suite.report()
+    models = config.models or tuple(f"scripted/{name}" for name in suite.default_players)
+    extractor = _extractor(config, environment, keys)
+    asked = models if extractor is None else (*models, extractor)
     experiment = Experiment(
         config=config,
         suite=suite,
-        models=config.models or tuple(f"scripted/{name}" for name in suite.default_players),
+        models=models,
         options=CallOptions(**config.options.model_dump(), parallel_tool_calls=config.agent.parallel_tool_calls),
         report=report,
         reference=report.reference(config.reference) if config.reference else None,
         environment=environment,
         tools=_tools(config.agent, suite),
+        prices=_prices(config, asked, environment) if prices is None else prices,
         given=given or {},
-        extractor=_extractor(config, environment, keys),
+        extractor=extractor,
     )
     _ = config.agent.texts  # a wrong prompt is found now
     STORES.origin(config.store)
@@ -99,6 +113,17 @@ def can_play(suite: Suite[Any, Any], model: str, setting: str, task: Any = None)
 
 def no_episode(config: AnyExperiment, models: tuple[str, ...]) -> ConfigError:
     return ConfigError(f"{config.name} has no episode: none of {', '.join(models)} plays {', '.join(config.settings)}")
+
+
+def _prices(config: AnyExperiment, asked: tuple[str, ...], environment: Environment) -> dict[str, KnownPrice]:
+    """What the user says comes first. Models that cost nothing have no price."""
+    found: dict[str, KnownPrice] = {}
+    for spec in asked:
+        own = config.prices.get(spec)
+        price = own_price(own) if own is not None else published_price(spec, environment)
+        if price is not None and not per_episode(spec):
+            found[spec] = price
+    return found
 
 
 def _tools(agent: AgentConfig, suite: Suite[Any, Any]) -> tuple[Tool, ...]:
@@ -124,7 +149,7 @@ def _check_models(experiment: Experiment, keys: bool, person: bool) -> None:
     config, suite = experiment.config, experiment.suite
     if not experiment.models:
         raise ConfigError(f"no model is named, and the suite {suite.name} has no players of its own", hint="--model …")
-    for spec in (*experiment.models, *([experiment.extractor] if experiment.extractor else [])):
+    for spec in experiment.asked:
         provider, _, name = spec.partition("/")
         if spec not in experiment.given:
             check_name(spec)
@@ -137,9 +162,9 @@ def _check_models(experiment: Experiment, keys: bool, person: bool) -> None:
             recorded_episodes(spec)
         elif not per_episode(spec) and spec not in experiment.given and keys:
             open_model(spec, experiment.environment)
-        if config.limits.budget_usd is not None and not per_episode(spec) and spec not in config.prices:
+        if config.limits.budget_usd is not None and not per_episode(spec) and spec not in experiment.prices:
             raise ConfigError(
-                f"--budget-usd needs the price of {spec}, which its provider may not report",
+                f"--budget-usd needs the price of {spec}, which is not known",
                 hint=f"-o 'prices={{{spec}: {{input: 0.4, output: 1.6}}}}'   (US dollars per million tokens)",
             )
 

@@ -15,7 +15,7 @@ from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.collection import rare_collection
 from graphwalk.runner.drift import settle
 from graphwalk.runner.episode import play
-from graphwalk.runner.manifest import new_manifest
+from graphwalk.runner.manifest import new_manifest, prices_in
 from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runner.players import Players
 from graphwalk.runner.progress import Progress
@@ -77,7 +77,8 @@ async def resume_run(
             error.hint = error.hint or f"texts as the run began with them are in {folder.texts_path}"
             raise
         manifest["config"] = config.model_dump(mode="json")
-        return await _Run(resolve(config, environment, given=given), folder, progress, manifest).work()
+        experiment = resolve(config, environment, given=given, prices=prices_in(manifest))
+        return await _Run(experiment, folder, progress, manifest).work()
 
 
 class _Run:
@@ -118,6 +119,7 @@ class _Run:
             players.budget.charge(tally.usage)
         if self.experiment.without_stage_2:
             self.progress.note(self.experiment.without_stage_2)
+        self.progress.priced(tally.usage, self.experiment.prices)
         self.progress.started(len(plan.episodes), len(tally.status_of))
         pending = iter([planned for planned in plan.episodes if planned.key not in tally.status_of])
         writer = self.folder.results_writer()

@@ -54,13 +54,17 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and cost as the provider reports them; None where it does not say. `cost` is in US dollars."""
+    """Tokens and cost as the provider reports them; None where it does not say. `cost` is in US dollars.
+
+    `estimated`: it reported no tokens, and some of these are a pessimistic estimate (`graphwalk.models.calls.charge`).
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
     reasoning_tokens: int | None = None
     cached_tokens: int | None = None
     cost: float | None = None
+    estimated: bool = False
 
     def __add__(self, other: "Usage") -> "Usage":
         """Sum; known + unknown is known, so that one silent reply does not hide what the others reported."""
@@ -70,6 +74,7 @@ class Usage:
             _sum(self.reasoning_tokens, other.reasoning_tokens),
             _sum(self.cached_tokens, other.cached_tokens),
             None if self.cost is None and other.cost is None else (self.cost or 0.0) + (other.cost or 0.0),
+            self.estimated or other.estimated,
         )
 
     @property

@@ -238,7 +238,7 @@ async def test_planted_secrets_reach_no_file(tmp_path: Path) -> None:
         assert file.is_dir() or secret not in file.read_text()
 
 
-async def test_a_token_budget_that_nobody_can_keep_is_said(tmp_path: Path) -> None:
+async def test_a_token_budget_is_kept_by_an_estimate_where_nothing_is_reported(tmp_path: Path) -> None:
     notes: list[str] = []
 
     class Listening(Silent):
@@ -246,5 +246,22 @@ async def test_a_token_budget_that_nobody_can_keep_is_said(tmp_path: Path) -> No
             notes.append(text)
 
     async with ModelServer(lambda request: Answer(chat("[]", usage=None))) as server:
-        await start(tmp_path / "run", local(**{"limits.budget_tokens": 5}), served(server), Listening())
-    assert ["no tokens" in note for note in notes] == [True]
+        limits = {"limits.budget_tokens": 5, "limits.max_concurrency": 1}
+        done = await start(tmp_path / "run", local(**limits), served(server), Listening())
+    assert done.budget_reached
+    assert len(server.requests) == 1
+    assert ["does not report" in note for note in notes] == [True]
+
+
+async def test_the_price_that_a_run_began_with_stays(tmp_path: Path) -> None:
+    prices = {"openai-api/local/m": {"input": 1.0, "output": 1.0}}
+    async with ModelServer(lambda request: Answer(chat("[]", usage=(500_000, 500_000)))) as server:
+        await start(tmp_path / "run", local(prices=prices, **{"limits.budget_usd": 3.0}), served(server))
+        path = tmp_path / "run" / "run.json"
+        manifest = json.loads(path.read_text())
+        assert manifest["prices"]["openai-api/local/m"]["source"] == "the experiment"
+        manifest["prices"]["openai-api/local/m"] |= {"source": "a list of then", "price": {"input": 3.0, "output": 3.0}}
+        path.write_text(json.dumps(manifest))
+        await resume(tmp_path / "run", served(server), budget_usd=1000.0)
+    costs = {record["usage"]["cost"] for record in records(tmp_path / "run")}
+    assert costs == {1.0, 3.0}

@@ -36,9 +36,20 @@ def openai_api(name: str, environment: Environment) -> Model:
     spec = f"openai-api/{name}"
     if not model:
         raise ConfigError(f"{spec!r} names no model", hint="write it as openai-api/NAME/MODEL")
-    variable = re.sub(r"\W", "_", server).upper()
-    base_url = environment.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
-    return OpenAIChatModel(spec, _endpoint(variable, base_url, environment), model)
+    variable = _variable(server)
+    address = environment.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
+    return OpenAIChatModel(spec, _endpoint(variable, address, environment), model)
+
+
+def base_url(spec: str, environment: Environment) -> str | None:
+    """The address that the environment gives for a model of this file; None where it gives none."""
+    provider, _, name = spec.partition("/")
+    variable = _variable(name.partition("/")[0]) if provider == "openai-api" else "OPENAI"
+    return environment.get(f"{variable}_BASE_URL")
+
+
+def _variable(server: str) -> str:
+    return re.sub(r"\W", "_", server).upper()
 
 
 def _openai_endpoint(environment: Environment) -> Endpoint:

@@ -1,12 +1,9 @@
-"""What a run may spend, and what a call costs where the provider does not say."""
+"""What a run may spend."""
 
 from dataclasses import dataclass
 
-from graphwalk.config.calls import Price
 from graphwalk.errors import ModelError
 from graphwalk.types.chat import Usage
-
-_MILLION = 1_000_000
 
 
 class BudgetSpentError(ModelError):
@@ -42,10 +39,3 @@ class Budget:
         return (self.tokens is not None and self.used.total_tokens >= self.tokens) or (
             self.usd is not None and (self.used.cost or 0.0) >= self.usd
         )
-
-
-def cost_of(usage: Usage, price: Price) -> float | None:
-    """US dollars; what the provider itself reports comes first. None where it reports neither cost nor tokens."""
-    if usage.cost is not None or usage.input_tokens is None or usage.output_tokens is None:
-        return usage.cost
-    return (usage.input_tokens * price.input + usage.output_tokens * price.output) / _MILLION

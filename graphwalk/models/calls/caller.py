@@ -8,8 +8,9 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits, Price
 from graphwalk.errors import ModelError
 from graphwalk.models.backends.failure import OverloadedError
-from graphwalk.models.calls.budget import Budget, cost_of
+from graphwalk.models.calls.budget import Budget
 from graphwalk.models.calls.cache import ReplyCache, RequestKeys
+from graphwalk.models.calls.charge import charged
 from graphwalk.models.calls.rate_limit import RateLimiter
 from graphwalk.models.model import Model
 from graphwalk.models.protocol.text_protocol import TextProtocol
@@ -24,8 +25,8 @@ class Caller:
     """Calls one model for all episodes of a run, and closes it at the end.
 
     Every reply is charged to the budget, those out of the cache too, so that a resumed run ends where an undisturbed
-    one does. `note` is told of long pauses. `first_wait` (seconds) bounds the wait before the second try; the bound
-    doubles from try to try.
+    one does. `note` is told of long pauses, and of a provider that does not report what calls take. `first_wait`
+    (seconds) bounds the wait before the second try; the bound doubles from try to try.
     """
 
     def __init__(
@@ -51,6 +52,9 @@ class Caller:
         self._cache = cache
         self._draw = stdlib_random(seed, "retry", model.name)
         self._first_wait = first_wait
+        self._note = note
+        self._silent = False
+        """It was announced that the provider does not report what calls take."""
         self._limiter = RateLimiter(
             limits.max_concurrency,
             limits.requests_per_minute,
@@ -114,10 +118,12 @@ class Caller:
             except ModelError as error:
                 self._refuse_endless_pause(error)
                 raise
-            if self._price is not None:
-                reply = replace(reply, usage=replace(reply.usage, cost=cost_of(reply.usage, self._price)))
+            reply = replace(reply, usage=charged(reply, messages, tools, self.name, self._price))
             self._budget.charge(reply.usage)
-            slot.used = reply.usage.total_tokens or slot.expected
+            slot.used = reply.usage.total_tokens
+        if reply.usage.estimated and not self._silent:
+            self._silent = True
+            self._note(f"{self.name} does not report what calls take; tokens and cost of its replies are estimated")
         return reply
 
     def _refuse_endless_pause(self, error: ModelError) -> None:

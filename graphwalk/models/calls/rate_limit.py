@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from graphwalk.errors import ModelError
 from graphwalk.models.backends.failure import OverloadedError
+from graphwalk.models.tokens import count_messages
 from graphwalk.types.chat import Message
 
-_CHARACTERS_PER_TOKEN = 4
 _LONG_PAUSE = 60.0
 _LONGEST_SLEEP = 1.0
 
@@ -89,7 +89,7 @@ class RateLimiter:
         """An estimate of what a call takes; 0 where tokens are not limited."""
         if not self._token_seconds:
             return 0
-        return sum(len(message.content or "") for message in messages) // _CHARACTERS_PER_TOKEN
+        return count_messages(messages)
 
     def _succeeded(self, epoch: int) -> None:
         if epoch == self._epoch and self._allowed < self._most:

@@ -5,9 +5,10 @@ from contextlib import suppress
 
 import pytest
 
-from graphwalk.config.calls import Limits, Price
-from graphwalk.models.calls.budget import Budget, BudgetSpentError, cost_of
+from graphwalk.config.calls import Limits, LongRates, Price
+from graphwalk.models.calls.budget import Budget, BudgetSpentError
 from graphwalk.models.calls.caller import Caller
+from graphwalk.models.calls.charge import cost_of
 from graphwalk.types.chat import CallOptions, Usage
 from tests.models.player import ASK, Player, said
 
@@ -44,12 +45,14 @@ def test_no_limit_is_never_spent_and_unknown_cost_is_counted() -> None:
     [
         (Usage(1_000_000, 500_000), 4.0),
         (Usage(1_000_000, 500_000, cost=0.5), 0.5),
+        (Usage(1_000_000, 500_000, cost=0.0), 4.0),
+        (Usage(1_000_000, 500_000, cached_tokens=400_000), 3.4),
         (Usage(1_000_000, None), None),
         (Usage(), None),
     ],
 )
 def test_prices(usage: Usage, cost: float | None) -> None:
-    assert cost_of(usage, Price(input=2.0, output=4.0)) == cost
+    assert cost_of(usage, Price(input=2.0, output=4.0, cached_input=0.5)) == cost
 
 
 async def test_a_priced_reply_is_charged_with_its_price() -> None:
@@ -82,3 +85,31 @@ async def test_a_spent_budget_ends_a_long_queue_at_once() -> None:
         calls = (model.complete(ASK, (), CallOptions()) for _ in range(64))
         outcomes = await asyncio.gather(*calls, return_exceptions=True)
     assert [type(outcome) for outcome in outcomes].count(BudgetSpentError) == 63
+
+
+def test_long_calls_may_cost_more() -> None:
+    price = Price(input=1.0, output=2.0, long=LongRates(above=1000, input=10.0, output=20.0))
+    assert [price.cost(new, 500, 1) for new in (500, 501)] == [1002e-6, 10030e-6]
+
+
+@pytest.mark.parametrize("usage", [Usage(), Usage(0, 0), Usage(0, 0, cost=0.0)], ids=["none", "0", "free"])
+async def test_a_budget_ends_where_a_provider_reports_nothing(usage: Usage) -> None:
+    notes: list[str] = []
+    player = Player(said("a reply of several words", usage=usage))
+    budget = Budget(usd=0.01)
+    price = Price(input=10.0, output=100.0)
+    model = Caller(player, Limits(), price=price, budget=budget, note=notes.append)
+    while not budget.exhausted and len(player.sent) < 20:
+        reply = await model.complete(ASK, (), CallOptions())
+    assert 1 < len(player.sent) < 20
+    assert reply.usage.estimated
+    assert reply.usage.output_tokens >= 6
+    assert ["does not report" in note for note in notes] == [True]
+
+
+async def test_what_is_reported_stays_as_it_is() -> None:
+    model = Caller(Player(said("x", usage=Usage(10, None))), Limits())
+    usage = (await model.complete(ASK, (), CallOptions())).usage
+    assert (usage.input_tokens, usage.estimated) == (10, True)
+    model = Caller(Player(said("x", usage=Usage(10, 5))), Limits())
+    assert (await model.complete(ASK, (), CallOptions())).usage == Usage(10, 5)

@@ -38,7 +38,7 @@ async def replies(path: Path, player: Player, episode: str = "e", calls: int = 3
 
 
 async def test_a_resumed_episode_pays_nothing(tmp_path: Path) -> None:
-    said_first = [FULL, said("b"), said("c")]
+    said_first = [FULL, said("b", usage=Usage(1, 1)), said("c", usage=Usage(2, 1))]
     first = await replies(tmp_path / "c", Player(*said_first))
     later = Player(ModelError("must not be called"))
     assert first == said_first == await replies(tmp_path / "c", later)
@@ -70,10 +70,11 @@ def test_keys_of_earlier_runs_are_still_the_same() -> None:
 
 
 async def test_failures_are_not_kept(tmp_path: Path) -> None:
-    player = Player(ModelError("no"), said("yes"))
+    yes = said("yes", usage=Usage(1, 1))
+    player = Player(ModelError("no"), yes)
     with pytest.raises(ModelError):
         await replies(tmp_path / "c", player)
-    assert (await replies(tmp_path / "c", player, calls=1)) == [said("yes")]
+    assert (await replies(tmp_path / "c", player, calls=1)) == [yes]
 
 
 async def test_a_torn_last_line_is_dropped_at_every_byte(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from graphwalk.models.backends.failure import OverloadedError
 from graphwalk.models.backends.openai_chat import OpenAIChatModel
 from graphwalk.models.calls.caller import Caller
 from graphwalk.seeds import stdlib_random
-from graphwalk.types.chat import CallOptions
+from graphwalk.types.chat import CallOptions, Usage
 from tests.models.player import ASK, Player, said
 from tests.models.server import Answer, ModelServer, chat, error
 
@@ -74,7 +74,7 @@ async def test_the_deadline_from_outside_ends_any_wait() -> None:
 
 
 async def test_an_endless_pause_fails_the_call_and_no_other() -> None:
-    player = Player(OverloadedError("slow down", retryable=True, retry_after=1e9), said("ok"))
+    player = Player(OverloadedError("slow down", retryable=True, retry_after=1e9), said("ok", usage=Usage(1, 1)))
     notes: list[str] = []
     model = Caller(player, Limits(pause_seconds=120), note=notes.append)
     with pytest.raises(
@@ -84,7 +84,7 @@ async def test_an_endless_pause_fails_the_call_and_no_other() -> None:
     assert "limits.pause_seconds" in failure.value.hint
     assert len(player.sent) == 1
     async with asyncio.timeout(1):
-        assert await model.complete(ASK, (), CallOptions()) == said("ok")
+        assert (await model.complete(ASK, (), CallOptions())).message == said("ok").message
     assert notes == []
 
 

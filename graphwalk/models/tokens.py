@@ -1,0 +1,127 @@
+"""How many tokens a text has: by the model's own tokenizer where it is at hand, else by a rule.
+
+The tables of OpenAI's tokenizers come with the package `bpe-openai` (the extra `tokens`); nothing is downloaded. The
+rule counts pieces that tokenizers keep together. Its weights are a least-squares fit to `o200k_base` over all that
+models read and write here; `python -m benchmarks.token_ratios` shows how far off it is for each kind of text
+(docs/running.md, What it will cost).
+"""
+
+import json
+import re
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+
+from graphwalk.types.chat import Message, ToolSpec
+
+RULE_ERROR = 0.2
+"""The rule is off by at most this share of OpenAI's tokenizers' number, on each kind of text that was measured."""
+MESSAGE_TOKENS = 4
+"""What chat formats put around a message: who speaks, and where it begins and ends."""
+CALL_TOKENS = 6
+"""The same for a tool call: the marks around name and arguments."""
+
+_MODELS = (
+    ("o200k_base", re.compile(r"(?:chatgpt|gpt)-(?:4o|4\.1|[5-9]|oss)|o[1-9](?:-|$)")),
+    ("cl100k_base", re.compile(r"gpt-(?:4|3\.5)")),
+)
+_WORD = re.compile(r"[A-Z]{2,}|[A-Z]?[a-z]+|[A-Z]")
+_DIGITS = re.compile(r"\d{1,3}")
+_SIGN = re.compile(r"[^\w\s]|_")
+_BREAK = re.compile(r"\n| (?=\d)")
+_KEYWORDS = frozenset(
+    [
+        "AND",
+        "AS",
+        "ASC",
+        "BY",
+        "CALL",
+        "CREATE",
+        "DESC",
+        "DISTINCT",
+        "EXISTS",
+        "IN",
+        "IS",
+        "LIMIT",
+        "MATCH",
+        "MERGE",
+        "NOT",
+        "NULL",
+        "OPTIONAL",
+        "OR",
+        "ORDER",
+        "RETURN",
+        "SET",
+        "SKIP",
+        "UNION",
+        "UNWIND",
+        "WHERE",
+        "WITH",
+    ]
+)
+"""Capitals that tokenizers know as one word: those of Cypher. Names in capitals are random here."""
+_SYLLABLE = 4
+"""Words of so many letters are mostly one token."""
+
+
+def count_tokens(text: str, model: str | None = None) -> tuple[int, bool]:
+    """(tokens, whether that is exact). Exact where `model`, a `provider/model` or a bare name, has a known tokenizer
+    that is installed; else an estimate, off by `RULE_ERROR` at most on texts like ours.
+    """
+    tokenizer = tokenizer_of(model)
+    return (_by_rule(text), False) if tokenizer is None else (_encoder(tokenizer)(text), True)
+
+
+def count_messages(messages: Iterable[Message], model: str | None = None) -> int:
+    """Tokens of messages as a model reads them, with what chat formats put around them."""
+    return sum(
+        count_tokens(message_text(message), model)[0] + MESSAGE_TOKENS + CALL_TOKENS * len(message.tool_calls)
+        for message in messages
+    )
+
+
+def tokenizer_of(model: str | None) -> str | None:
+    """The name of the model's tokenizer; None where it is unknown or not installed."""
+    name = (model or "").rpartition("/")[2]
+    found = next((tokenizer for tokenizer, names in _MODELS if names.match(name)), None)
+    return found if found is not None and _encoder(found) is not _by_rule else None
+
+
+def message_text(message: Message) -> str:
+    """All that a model reads of a message."""
+    return (message.content or "") + "".join(call.name + call.arguments for call in message.tool_calls)
+
+
+def tools_text(tools: Sequence[ToolSpec]) -> str:
+    """Tool specifications as they are sent; "" without tools."""
+    return json.dumps([tool.as_openai() for tool in tools], separators=(",", ":")) if tools else ""
+
+
+@cache
+def _encoder(tokenizer: str) -> Callable[[str], int]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the package opens its tables in an older way
+        try:
+            import bpe_openai
+        except ImportError:
+            return _by_rule
+        encoding = bpe_openai.get_encoding(tokenizer)
+    return lambda text: len(encoding.encode_ordinary(text))
+
+
+def _by_rule(text: str) -> int:
+    """Words by length, capitals and random names more; digits in threes; signs; what is not ASCII one by one."""
+    if not text:
+        return 0
+    total = 0.0
+    for word in _WORD.findall(text):
+        if word in _KEYWORDS:
+            total += 1.0
+        elif word[0] >= "a":
+            total += 0.73 + 0.34 * max(0, len(word) - _SYLLABLE)
+        else:
+            total += 1.05 * len(word) if len(word) > 1 and word.isupper() else 1.8
+    total += 1.9 * len(_DIGITS.findall(text)) + 0.41 * len(_SIGN.findall(text)) + 1.25 * len(_BREAK.findall(text))
+    if not text.isascii():
+        total += sum(character > "\x7f" for character in text)
+    return max(1, round(total))

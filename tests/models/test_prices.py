@@ -1,0 +1,48 @@
+"""Prices from a maintained list, kept with the run."""
+
+import pytest
+
+from graphwalk.config.calls import Price
+from graphwalk.environment import Environment
+from graphwalk.models.prices import KnownPrice, published_price
+
+
+def price(model: str, **variables: str) -> KnownPrice | None:
+    return published_price(model, Environment(variables))
+
+
+@pytest.mark.parametrize("provider", ["openai", "openai-chat", "openai-responses"])
+def test_a_listed_model_has_its_price(provider: str) -> None:
+    known = price(f"{provider}/gpt-4.1-mini")
+    assert known is not None
+    assert known.price == Price(input=0.4, output=1.6, cached_input=0.1)
+    assert known.source == "genai-prices"
+    assert known.version
+    assert known.date
+
+
+@pytest.mark.parametrize(
+    ("model", "variables"),
+    [
+        ("openai/no-such-model", {}),
+        ("openai/gpt-4.1", {"OPENAI_BASE_URL": "http://127.0.0.1:8080/v1"}),
+        ("openai-api/local/gpt-4.1", {"LOCAL_BASE_URL": "http://127.0.0.1:8080/v1"}),
+        ("openai-api/local/gpt-4.1", {}),
+        ("langchain/some_package.Chat/gpt-4.1", {}),
+        ("scripted/expert", {}),
+    ],
+)
+def test_what_is_not_known_stays_unknown(model: str, variables: dict[str, str]) -> None:
+    assert price(model, **variables) is None
+
+
+def test_a_gateway_has_its_own_prices() -> None:
+    assert price("openai-api/router/openai/gpt-4.1", ROUTER_BASE_URL="https://openrouter.ai/api/v1") is not None
+
+
+def test_long_calls_have_their_own_price() -> None:
+    known = price("langchain/langchain_google_genai.ChatGoogleGenerativeAI/gemini-2.5-pro")
+    assert known is not None
+    assert known.price.long is not None
+    assert known.price.long.above == 200_000
+    assert known.price.long.input > known.price.input
