@@ -5,12 +5,12 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.clustered_outcomes import Cell, beta_binomial, latent_normal
+from benchmarks.markers import DOCS, write_between_markers
 from graphwalk.scoring.statistics import Estimate, compare, estimate_means, estimate_shares, outcomes_of, paired
 from graphwalk.scoring.statistics.estimates import clustered
 from graphwalk.scoring.statistics.student import t_quantile
@@ -18,7 +18,7 @@ from graphwalk.scoring.statistics.wilson import wilson_bounds
 from graphwalk.seeds import generator
 
 CELLS = [Cell(*levels) for levels in product((5, 10, 30), (0.0, 0.1, 0.3), (1, 4), (0.1, 0.5, 0.95))]
-PAGE = Path(__file__).parent.parent / "docs" / "statistics.md"
+PAGE = DOCS / "statistics.md"
 METHODS = ("ours", "n_eff ≤ n", "t", "episodes", "ours, beta")
 TESTS = ("t", "sign-flip", "mid-p", "McNemar", "covered")
 _EPISODES_AT_ONCE = 1_000_000
@@ -139,7 +139,7 @@ def main() -> None:
         table("Intervals of an accuracy: % that hold it", (*METHODS, "width"), covered, dict.fromkeys(METHODS, hold)),
         table("Two equal players: % with p ≤ 0.05", TESTS, rejected, of_tests),
     ]
-    write_between_markers(PAGE, "\n\n".join([_heading(options.draws, tests), *tables]))
+    write_between_markers(PAGE, "coverage", "\n\n".join([_heading(options.draws, tests), *tables]))
     print(f"{PAGE}: {time.perf_counter() - begun:.0f} s")
 
 
@@ -149,14 +149,6 @@ def _heading(draws: int, tests: int) -> str:
         f"Made by `make coverage`: {draws:,} experiments per line for the intervals (Monte Carlo error at 95 %: "
         f"±{errors[0]:.1f}), {tests:,} for the tests (at 5 %: ±{errors[1]:.1f}). ↓ below the aim, ↑ above it."
     )
-
-
-def write_between_markers(page: Path, text: str) -> None:
-    """Replace what stands between the two markers of the page."""
-    begin, end = "<!-- coverage: begin -->", "<!-- coverage: end -->"
-    before, rest = page.read_text(encoding="utf-8").split(begin)
-    _, after = rest.split(end)
-    page.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -69,9 +69,8 @@ class Walk:
         if self.opening.toolbox is None:
             return False
         calls = sum(len(turn.results) for turn in turns)
-        return len(turns) >= self.config.turn_limit or (
-            self.config.call_limit is not None and calls >= self.config.call_limit
-        )
+        limits = ((len(turns), self.config.turn_limit), (calls, self.config.call_limit))
+        return any(limit is not None and number >= limit for number, limit in limits)
 
 
 async def run_episode(walk: Walk) -> Trajectory:

@@ -6,7 +6,10 @@ from typing import Any
 from graphwalk.runlog.result import Result
 from graphwalk.types.episode import Score
 
-_OF_TASK = ("template", "question", "gold", "gold_size", "par_turns", "par_calls")
+_OF_TASK = (
+    *("template", "question", "gold", "gold_size"),
+    *("par_turns", "par_calls", "par_input_tokens", "par_output_tokens"),
+)
 _OF_USAGE = ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "cost")
 
 

@@ -33,6 +33,10 @@ def graph(
     values: Annotated[int | None, typer.Option(help="Values that a property can take.")] = None,
     mean_degree: Annotated[float | None, typer.Option(help="Mean number of outgoing relationships.")] = None,
     density: Annotated[float | None, typer.Option(help="Probability of a relationship, in place of a degree.")] = None,
+    pair_fraction: Annotated[
+        float | None, typer.Option(help="Share of all ordered pairs of labels that a relationship type spans.")
+    ] = None,
+    hops: Annotated[int | None, typer.Option(help="Longest walk that questions about it ask for: 2 or 3.")] = None,
     missing_rate: Annotated[float | None, typer.Option(help="Share of properties left out.")] = None,
     self_loops: Annotated[
         bool | None, typer.Option("--self-loops", help="Allow relationships from a node to itself.")
@@ -57,6 +61,8 @@ def graph(
         "values": values,
         "mean_degree": mean_degree,
         "density": density,
+        "pair_fraction": pair_fraction,
+        "hops": hops,
         "missing_rate": missing_rate,
         "self_loops": self_loops,
         "parallel_relationships": parallel,

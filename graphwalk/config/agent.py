@@ -13,7 +13,8 @@ from graphwalk.config.strict import NameOrPath, Strict
 class AgentConfig(Strict):
     """The agent and its ablation switches (docs/method.md, Agent and Tools)."""
 
-    turn_limit: PositiveInt = 30
+    turn_limit: PositiveInt | None = None
+    """Turns after which the answer is asked for. None: in an experiment what its suite says, else no limit."""
     tool_protocol: Literal["native", "text", "auto"] = "auto"
     parallel_tool_calls: bool = True
     max_calls_per_turn: PositiveInt = 256

@@ -3,7 +3,7 @@
 from typing import Any, Generic, TypeVar
 
 import yaml
-from pydantic import Field, PositiveInt, model_validator
+from pydantic import Field, PositiveInt, ValidationInfo, field_validator, model_validator
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits, ModelOptions, Price
@@ -43,7 +43,7 @@ class ExperimentConfig(Strict, Generic[C]):
     """Where graphs are kept: "embedded", "neo4j", or a store of another package."""
     keep: bool = False
     """Leave the graphs in Neo4j when the run is done."""
-    agent: AgentConfig = AgentConfig()
+    agent: AgentConfig = Field(default=AgentConfig(), validate_default=True)
     options: ModelOptions = ModelOptions()
     limits: Limits = Limits()
     prices: dict[str, Price] = Field(default_factory=dict)
@@ -51,6 +51,15 @@ class ExperimentConfig(Strict, Generic[C]):
     """The model of stage 2; its name alone, or with `required`."""
     reference: str | None = None
     """The paper's table to set beside ours: "table_1_mazes", "table_2_questions", …"""
+
+    @field_validator("agent")
+    @classmethod
+    def _as_many_turns_as_the_suite_says(cls, agent: AgentConfig, info: ValidationInfo) -> AgentConfig:
+        """So that a run records the number, and a resumed one has it still."""
+        suite = info.data.get("suite")
+        if agent.turn_limit is not None or suite is None:
+            return agent
+        return agent.model_copy(update={"turn_limit": suite_class(suite.name).turn_limit})
 
     def as_yaml(self) -> str:
         """The experiment with all its fields, as a file that can be run."""

@@ -15,6 +15,8 @@ FORMAT = 2
 """Version of the fingerprint; those of other versions are compared by what comes out (`outcome`)."""
 _FREE = ("limits", "keep")
 """Fields of the configuration that change how fast a run goes or what stays behind, and nothing that it measures."""
+_COUNTED = frozenset({"par_input_tokens", "par_output_tokens"})
+"""Fields of a task that depend on how tokens are counted, and decide nothing."""
 _CODE = (
     "agent",
     "config/prompts.py",
@@ -33,7 +35,7 @@ _SHOWING = frozenset({"report", "pictures", "commands", "person"})
 def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
     """What must be the same when a run goes on. `scorer` is what `graphwalk rescore` may bring up to date."""
     frozen = {k: v for k, v in experiment.config.model_dump(mode="json").items() if k not in _FREE}
-    tasks = "\n".join(task.model_dump_json() for task, _ in plan.tasks)
+    tasks = "\n".join(task.model_dump_json(exclude=set(_COUNTED)) for task, _ in plan.tasks)
     return {
         "format": FORMAT,
         "config": {**frozen, "models": list(experiment.models)},

@@ -106,7 +106,8 @@ class ParWalks:
         experiment = self._experiment
         setting, task = planned.key.setting, planned.task
         expert = EXPERT in experiment.suite.players and can_play(experiment.suite, f"scripted/{EXPERT}", setting, task)
-        player = await self._expert(planned) if expert else _Target(task, experiment.agent.turn_limit)
+        limit = experiment.agent.turn_limit or experiment.suite.turn_limit
+        player = await self._expert(planned) if expert else _Target(task, limit)
         listener = _Listener(player, self._text)
         walk = Walk(await planned.opening(experiment), listener, experiment.agent, experiment.options)
         try:

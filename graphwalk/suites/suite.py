@@ -101,6 +101,8 @@ class Suite(ABC, Generic[C, T]):
     """Names of the scripted models: `scripted/expert`, …"""
     default_players: ClassVar[tuple[str, ...]] = ()
     """Those that run when the user names no model."""
+    turn_limit: ClassVar[int] = 30
+    """Turns of an episode with tools, unless the experiment says otherwise (`agent.turn_limit`)."""
     commands: ClassVar[str | None] = None
     """Module with `GENERATE` and `EXPORT`: command name → function for `graphwalk generate|export` (Typer)."""
 

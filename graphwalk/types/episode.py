@@ -19,7 +19,8 @@ class Task(BaseModel):
 
     `template` is the question's name, the algorithm, or "maze"; `graph_digest` the digest of the graph it is about.
     `gold` is the target in the form of the suite, `gold_size` its number of rows. `par_turns` and `par_calls` are
-    what the scripted expert needs, None where a suite has no such thing.
+    what the scripted expert needs, `par_input_tokens` and `par_output_tokens` what a model would read and write on the
+    same walk (docs/method.md, Questions); None where a suite has no such thing.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -35,6 +36,8 @@ class Task(BaseModel):
     graph_digest: str
     par_turns: int | None = None
     par_calls: int | None = None
+    par_input_tokens: int | None = Field(default=None, exclude_if=lambda tokens: tokens is None)
+    par_output_tokens: int | None = Field(default=None, exclude_if=lambda tokens: tokens is None)
 
 
 class ExitStatus(StrEnum):

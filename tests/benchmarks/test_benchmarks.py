@@ -5,9 +5,10 @@ from itertools import islice
 
 import pytest
 
-from benchmarks import graphs, model_calls, start_up, tool_calls
+from benchmarks import ablation_tools, answer_sizes, graphs, model_calls, start_up, tool_calls, where_walking_pays
 from benchmarks.measure import Row, table
 from graphwalk.environment import Environment
+from graphwalk.suites.questions.catalogue import shipped_kinds
 from tests.neo4j_servers import RELEASE_NAMES
 
 
@@ -48,6 +49,41 @@ def test_tool_calls_on_neo4j() -> None:
 @pytest.mark.usefixtures("server_in_environment")
 def test_loading() -> None:
     assert all(row.ratio for row in graphs.measure_loading(quick=True, full=False))
+
+
+async def test_where_walking_pays_is_measured_and_laid_out() -> None:
+    costs = {100: await where_walking_pays.measure(100, graphs=1)}
+    assert set(costs[100].walks) == set(shipped_kinds())
+    assert all(tokens > costs[100].openings[0] for walks in costs[100].walks.values() for tokens in walks)
+    assert costs[100].text("graphml") > costs[100].text("json") > costs[100].text("incidence") > 100
+    assert "| walk, `node_count` |" in where_walking_pays.tables(costs)
+
+
+def test_walking_pays_from_where_it_stays_cheaper() -> None:
+    def costs(walk: int) -> where_walking_pays.Costs:
+        made = where_walking_pays.Costs()
+        made.walks["q"].append(walk)
+        made.texts["json"].append(100)
+        return made
+
+    by_size = {10: costs(90), 20: costs(110), 50: costs(99), 100: costs(10)}
+    assert where_walking_pays.pays_from(by_size, "q", "json") == 50
+    assert where_walking_pays.pays_from({10: costs(90), 20: costs(100)}, "q", "json") is None
+
+
+def test_the_expert_loses_what_a_part_of_the_tools_shows() -> None:
+    right = {name: ablation_tools.measured("scripted/expert", agent)[0] for name, agent in ABLATED.items()}
+    whole, no_directions = (int(cell.split()[0]) for cell in right.values())
+    assert right["whole"] == "36 of 36"
+    assert no_directions < whole / 2
+
+
+ABLATED = {"whole": {}, "no directions": ablation_tools.VARIANTS["no directions"]}
+
+
+async def test_answer_sizes() -> None:
+    sizes = await answer_sizes.answer_sizes("paper-100", graphs=1, per_question=8)
+    assert max(sizes["variable_hop_path"]) > 100
 
 
 def test_a_ratio_is_the_median_of_the_ratios_of_pairs() -> None:

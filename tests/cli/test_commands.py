@@ -1,5 +1,6 @@
 """The command line as a person uses it: real processes, exit codes, words."""
 
+import inspect
 import json
 import os
 import subprocess
@@ -9,7 +10,10 @@ from typing import Any
 
 import pytest
 
+from graphwalk.cli import generate
 from graphwalk.experiments.loading import shipped_experiments
+from graphwalk.graphs.files.formats import load_graph
+from graphwalk.graphs.random.spec import GraphSpec
 
 
 def graphwalk(
@@ -139,6 +143,15 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     estimate = json.loads(done.stdout)
     assert sum(estimate["tasks"].values()) == 12
     assert not list(tmp_path.iterdir())
+
+
+def test_every_field_of_a_graph_is_an_option(tmp_path: Path) -> None:
+    given = graphwalk("generate", "graph", "--hops", 2, "--pair-fraction", 1, "--out", tmp_path / "g.json")
+    assert given.returncode == 0, given.stderr
+    spec = load_graph(tmp_path / "g.json").spec
+    assert (spec["hops"], spec["pair_fraction"]) == (2, 1.0)
+    asked = set(inspect.signature(generate.graph).parameters) | {"parallel_relationships", "offset", "count"}
+    assert set(GraphSpec.model_fields) <= asked
 
 
 def tasks_of(folder: Path, hash_seed: str) -> str:

@@ -67,7 +67,7 @@ def _draw_pools(rng: np.random.Generator, words: WordMaker, spec: GraphSpec) -> 
 def _draw_pool(rng: np.random.Generator, words: WordMaker, size: int) -> tuple[Value, ...]:
     """Random words, or numbers below 1000 whose second decimal is not zero, so that all show two."""
     if rng.integers(0, 2):
-        return tuple(words.words(size, shortest=4))
+        return tuple(words.words(size))
     tenths, hundredths = np.divmod(distinct_integers(rng, 90_000, size), 9)
     return tuple(((10 * tenths + hundredths + 1) / 100).tolist())
 

@@ -14,7 +14,8 @@ _VOWELS = np.frombuffer(b"aeiou", dtype=np.uint8)
 _CONSONANTS = np.frombuffer(b"bcdfghjkmnpqrstvwxyz", dtype=np.uint8)
 """Without l, which looks like 1."""
 _DIGITS = np.frombuffer(b"0123456789", dtype=np.uint8)
-_LONGEST = 8
+_SHORTEST, _LONGEST = 4, 8
+"""Letters of a word, as in the paper."""
 _KEY_SPARSITY = 20
 """One in this many possible keys exists, so that an invented key hardly ever does."""
 
@@ -48,17 +49,17 @@ def english_words() -> frozenset[str]:
 
 
 class WordMaker:
-    """Makes words of alternating consonants and vowels, at most 8 letters long; no two differ only in case."""
+    """Makes words of 4 to 8 letters, consonants and vowels in turn; no two differ only in case."""
 
     def __init__(self, rng: np.random.Generator) -> None:
         self._rng = rng
         self._taken: set[str] = set()
 
-    def words(self, count: int, shortest: int = 5) -> list[str]:
-        """`count` new words in lower case, of `shortest` to 8 letters."""
+    def words(self, count: int) -> list[str]:
+        """`count` new words in lower case."""
         found: list[str] = []
         while len(found) < count:
-            for word in self._draw(count - len(found), shortest):
+            for word in self._draw(count - len(found)):
                 if word not in self._taken and word not in CYPHER_WORDS and word not in english_words():
                     self._taken.add(word)
                     found.append(word)
@@ -70,12 +71,12 @@ class WordMaker:
     def relationship_types(self, count: int) -> list[str]:
         return [word.upper() for word in self.words(count)]
 
-    def _draw(self, count: int, shortest: int) -> list[str]:
+    def _draw(self, count: int) -> list[str]:
         vowel_first = self._rng.integers(0, 2, (count, 1))
         is_vowel = (np.arange(_LONGEST) + vowel_first) % 2 == 1
         vowels = _VOWELS[self._rng.integers(0, len(_VOWELS), (count, _LONGEST))]
         consonants = _CONSONANTS[self._rng.integers(0, len(_CONSONANTS), (count, _LONGEST))]
-        lengths = self._rng.integers(shortest, _LONGEST + 1, (count, 1))
+        lengths = self._rng.integers(_SHORTEST, _LONGEST + 1, (count, 1))
         letters = np.where(is_vowel, vowels, consonants)
         return _texts(np.where(np.arange(_LONGEST) < lengths, letters, 0).astype(np.uint8))
 

@@ -41,7 +41,7 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
     tools: ClassVar[tuple[str, ...]] = MAZE_TOOLS
     players: ClassVar[tuple[str, ...]] = tuple(WALKERS)
     default_players: ClassVar[tuple[str, ...]] = ("expert", "depth_first", "random", "flawed")
-
+    turn_limit: ClassVar[int] = 60
     commands: ClassVar[str | None] = "graphwalk.suites.mazes.commands"
 
     def worlds(self, config: MazesConfig, seed: int) -> Iterator[World]:
@@ -75,8 +75,7 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         assert store is not None
         task = make_task(world.source, world.digest, entry=world.facts["entry"], strict=config.strict, agent=agent)
         await check_target(task, store)
-        played = await expert_walk(task, store)
-        return [task.model_copy(update={"par_turns": played.turns, "par_calls": played.calls})]
+        return [(await expert_walk(task, store)).as_par_of(task)]
 
     def can_play(self, player: str, setting: str, task: MazeTask | None = None) -> bool:
         """Walkers see a maze through its tools."""
@@ -163,7 +162,8 @@ async def expert_walk(task: MazeTask, store: GraphStore) -> Played:
     """The expert's episode against the tools, which proves that they suffice. OracleError where its path is wrong."""
     start, goal = str(task.start), str(task.goal)
     toolbox = MazeToolbox(store, task.size, start, strict=task.strict)
-    played = await drive(walker_named("expert", start, goal, stdlib_random(0, "expert")), toolbox)
+    prompt = tools_prompt(task, await store.schema(), AgentConfig())
+    played = await drive(walker_named("expert", start, goal, stdlib_random(0, "expert")), toolbox, prompt)
     path = [int(key) for key in extract_path(played.answer).answer or ()]
     if not path or path_error(task.maze, path):
         raise OracleError(

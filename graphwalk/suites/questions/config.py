@@ -1,14 +1,16 @@
 """Which questions are asked on which graphs."""
 
+from collections.abc import Mapping
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import PositiveInt, field_validator
+from pydantic import Field, PositiveInt, field_validator
 
 from graphwalk.config.strict import NameOrPath, SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
+from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
 
 
 class QuestionsConfig(SuiteConfig):
@@ -20,6 +22,13 @@ class QuestionsConfig(SuiteConfig):
     """Questions that ship, by name, and the user's own, by the path of their YAML file; None: all twelve."""
     per_question: PositiveInt = 1
     """Tasks per graph and question."""
+    answer_rows: tuple[RowBounds, ...] = Field(default=(ANY_ROWS,), min_length=1)
+    """How many rows right answers have; of several bounds, `per_question` tasks within each."""
+
+    @field_validator("answer_rows", mode="before")
+    @classmethod
+    def _one_or_several(cls, bounds: Any) -> Any:
+        return (bounds,) if isinstance(bounds, Mapping) else bounds
 
     @field_validator("questions")
     @classmethod

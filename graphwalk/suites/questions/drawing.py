@@ -1,6 +1,8 @@
-"""Drawing parameters, so that a question has an answer on its graph, is not trivial, and can be written down."""
+"""Drawing parameters, so that a question has an answer on its graph, and is not trivial."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import islice
 from random import Random
 
 from graphwalk.errors import ConfigError
@@ -9,16 +11,15 @@ from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.oracle.scratch import Scratch
 from graphwalk.suites.questions.parameter_space import ParameterSpace
 from graphwalk.suites.questions.question import instantiate
+from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
 from graphwalk.suites.questions.template import QuestionTemplate
 from graphwalk.suites.questions.worth_asking import has_answer, is_worth_asking, known_rows
 from graphwalk.types.values import Value
 
 TRIES = 20_000
-"""Draws before a graph is said not to host a question; the presets need a few hundred at most."""
+"""Choices looked at before a graph is said not to host a question; the presets need a few hundred at most."""
 TRIES_BY_QUERY = 2_000
-"""The same where every draw takes a query, because the question has no evaluator."""
-LONG_ROWS = 20_000
-"""Rows of good but long answers that are looked at before the shortest of them is taken."""
+"""The same where every choice takes a query, because the question has no evaluator."""
 
 Drawn = tuple[Value, ...]
 """The parameters of a question in the template's order."""
@@ -31,54 +32,75 @@ async def draw_parameters(
     random: Random,
     scratch: Scratch,
     taken: Collection[Drawn] = (),
+    bounds: RowBounds = ANY_ROWS,
 ) -> dict[str, Value]:
-    """Parameters that are not in `taken`. ConfigError says why the graph cannot host the question (again)."""
-    template = kind.template
-    seen: set[Drawn] = set(taken)
-    unanswered = trivial = 0
-    long: list[tuple[int, dict[str, Value]]] = []
-    for _ in range(TRIES_BY_QUERY if kind.python is None else TRIES):
-        parameters = space.draw(template, random)
-        if parameters is None or tuple(parameters.values()) in seen:
+    """Parameters that are not in `taken`, uniformly among all that are worth asking about and keep the `bounds`.
+
+    ConfigError says why the graph cannot host the question (again).
+    """
+    search = _Search(kind.template, bounds, space.size(kind.template), len(taken))
+    most = TRIES_BY_QUERY if kind.python is None else TRIES
+    for number in islice(_shuffled(search.size, random), most + len(taken)):
+        parameters = space.at(kind.template, number)
+        if tuple(parameters.values()) in taken:
             continue
-        seen.add(tuple(parameters.values()))
         question = instantiate(kind, index, parameters)
         rows = await known_rows(question, index, scratch)
         if not has_answer(question, rows):
-            unanswered += 1
+            search.unanswered += 1
+        elif not bounds.hold(len(rows)):
+            search.out_of_bounds += 1
         elif not await is_worth_asking(question, index, rows, scratch):
-            trivial += 1
-        elif len(rows) <= template.preferred_rows:
-            return parameters
+            search.trivial += 1
         else:
-            long.append((len(rows), parameters))
-            if sum(size for size, _ in long) > LONG_ROWS:
-                break
-    if long:
-        return min(long, key=lambda found: found[0])[1]
-    raise _not_hosted(template, index, unanswered, trivial, len(taken))
+            return parameters
+    raise search.in_vain(index)
 
 
-def _not_hosted(
-    template: QuestionTemplate, index: GraphIndex, unanswered: int, trivial: int, taken: int
-) -> ConfigError:
-    if unanswered or trivial:
-        reason = f"of {unanswered + trivial} choices tried, {unanswered} have no answer and {trivial} a trivial one"
-    elif taken:
-        reason = "there are no other parameters for it"
-    else:
-        reason = "it takes " + " and ".join(_needs(template))
-    again = f" {taken + 1} times" if taken else ""
-    return ConfigError(
-        f"the graph {index.graph.digest[:12]} ({index.graph.node_count} nodes, {index.graph.relationship_count} "
-        f"relationships) cannot host the question {template.name}{again}: {reason}",
-        hint="take a graph with more nodes or relationships, ask fewer questions of a kind, or leave this one out",
-    )
+def _shuffled(size: int, random: Random) -> Iterator[int]:
+    """The numbers below `size` in random order: Fisher and Yates's shuffle, of which only what was moved is kept."""
+    moved: dict[int, int] = {}
+    for place in range(size):
+        other = random.randrange(place, size)
+        yield moved.get(other, other)
+        moved[other] = moved.pop(place, place)
 
 
-def _needs(template: QuestionTemplate) -> list[str]:
+@dataclass
+class _Search:
+    """What was looked at in vain, for the message that says so."""
+
+    template: QuestionTemplate
+    bounds: RowBounds
+    size: int
+    taken: int
+    unanswered: int = 0
+    out_of_bounds: int = 0
+    trivial: int = 0
+
+    def in_vain(self, index: GraphIndex) -> ConfigError:
+        again = f" {self.taken + 1} times" if self.taken else ""
+        graph = index.graph
+        hint = "take a graph with more nodes or relationships, ask fewer questions of a kind, or leave this one out"
+        return ConfigError(
+            f"the graph {graph.digest[:12]} ({graph.node_count} nodes, {graph.relationship_count} relationships) "
+            f"cannot host the question {self.template.name}{again}: {self._reason()}",
+            hint=f"give other bounds in suite.answer_rows, or {hint}" if self.out_of_bounds else hint,
+        )
+
+    def _reason(self) -> str:
+        tried = self.unanswered + self.out_of_bounds + self.trivial
+        if not tried:
+            return "there are no other parameters for it" if self.size else f"it takes {_needs(self.template)}"
+        choices = f"{tried:,}" if tried + self.taken >= self.size else f"{tried:,} of {self.size:,}"
+        other_sizes = [f"{self.out_of_bounds} not {self.bounds} rows"] if self.bounds != ANY_ROWS else []
+        told = [f"{self.unanswered} have no answer", *other_sizes, f"{self.trivial} a trivial one"]
+        return f"of {choices} choices tried, {', '.join(told[:-1])} and {told[-1]}"
+
+
+def _needs(template: QuestionTemplate) -> str:
     """What a graph must have for the parameters to be drawn at all, in words."""
     roles = {parameter.role for parameter in template.parameters.values()}
     labels = "two labels" if any(p.differs_from for p in template.parameters.values()) else "a label"
     words = {"label": labels, "relationship_type": "a relationship type", "property": "properties"}
-    return [word for role, word in words.items() if role in roles]
+    return " and ".join(word for role, word in words.items() if role in roles)

@@ -1,7 +1,7 @@
 """Questions on property graphs, as a suite."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
@@ -12,6 +12,7 @@ from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import Database, GraphStore
+from graphwalk.suites.drive import Played
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.making import make_tasks
@@ -63,7 +64,8 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         agent: AgentConfig = AgentConfig(),
     ) -> list[QuestionTask]:
         assert store is not None
-        return await tasks_in(_graph(world), store, config.kinds, seed=seed, per_question=config.per_question)
+        kinds, number, rows = config.kinds, config.per_question, config.answer_rows
+        return await tasks_in(_graph(world), store, kinds, seed=seed, per_question=number, answer_rows=rows)
 
     def can_play(self, player: str, setting: str, task: QuestionTask | None = None) -> bool:
         """Players walk by tools; those that follow a plan need a question that has one."""
@@ -111,19 +113,17 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
 
 
 async def tasks_in(
-    graph: PropertyGraph, store: GraphStore, kinds: Sequence[QuestionKind], *, seed: int, per_question: int
+    graph: PropertyGraph, store: GraphStore, kinds: Sequence[QuestionKind], **drawing: Any
 ) -> list[QuestionTask]:
-    """The questions about a graph that a store holds, with the turns and calls that the expert needs."""
+    """The questions about a graph that a store holds, with their par. `drawing`: see `make_tasks`."""
     schema = await store.schema()
     toolbox = GraphToolbox(store, schema)
 
-    async def expert_par(task: QuestionTask) -> tuple[int, int]:
+    async def expert_par(task: QuestionTask) -> Played:
         return await par(task, schema, toolbox)
 
     scratch: Database = EmbeddedDatabase()
-    return await make_tasks(
-        graph, store, seed=seed, kinds=kinds, per_question=per_question, par=expert_par, load=scratch.load
-    )
+    return await make_tasks(graph, store, kinds=kinds, par=expert_par, load=scratch.load, **drawing)
 
 
 async def tasks_on(

@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.row_bounds import RowBounds
 from graphwalk.suites.questions.template import Category, Mode
 from graphwalk.types.episode import Task
 from graphwalk.types.values import Row, Value
@@ -33,6 +34,8 @@ class QuestionTask(Task):
     """1: the target comes from Cypher alone, and no evaluator confirms it. Written only then."""
     computed: tuple[str, ...] | None = Field(default=None, exclude_if=lambda computed: computed is None)
     """Answer fields that stand in no tool result; None: those of the question of this name that ships."""
+    answer_rows: RowBounds | None = Field(default=None, exclude_if=lambda bounds: bounds is None)
+    """The bounds within which the question was drawn; None: any number of rows."""
 
     @property
     def computed_fields(self) -> frozenset[str]:

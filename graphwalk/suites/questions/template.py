@@ -75,8 +75,6 @@ class QuestionTemplate(Strict):
     candidates: tuple[str, ...] = ()
     """Parameters that span all rows an answer can have (nodes of a label, relationships of a type, values of a
     property); none where rows hold computed values."""
-    preferred_rows: PositiveInt = 50
-    """Parameters are drawn so that the gold answer is no longer, where the graph allows."""
     drawing: Drawing = Drawing()
 
     @field_validator("parameters")

@@ -12,7 +12,7 @@ from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.types.graph import MISSING, Column, Node, PropertyGraph, Relationship
 from tests.graphs.graphs import specs
 
-PAPER_100_SEED_7 = "52bf39c50194429a3cf10f03c21ee95c2ceadd01f9072944f31cceb60c4f25bc"
+PAPER_100_SEED_7 = "a745cd6599c1517db6b1ddb7912b0aea4d50d7a654ddf201735582b4a721de2a"
 LARGE = GraphSpec(nodes=4000, labels=5, relationship_types=3, properties=2, values=10, mean_degree=5)
 
 PRINT_HASHES = """

@@ -17,10 +17,11 @@ def test_the_dictionary_knows_english() -> None:
 
 def test_words_are_distinct_and_mean_nothing() -> None:
     maker = WordMaker(seeds.generator(1, "test"))
-    words = [*maker.words(20_000, shortest=4), *(w.lower() for w in maker.labels(50) + maker.relationship_types(50))]
+    words = [*maker.words(20_000), *(w.lower() for w in maker.labels(50) + maker.relationship_types(50))]
     assert len(set(words)) == len(words)
     assert not set(words) & (english_words() | CYPHER_WORDS)
     assert all(re.fullmatch("[a-z]{4,8}", word) for word in words)
+    assert {len(word) for word in words} == {4, 5, 6, 7, 8}
 
 
 def test_words_run_through_the_dictionary(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks.clustered_outcomes import TASKS, Cell, beta_binomial, latent_normal
-from benchmarks.coverage import coverage, rejections, table, write_between_markers
+from benchmarks.coverage import coverage, rejections, table
+from benchmarks.markers import write_between_markers
 
 
 @pytest.mark.parametrize("cell", [Cell(5, 0.3, 1, 0.95), Cell(10, 0.3, 4, 0.1), Cell(30, 0.3, 1, 0.95)], ids=str)
@@ -46,7 +47,7 @@ def test_the_page_keeps_what_stands_around_the_markers(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("above\n<!-- coverage: begin -->\nold\n<!-- coverage: end -->\nbelow\n", encoding="utf-8")
     rows = [(Cell(5, 0.1, 1, 0.95), {"ours": 0.9712}), (Cell(5, 0.1, 4, 0.95), {"ours": 0.9704})]
-    write_between_markers(page, table("Title", ("ours",), rows, {"ours": range(93, 97)}))
+    write_between_markers(page, "coverage", table("Title", ("ours",), rows, {"ours": range(93, 97)}))
     text = page.read_text(encoding="utf-8")
     assert text.startswith("above\n<!-- coverage: begin -->\n**Title**\n")
     assert "| 5 | 0.1 | 1 | 0.95 | 97.1 ↑ |\n| 5 | 0.1 | 4 | 0.95 | 97.0 |\n| | | | in the aim | 1 (↓ 0, ↑ 1) |" in text

@@ -37,6 +37,7 @@ async def test_one_task_per_maze_with_par() -> None:
         assert task.graph_digest == maze_graph(task.maze).digest
         assert task.par_turns is not None
         assert task.par_calls is not None
+        assert (task.par_input_tokens or 0) > (task.par_output_tokens or 0) > task.par_calls
         # every step of the way is a visit, then come the call for the path, and the answer
         assert task.par_turns == task.par_calls + 1 >= task.shortest_path_length + 3
         assert MazeTask.model_validate_json(task.model_dump_json()) == task
@@ -78,6 +79,14 @@ def test_the_shipped_experiments_can_be_generated(name: str) -> None:
     assert isinstance(suite_named(asked.suite.name), MazesSuite)
     assert list(MazesSuite().worlds(asked.suite, asked.seed))
     assert asked.agent.turn_limit == (30 if name == "paper-table-1" else 60)
+
+
+def test_a_maze_has_sixty_turns_unless_the_experiment_says_otherwise() -> None:
+    assert config({}).agent.turn_limit == 60
+    asked = {"name": "mine", "suite": {"name": "mazes"}, "agent": {"think": False, "turn_limit": 9}}
+    assert load_experiment(asked).agent.turn_limit == 9
+    assert load_experiment({**asked, "suite": {"name": "questions"}, "agent": {"think": False}}).agent.turn_limit == 30
+    assert load_experiment(asked, ["agent.turn_limit=null"]).as_yaml().count("turn_limit: 60") == 1
 
 
 async def test_two_hundred_episodes_at_once_are_the_same_as_one_by_one() -> None:

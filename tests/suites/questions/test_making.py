@@ -11,6 +11,7 @@ from graphwalk.errors import OracleError
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GRAPH_PRESETS, GraphSpec
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
+from graphwalk.suites.drive import Played
 from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds
 from graphwalk.suites.questions.making import make_tasks
 from graphwalk.suites.questions.oracle.rows import same_rows
@@ -34,7 +35,6 @@ async def test_every_preset_hosts_all_twelve_questions(preset: str) -> None:
         for task in tasks:
             assert len(task.gold) == task.gold_size > 0
             assert all(row.keys() == set(task.answer_fields) for row in task.gold)
-            assert task.gold_size <= 200, "too long to write down"
             assert set(task.scored_fields) <= set(task.answer_fields)
 
 
@@ -52,8 +52,12 @@ async def test_the_unscoped_cypher_of_a_record_gives_its_gold() -> None:
     store = await EmbeddedDatabase().load(graph)
     for task in await make_tasks(graph, store, seed=4):
         rows = await store.run(task.cypher, task.cypher_parameters)
-        assert same_rows(rows, task.gold)
-        assert len(rows) == task.gold_size
+        if task.mode == "ties-allowed":
+            assert len(rows) == 1
+            assert rows[0] in task.gold
+        else:
+            assert same_rows(rows, task.gold)
+            assert len(rows) == task.gold_size
 
 
 async def test_a_task_survives_json() -> None:
@@ -111,13 +115,14 @@ async def test_another_seed_draws_other_parameters() -> None:
 
 
 async def test_par_comes_from_its_hook() -> None:
-    async def par(task: QuestionTask) -> tuple[int, int]:
-        return len(task.parameters), task.gold_size
+    async def par(task: QuestionTask) -> Played:
+        return Played("", len(task.parameters), task.gold_size, 7, 5)
 
     graph = generate_graph(GraphSpec(preset="paper-100"), 0)
     store = await EmbeddedDatabase().load(graph)
     (task,) = await make_tasks(graph, store, seed=0, kinds=choose_kinds(["path_finding"]), par=par)
     assert (task.par_turns, task.par_calls) == (3, task.gold_size)
+    assert (task.par_input_tokens, task.par_output_tokens) == (7, 5)
 
 
 class ForgetfulStore(EmbeddedStore):

@@ -1,17 +1,29 @@
-"""Par: turns and calls of the expert, and what happens when it finds another answer."""
+"""Par: turns, calls and tokens of the expert, and what happens when it finds another answer."""
+
+import json
+from collections.abc import Sequence
 
 import pytest
 
+from graphwalk.agent.loop import Walk, run_episode
+from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.models.players.policy import Ask, Policy
+from graphwalk.models.players.scripted import ScriptedModel
+from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.drive import Played, drive
+from graphwalk.suites.drive import drive
 from graphwalk.suites.questions.making import make_tasks
 from graphwalk.suites.questions.par import par
+from graphwalk.suites.questions.players.expert import expert
+from graphwalk.suites.questions.prompts import tools_prompt
+from graphwalk.suites.questions.suite import tasks_on
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.suite import Opening
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.schema import Schema
 
 Setting = tuple[Schema, GraphToolbox, dict[str, QuestionTask]]
@@ -28,14 +40,58 @@ async def setting() -> Setting:
 
 async def test_one_call_and_the_answer_turn_are_par_for_a_look_up(setting: Setting) -> None:
     schema, toolbox, tasks = setting
-    assert await par(tasks["node_by_property"], schema, toolbox) == (2, 1)
+    played = await par(tasks["node_by_property"], schema, toolbox)
+    assert (played.turns, played.calls) == (2, 1)
+
+
+async def test_the_tokens_of_par_are_those_of_the_same_walk_in_the_agents_loop(setting: Setting) -> None:
+    """What the loop really sends and gets, counted message by message."""
+    schema, toolbox, tasks = setting
+    for task in tasks.values():
+        seen = Listener(ScriptedModel("expert", expert(task.template, task.parameters, schema)))
+        opening = Opening(tools_prompt(task.question, schema, AgentConfig()), toolbox)
+        await run_episode(Walk(opening, seen, AgentConfig(), CallOptions()))
+        played = await par(task, schema, toolbox)
+        assert (played.input_tokens, played.output_tokens) == (seen.read, seen.written), task.template
+
+
+class Listener:
+    """Counts what passes to and from a model."""
+
+    def __init__(self, model: ScriptedModel) -> None:
+        self.name, self._model = model.name, model
+        self.read = self.written = 0
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        self.read += sum(tokens_of(message) for message in messages)
+        self.read += sum(count_tokens(json.dumps(tool.as_openai(), ensure_ascii=False))[0] for tool in tools)
+        reply = await self._model.complete(messages, tools, options)
+        self.written += tokens_of(reply.message)
+        return reply
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+def tokens_of(message: Message) -> int:
+    texts = [message.content or ""]
+    for call in message.tool_calls:
+        texts += [call.name, call.arguments]
+    return sum(count_tokens(text)[0] for text in texts)
+
+
+async def test_a_task_holds_them() -> None:
+    (task,) = await tasks_on(generate_graph(GraphSpec(preset="paper-100"), 5), seed=5, questions=["path_finding"])
+    assert (task.par_calls or 0) > 2
+    assert (task.par_input_tokens or 0) > (task.par_output_tokens or 0) > 100
+    assert QuestionTask.model_validate_json(task.model_dump_json()) == task
 
 
 async def test_par_is_the_same_every_time(setting: Setting) -> None:
     schema, toolbox, tasks = setting
     once = [await par(task, schema, toolbox) for task in tasks.values()]
     assert once == [await par(task, schema, toolbox) for task in tasks.values()]
-    assert all(2 <= turns <= 5 and turns - 1 <= calls <= 60 for turns, calls in once)
+    assert all(2 <= played.turns <= 5 and played.turns - 1 <= played.calls <= 60 for played in once)
 
 
 @pytest.mark.parametrize("template", ["node_count", "node_by_property", "remote_node_property"])
@@ -53,7 +109,8 @@ async def test_thoughts_do_not_count_as_calls(setting: Setting) -> None:
         results = yield [Ask("think", {"thought": "well"}), Ask("think", '{"thought": "then"}')]
         return " ".join(results)
 
-    assert await drive(thinks(), setting[1]) == Played("well then", turns=2, calls=0)
+    played = await drive(thinks(), setting[1])
+    assert (played.answer, played.turns, played.calls) == ("well then", 2, 0)
 
 
 async def test_a_dialogue_cannot_be_played_against_tools(setting: Setting) -> None:

@@ -19,6 +19,7 @@ from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.making import make_tasks
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.players.expert import expert
+from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
@@ -27,7 +28,7 @@ from graphwalk.types.values import Row, Value
 from tests.suites.questions.episodes import stage
 from tests.suites.questions.oracle.odd_graphs import odd_graph, odd_question
 
-TURN_LIMIT = AgentConfig().turn_limit
+TURN_LIMIT = QuestionsSuite.turn_limit
 ODD: dict[str, Any] = {"missing_rate": 0.4, "self_loops": True, "parallel_relationships": True}
 
 

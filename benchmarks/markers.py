@@ -1,0 +1,19 @@
+"""Tables that a command writes into a page."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def write_between_markers(page: Path, name: str, text: str) -> None:
+    """Replace what stands between `<!-- NAME: begin -->` and `<!-- NAME: end -->`."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    before, rest = page.read_text(encoding="utf-8").split(begin)
+    _, after = rest.split(end)
+    page.write_text(f"{before}{begin}\n{text}\n{end}{after}", encoding="utf-8")
+
+
+def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
