@@ -106,6 +106,13 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
     def score(self, task: MazeTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
         return score_path(task, setting, trajectory, extraction)
 
+    async def confirm(self, task: MazeTask, world: World, config: MazesConfig) -> str:
+        from graphwalk.suites.mazes.generator.confirm import check_path
+
+        assert world.graph is not None
+        check_path(world.graph, str(task.start), str(task.goal), task.gold)
+        return "networkx"
+
     def report(self) -> SuiteReport:
         from graphwalk.suites.mazes.report import REPORT
 
