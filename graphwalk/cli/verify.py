@@ -44,5 +44,3 @@ def _print_table(found: "Verification") -> None:
     for name, check in found.checks.items():
         unknown = "; ".join(f"{number} {reason}" for reason, number in check.unverified.items()) or "0"
         data(printable(f"{name:<{width}}  {check.verified:>8}  {len(check.differing):>9}  {unknown}"))
-    if found.note:
-        say(found.note)

@@ -1,6 +1,5 @@
 """One logged episode once more: its calls against fresh tools, and its player in the same conversation."""
 
-from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -50,7 +49,9 @@ async def seated(experiment: Experiment, replies: Path) -> AsyncIterator[Players
         yield players
 
 
-async def check_walk(checks: dict[str, Check], where: str, planned: PlannedEpisode, then: Result, ours: Experiment) -> None:
+async def check_walk(
+    checks: dict[str, Check], where: str, planned: PlannedEpisode, then: Result, ours: Experiment
+) -> None:
     """Prompt, tool results and course of an episode, with what its player said taken from the log."""
     limits, logged = ours.config.limits, _wire(then.trajectory)
     opening = await planned.opening(ours)

@@ -1,7 +1,6 @@
 """What a verification found: for each check how much holds, what differs, and what nobody can tell."""
 
 import json
-import os
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -68,7 +67,9 @@ class Verification:
         message = "\n".join(["what was logged does not come out again:", *found[:_SHOWN], *more])
         if self.checks["targets"].differing:
             return OracleError(message, hint="one of the two ways to the target is wrong; please report it")
-        return RunLogError(message, hint=self.note or "the folder was changed after the run, or the code of the run was")
+        return RunLogError(
+            message, hint=self.note or "the folder was changed after the run, or the code of the run was"
+        )
 
     def as_json(self) -> str:
         checks = [
@@ -93,7 +94,9 @@ def parting(then: Any, now: Any) -> str:
     name, (before, after) = next(iter(differences({"": then}, {"": now}).items()), ("", (then, now)))
     field_name = name.removeprefix(".")
     if isinstance(before, str) and isinstance(after, str) and max(len(before), len(after)) > 2 * _AROUND:
-        start = len(os.path.commonprefix([before, after]))
+        start = next(
+            (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
+        )
         cut = slice(max(0, start - _AROUND), start + _AROUND)
         before, after = before[cut], after[cut]
         field_name = f"{field_name}, character {start + 1}".removeprefix(", ")

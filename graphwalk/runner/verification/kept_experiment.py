@@ -1,4 +1,4 @@
-"""The experiment of a run folder with the texts that the run kept, so that it stands alone when the originals are gone."""
+"""The experiment of a run folder, with the texts that the run kept: it stands alone when the originals are gone."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The lines of a log one by one, with those that are damaged: reading for a run stops there, looking for damage does not."""
+"""The lines of a log one by one: a run stops at a damaged one, looking for damage goes on."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A run worked out again on this machine: graphs, tasks and targets from the seed, and every line of the log from them."""
+"""A run worked out again on this machine: graphs, tasks and targets from the seed, every line of the log from them."""
 
 import hashlib
 import json
@@ -11,12 +11,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from graphwalk.environment import Environment
-from graphwalk.errors import OracleError, RunLogError
-from graphwalk.runlog.result import EpisodeKey, Result, key_of
+from graphwalk.errors import OracleError
+from graphwalk.runlog.result import EpisodeKey, Result
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.episode import judge
 from graphwalk.runner.fingerprint import code_digests, scorer_digests, texts_of
-from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
+from graphwalk.runner.plan import Plan, make_plan
 from graphwalk.runner.players import Players
 from graphwalk.runner.resolve import Experiment
 from graphwalk.runner.verification.again import check_player, check_walk, seated

@@ -6,7 +6,7 @@ The algorithms carry their state from step to step; here a state is found from t
 from collections.abc import Sequence
 from itertools import combinations
 from math import inf, isclose
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphwalk.errors import OracleError
 from graphwalk.suites.magma.generator.check import as_networkx
@@ -15,7 +15,7 @@ from graphwalk.suites.magma.generator.instances import Instance
 if TYPE_CHECKING:
     import networkx as nx
 
-    Graph = nx.Graph[int]
+    Graph: TypeAlias = nx.Graph[int]
 
 
 def check_states(algorithm: str, instance: Instance, states: Sequence[list[Any]], steps: Sequence[int]) -> None:
@@ -78,16 +78,16 @@ def _floyd_warshall(graph: "Graph", instance: Instance, step: int) -> list[Any]:
 
 
 def _grows_a_tree(graph: "Graph", instance: Instance, state: list[Any], step: int) -> bool:
-    """A tree of `step` nodes about the source, each of whose edges was once the lightest way out of what it had."""
+    """A tree of `step` nodes about the source: each in turn has the lightest edge out; of several the lowest."""
     reached = {instance.source}
     left = {(i, j): weight for i, j, weight in state}
     for _ in range(step - 1):
-        out = [(graph[i][j]["weight"], i, j) for i in reached for j in graph[i] if j not in reached]
-        lightest = min(out, default=(inf, 0, 0))[0]
-        chosen = next((e for e, w in left.items() if w == lightest and len(reached.intersection(e)) == 1), None)
-        if chosen is None or not graph.has_edge(*chosen) or graph.edges[chosen]["weight"] != left.pop(chosen):
+        out = [(graph[i][j]["weight"], j) for i in reached for j in graph[i] if j not in reached]
+        weight, node = min(out, default=(inf, -1))
+        chosen = [edge for edge in left if node in edge and reached.intersection(edge)]
+        if len(chosen) != 1 or left.pop(chosen[0]) != weight or graph.get_edge_data(*chosen[0]) != {"weight": weight}:
             return False
-        reached |= set(chosen)
+        reached.add(node)
     return not left
 
 

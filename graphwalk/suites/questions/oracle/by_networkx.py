@@ -1,10 +1,10 @@
-"""The twelve questions answered a third time: by brute force over a networkx graph, without Cypher and without our index.
+"""The twelve questions answered a third time: by brute force over a networkx graph, without Cypher or our index.
 
 Slow and plain on purpose: every path is walked, relationship by relationship, so that nothing clever can be wrong.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Row, Value
@@ -12,7 +12,7 @@ from graphwalk.types.values import Row, Value
 if TYPE_CHECKING:
     import networkx as nx
 
-    Graph = nx.MultiDiGraph[str]
+    Graph: TypeAlias = nx.MultiDiGraph[str]
 
 _MOST_PATHS = 3_000_000
 """Paths walked for one question: some seconds."""
@@ -121,9 +121,7 @@ def variable_hop_path(graph: "Graph", source_label: str, target_label: str, max_
             yield {"source_node_key": path[0][0], "target_node_key": end}
 
 
-def compositional_intersection(
-    graph: "Graph", source_label: str, first_label: str, second_label: str
-) -> Iterator[Row]:
+def compositional_intersection(graph: "Graph", source_label: str, first_label: str, second_label: str) -> Iterator[Row]:
     for key in _labelled(graph, source_label):
         beside = [graph.nodes[target]["label"] for target in graph.successors(key)]
         if first_label in beside and second_label in beside:
