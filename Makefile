@@ -6,7 +6,7 @@ USER_STAMP := $(VENV)/.installed
 STAMP := $(VENV)/.installed-dev
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: quickstart test check docs format bench coverage soak clrs clean
+.PHONY: quickstart test check docs format bench coverage soak truth clrs clean
 
 quickstart: $(USER_STAMP) ## Generate graphs, run the scripted players, print the table
 	@$(BIN)/graphwalk run quickstart
@@ -41,6 +41,11 @@ coverage: $(STAMP) ## Simulate how often intervals and tests are right, and writ
 soak: $(STAMP) ## The slow tests: many kills, many graphs, many episodes
 	$(BIN)/pytest -m slow --timeout 0
 
+truth: ## Ask openCypher's TCK, networkx and reasoning-gym, and write docs/truth.md (minutes; installs in .venv-truth)
+	test -d .venv-truth || $(PYTHON) -m venv .venv-truth
+	.venv-truth/bin/python -m pip install --quiet --disable-pip-version-check -e '.[truth]'
+	.venv-truth/bin/python -m benchmarks.truth
+
 clrs: ## Compare MAGMA with dm-clrs, step for step and in speed (installs 2.9 GB in .venv-clrs)
 	test -d .venv-clrs || $(PYTHON) -m venv .venv-clrs
 	.venv-clrs/bin/python -m pip install --quiet dm-clrs==2.0.3 -e .
@@ -60,4 +65,4 @@ $(STAMP): $(USER_STAMP) ## What working on it takes
 	@touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) .venv-clrs build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-clrs .venv-truth build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

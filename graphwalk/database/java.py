@@ -18,7 +18,7 @@ _JVM_FOLDERS = (("/usr/lib/jvm", "*"), ("/Library/Java/JavaVirtualMachines", "*/
 _VERSION = re.compile(r'version "(\d+)')
 _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>local</groupId><artifactId>local</artifactId><version>1</version><dependencies><dependency>
-<groupId>org.neo4j</groupId><artifactId>neo4j</artifactId><version>{version}</version></dependency></dependencies></project>
+<groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency></dependencies></project>
 """
 
 
@@ -55,14 +55,23 @@ def _java_version(binary: Path) -> int | None:
 
 def fetch_jars(release: Release) -> Path:
     """The folder with the jars of a release, fetched with Maven the first time. StoreError where that fails."""
+    return _fetched(release.version, f"org.neo4j:neo4j:{release.version}", alone=False)
+
+
+def fetch_artifact(artifact: str) -> Path:
+    """The folder with the jar of one artifact, "GROUP:NAME:VERSION", without what it depends on; as `fetch_jars`."""
+    return _fetched(artifact.replace(":", "-"), artifact, alone=True)
+
+
+def _fetched(name: str, artifact: str, *, alone: bool) -> Path:
     cache = platformdirs.user_cache_path("graphwalk-neo4j", appauthor=False)
-    target = cache / release.version
+    target = cache / name
     if target.exists():
         return target
     make_folder(cache, error=StoreError)
     with tempfile.TemporaryDirectory(dir=cache) as scratch:
         fetched = Path(scratch) / "jars"
-        _run_maven(release, Path(scratch) / "pom.xml", fetched)
+        _run_maven(artifact, Path(scratch) / "pom.xml", fetched, alone=alone)
         try:
             fetched.rename(target)
         except OSError:
@@ -71,18 +80,19 @@ def fetch_jars(release: Release) -> Path:
     return target
 
 
-def _run_maven(release: Release, pom: Path, target: Path) -> None:
+def _run_maven(artifact: str, pom: Path, target: Path, *, alone: bool) -> None:
     maven = shutil.which("mvn")
     if maven is None:
         raise StoreError(
-            f"fetching Neo4j {release.version} needs Maven, and there is no mvn",
+            f"fetching {artifact} needs Maven, and there is no mvn",
             hint="install Maven or Docker, or set NEO4J_URI to a running server",
         )
-    pom.write_text(_POM.format(version=release.version), encoding="utf-8")
+    pom.write_text(_POM.format(*artifact.split(":")), encoding="utf-8")
     command = [maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={target}"]
+    command += ["-DexcludeTransitive=true"] if alone else []
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode or not target.is_dir():
         raise StoreError(
-            f"Maven could not fetch Neo4j {release.version}:\n{(done.stdout + done.stderr).strip()[-1500:]}",
+            f"Maven could not fetch {artifact}:\n{(done.stdout + done.stderr).strip()[-1500:]}",
             hint="check the network and the Maven settings, then run the command again",
         )

@@ -10,7 +10,7 @@ from typing import Any
 import kglite
 
 from graphwalk.environment import Environment
-from graphwalk.errors import StoreError
+from graphwalk.errors import ConfigError, StoreError
 from graphwalk.stores.batches import node_batches, relationship_batches
 from graphwalk.stores.cypher import Identifiers, quote, render_cypher, shown_name, stored_name
 from graphwalk.stores.schema_queries import read_schema
@@ -26,6 +26,7 @@ RESERVED = frozenset({"id", "title", "type", "name", "label", "node_type", "crea
 _REFUSALS = (kglite.KgError, OverflowError, TypeError, ValueError)
 """What kglite raises when it refuses a query or a graph."""
 _PLAIN_NAME = re.compile(r"[A-Za-z_`][A-Za-z0-9_ .`()/-]*")
+_UNBOUNDED = re.compile(r"-\s*\[[^\]]*\*\s*(?:\d*\s*\.\.)?\s*(?:\{[^}]*\}\s*)?\]\s*-")
 _ID_MARK = "\0"
 """First character of the ids that we give to nodes; it tells them from data, so that results can leave them out."""
 
@@ -73,7 +74,14 @@ class EmbeddedStore:
         self._schemas: dict[int, Schema] = {}
 
     def render(self, template: str, identifiers: Identifiers) -> str:
-        return render_cypher(template, identifiers, reserved=RESERVED)
+        """ConfigError for a path without an upper bound: kglite ends it after ten relationships and says nothing."""
+        cypher = render_cypher(template, identifiers, reserved=RESERVED)
+        if "*" in cypher and _UNBOUNDED.search(cypher):
+            raise ConfigError(
+                f"on the embedded engine a path of any length ends after ten relationships:\n{cypher}",
+                hint="give the path a longest length, such as -[*1..20]->, or use --store neo4j",
+            )
+        return cypher
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         inline_ms = min(INLINE_MS, self._timeout_ms)

@@ -147,6 +147,13 @@ class Suite(ABC, Generic[C, T]):
         """Let the store judge the answer too. OracleError where it differs from the score; default: it is not asked."""
         return
 
+    async def confirm(self, task: T, world: World, config: C) -> str | None:
+        """Work out the target of a task in a way that shares no code with `tasks`, for `graphwalk verify`.
+
+        Returns how, in a few words; None where there is no other way. OracleError where the target comes out different.
+        """
+        return None
+
     def report(self) -> SuiteReport:
         """What is measured, and how it is laid out: the plain report, unless a suite has more to tell."""
         return plain_report(self.name, self.score_type)

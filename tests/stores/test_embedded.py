@@ -1,11 +1,12 @@
 import asyncio
+import itertools
 import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphwalk.errors import StoreError
+from graphwalk.errors import ConfigError, StoreError
 from graphwalk.stores.batches import node_batches, relationship_batches
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.schema_queries import schema_of
@@ -99,3 +100,25 @@ async def test_a_dropped_graph_answers_no_more() -> None:
     await store.drop()
     with pytest.raises(StoreError, match="dropped"):
         await store.run("RETURN 1 AS one")
+
+
+@pytest.mark.parametrize("length", ["*", "*1..", ":NEXT*", "r:NEXT* {n: 1}", "*.."])
+async def test_a_path_without_an_upper_bound_is_refused(length: str) -> None:
+    """kglite would end it after ten relationships without a word; bounded paths are walked in full."""
+    keys = [f"k{number}" for number in range(31)]
+    steps = [Relationship("NEXT", one, other, {}) for one, other in itertools.pairwise(keys)]
+    store = await EmbeddedDatabase().load(PropertyGraph.from_rows([Node(key, "Link", {}) for key in keys], steps))
+    query = "MATCH (a:Link {key: 'k0'})-[%s]->(b) RETURN count(*) AS n"
+    assert await store.run(query % "*1..") == [{"n": 10}], "kglite has been mended: take the refusal out"
+    assert await store.run(store.render(query % "*1..30", {})) == [{"n": 30}]
+    with pytest.raises(ConfigError, match="after ten relationships") as refused:
+        store.render(query % length, {})
+    assert "-[*1..20]->" in refused.value.hint
+
+
+@pytest.mark.parametrize("text", ["[*2]", "[*..3]", "[r:A*2..5 {n: 1}]", "[]"])
+async def test_other_stars_and_paths_are_none(text: str) -> None:
+    graph = PropertyGraph.from_rows([Node("k", "Link", {})], [])
+    store = await EmbeddedDatabase().load(graph)
+    query = f"MATCH (a)-{text}->(b) RETURN count(*) - [2*3][0] - 1 AS n"
+    assert store.render(query, {}) == query

@@ -86,6 +86,13 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
     def score(self, task: MagmaTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MagmaScore:
         return score_episode(task, setting, trajectory, extraction)
 
+    async def confirm(self, task: MagmaTask, world: World, config: MagmaConfig) -> str:
+        from graphwalk.suites.magma.generator.states import check_states
+
+        states, steps = ([task.gold], [task.step]) if task.step else (task.gold, range(1, task.total_steps + 1))
+        check_states(task.algorithm, world.source.instance, states, steps)
+        return "networkx"
+
     def report(self) -> SuiteReport:
         from graphwalk.suites.magma.report.report import REPORT
 

@@ -112,6 +112,13 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         assert isinstance(score, MazeScore)
         await check_path(task, store, answer, score)
 
+    async def confirm(self, task: MazeTask, world: World, config: MazesConfig) -> str:
+        from graphwalk.suites.mazes.generator.confirm import check_path
+
+        assert world.graph is not None
+        check_path(world.graph, str(task.start), str(task.goal), task.gold)
+        return "networkx"
+
     def report(self) -> SuiteReport:
         from graphwalk.suites.mazes.report import REPORT
 

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
+from graphwalk.errors import OracleError
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.models.players.policy import Policy
 from graphwalk.report.declared import SuiteReport
@@ -13,9 +14,11 @@ from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import Database, GraphStore
 from graphwalk.suites.drive import Played
-from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
+from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds, shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.making import make_tasks
+from graphwalk.suites.questions.oracle.by_networkx import rows_by_brute_force
+from graphwalk.suites.questions.oracle.rows import same_rows
 from graphwalk.suites.questions.par import par
 from graphwalk.suites.questions.players.roster import FOLLOW_A_PLAN, PLAYERS, player_named
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_prompt
@@ -97,6 +100,17 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
 
     def score(self, task: QuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
         return score_question(task, setting, trajectory, extraction)
+
+    async def confirm(self, task: QuestionTask, world: World, config: QuestionsConfig) -> str | None:
+        """By brute force; only for questions that ship, and no file of the user's that has the name of one."""
+        kind = next(kind for kind in config.kinds if kind.name == task.template)
+        shipped = shipped_kinds().get(task.template)
+        if shipped is None or shipped.file.text != kind.file.text:
+            return None
+        rows = rows_by_brute_force(task.template, _graph(world), task.parameters)
+        if rows is not None and not same_rows(rows, task.gold):
+            raise OracleError(f"brute force over networkx finds other rows for {task.template} {task.parameters}")
+        return None if rows is None else "networkx"
 
     def report(self) -> SuiteReport:
         from graphwalk.suites.questions.report import REPORT

@@ -1,0 +1,91 @@
+"""Ask all of them, print what differs, and write docs/truth.md: `make truth`."""
+
+import asyncio
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import metadata
+
+from benchmarks.truth.graph_tasks import Count, graph_tasks
+from benchmarks.truth.page import PAGE, write_page
+from benchmarks.truth.targets import Found, targets
+from benchmarks.truth.tck import failures, judged, played, table, tck_jar
+from benchmarks.truth.tck_engines import Kglite, Neo4j
+from benchmarks.truth.tck_play import Outcome
+from benchmarks.truth.tck_scenarios import ARTIFACT
+from graphwalk import database
+from graphwalk.database.releases import RELEASES
+from graphwalk.environment import Environment, read_environment
+
+_RELEASE = "5.26"
+
+
+def main() -> int:
+    started = time.perf_counter()
+    print("targets, by networkx …", flush=True)
+    found = asyncio.run(targets())
+    print("reasoning-gym …", flush=True)
+    counts = list(graph_tasks())
+    print("openCypher TCK …", flush=True)
+    jar = tck_jar()
+    with neo4j_environment() as environment:
+        outcomes = {"kglite": played(Kglite(), jar), "neo4j": played(Neo4j(environment), jar)}
+    wrong = [*_wrong(found, counts), *_unjudged(outcomes)]
+    write_page("\n".join([*_tck(outcomes), *_targets(found), *_graph_tasks(counts)]))
+    print(f"{PAGE.name} written, {time.perf_counter() - started:.0f} s")
+    for line in wrong:
+        print(f"differs: {line}")
+    return 1 if wrong else 0
+
+
+@contextmanager
+def neo4j_environment() -> Iterator[Environment]:
+    """A Neo4j for the length of a `with`: a throw-away server of the jars. TCK scenarios empty the database, so that
+    NEO4J_URI is not used."""
+    with tempfile.TemporaryDirectory(prefix="graphwalk-truth-") as home:
+        environment = Environment({**read_environment().variables, "GRAPHWALK_HOME": home})
+        server = database.up(environment, with_="jars", release=_RELEASE, port=None, heap="512m", conf={})
+        try:
+            yield Environment({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password})
+        finally:
+            database.down(environment, delete=True)
+
+
+def _wrong(found: dict[str, Found], counts: Sequence[Count]) -> Iterator[str]:
+    for kind, targets_found in found.items():
+        yield from (f"{kind}: {text[:300]}" for text in targets_found.differ)
+    yield from (f"{c.what}, {c.judge}: {c.number - c.right} of {c.number}" for c in counts if c.right < c.number)
+
+
+def _unjudged(outcomes: Mapping[str, Sequence[Outcome]]) -> Iterator[str]:
+    for engine, played_ones in outcomes.items():
+        for outcome in judged(engine, played_ones).get(None, []):
+            yield f"{engine}, not judged: {outcome.scenario.title}: {outcome.detail}"
+
+
+def _tck(outcomes: Mapping[str, Sequence[Outcome]]) -> Iterator[str]:
+    kglite = metadata.version("kglite")
+    yield f"### openCypher TCK\n\n{ARTIFACT} on kglite {kglite} and Neo4j {RELEASES[_RELEASE].version}.\n"
+    yield from table(outcomes)
+    yield "\nFailures, by feature and number of the scenario, and what they mean for us:\n"
+    for engine, found in outcomes.items():
+        yield from failures(engine, found)
+
+
+def _targets(found: dict[str, Found]) -> Iterator[str]:
+    yield "### networkx\n\n| targets | recomputed | differ | no second way |\n|---|--:|--:|--:|"
+    for kind, one in found.items():
+        yield f"| {kind} | {one.agree} | {len(one.differ)} | {one.unknown} |"
+
+
+def _graph_tasks(counts: Sequence[Count]) -> Iterator[str]:
+    version = metadata.version("reasoning-gym")
+    yield f"\n### reasoning-gym {version}\n\n| solved by | scored by | right | of |\n|---|---|--:|--:|"
+    for count in counts:
+        yield f"| {count.what} | {count.judge} | {count.right} | {count.number} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,15 @@
+"""The part of docs/truth.md that is made by its command."""
+
+from pathlib import Path
+
+from graphwalk.files import write_whole
+
+PAGE = Path(__file__).parents[2] / "docs" / "truth.md"
+BEGIN, END = "<!-- make truth: begin -->", "<!-- make truth: end -->"
+
+
+def write_page(text: str, page: Path = PAGE) -> None:
+    """Replace what stands between the marks."""
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    write_whole(page, [before, BEGIN, "\n\n", text.strip(), "\n\n", END, after])
