@@ -71,10 +71,11 @@ async def estimate_run(experiment: Experiment) -> Estimate:
         row = rows.setdefault(key, ModelEstimate(*key))
         opening = await planned.opening(experiment)
         characters = sum(len(message.content or "") for message in opening.prompt)
-        turns = (planned.task.par_turns or 1) if opening.toolbox is not None else 1
+        par_turns, par_calls = experiment.suite.par(planned.task, planned.key.setting)
+        turns = (par_turns or 1) if opening.toolbox is not None else 1
         if opening.toolbox is not None:
             characters += sum(len(json.dumps(tool.as_openai())) for tool in opening.toolbox.specs)
-            row.tool_calls += planned.task.par_calls or 0
+            row.tool_calls += par_calls or 0
         row.episodes += 1
         row.model_calls += turns
         row.input_tokens += turns * characters // _CHARACTERS_PER_TOKEN

@@ -94,7 +94,7 @@ class Suite(ABC, Generic[C, T]):
 
     name: ClassVar[str]
     settings: ClassVar[tuple[str, ...]]
-    """Ways of asking: "tools" and "no_tools", or the strategies of MAGMA."""
+    """Ways of asking: "tools", "no_tools" and "write_cypher", or the strategies of MAGMA."""
     config_type: ClassVar[type[SuiteConfig]]
     worlds_field: ClassVar[str]
     """The field of the configuration that lists what is generated; its entries have a `count`."""
@@ -155,6 +155,10 @@ class Suite(ABC, Generic[C, T]):
     def applies(self, task: T, setting: str) -> bool:
         """False where a way of asking has no use for a task."""
         return True
+
+    def par(self, task: T, setting: str) -> tuple[int | None, int | None]:
+        """Turns and tool calls that suffice for a task in a setting with tools; None where that is not known."""
+        return task.par_turns, task.par_calls
 
     def can_play(self, player: str, setting: str, task: T | None = None) -> bool:
         """False where a scripted model could not even try (this task; None: any), and is left out of the plan."""

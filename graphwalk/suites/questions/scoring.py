@@ -90,7 +90,8 @@ class _Audit:
         self.grounded: float | None = None
         self.sufficient: bool | None = None
         fields = [field for field in task.scored_fields if field not in task.computed_fields]
-        if setting != "no_tools" and fields:
+        # Columns of a query of the model's own may hold anything: what they show is no evidence that can be told.
+        if setting == "tools" and fields:
             evidence = tool_evidence(trajectory)
             self.grounded = grounded_share(rows, fields, evidence)
             self.sufficient = _names_target(task, fields, evidence)
