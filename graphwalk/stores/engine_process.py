@@ -14,7 +14,7 @@ from graphwalk.stores.engine_worker import READY, read_message, write_message
 from graphwalk.stores.written.refusal import QueryRefused
 
 MEMORY = 1 << 30
-"""Bytes of address space; some hundred million are taken before the first query."""
+"""Bytes that queries may take, beyond the program and the graph."""
 GRACE_SECONDS = 2.0
 """Beyond the engine's own time limit, which it looks at now and then."""
 

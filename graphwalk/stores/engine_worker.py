@@ -1,13 +1,14 @@
 """A process of its own for queries that a model wrote: it answers them from one graph until its input ends.
 
-Run as a program. The first argument is the most memory in bytes. Messages are JSON with their length before them; the
-first one is the graph, as bytes of the engine. What a query may take is bounded by the engine (time) and by the system
-(memory): a process that asks for more ends, and takes nobody with it.
+Run as a program. The first argument is the memory in bytes that queries may take. Messages are JSON with their length
+before them; the first one is the graph, as bytes of the engine. What a query may take is bounded by the engine (time)
+and by the system (memory): a process that asks for more ends, and takes nobody with it.
 """
 
 import json
 import struct
 import sys
+from pathlib import Path
 from typing import IO, Any
 
 import kglite
@@ -19,10 +20,10 @@ READY = b"ready"
 
 def main() -> None:
     """Answer queries from standard input."""
-    _bound_memory(int(sys.argv[1]))
     kglite.set_query_warning_policy("silent")
     engine = kglite.from_bytes(read_message(sys.stdin.buffer))
     engine.read_only(True)
+    _bound_memory(int(sys.argv[1]))
     write_message(sys.stdout.buffer, READY)
     while asked := read_message(sys.stdin.buffer):
         write_message(sys.stdout.buffer, json.dumps(_answer(engine, json.loads(asked))).encode())
@@ -58,10 +59,13 @@ def _answer(engine: Any, asked: dict[str, Any]) -> dict[str, Any]:
         return {"error": "query_error", "message": str(error)}
 
 
-def _bound_memory(limit: int) -> None:
+def _bound_memory(more: int) -> None:
+    """No more than what is taken by now, graph and program, and `more` bytes."""
     if sys.platform == "linux":  # elsewhere the system does not keep such a limit
         import resource
 
+        taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        limit = taken + more
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 

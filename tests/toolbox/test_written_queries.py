@@ -30,7 +30,7 @@ class Asker:
 @pytest.fixture
 async def ask(any_database: Database) -> Asker:
     """One graph of two in the same database."""
-    graph, other = (generate_graph(GraphSpec(nodes=40, relationships=100), seed, 0) for seed in (1, 2))
+    graph, other = (generate_graph(GraphSpec(nodes=40), seed, 0) for seed in (1, 2))
     store = await any_database.load(graph)
     await any_database.load(other)
     agent = AgentConfig(query_seconds=SECONDS, query_rows=20)
