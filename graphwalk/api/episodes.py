@@ -44,8 +44,8 @@ def play(
     """Let a model try one task about `graph`, and score its answer. Nothing is written.
 
     `model` is "provider/model", "scripted/expert", or an object with `async complete(messages, tools, options)`.
-    `setting`: "tools", or "no_tools" (the whole graph as text). `seed` is that of scripted players. `agent` are fields
-    of an experiment's agent: `turn_limit=10`, `encoding="csv"`, …
+    `setting`: "tools", "no_tools" (the whole graph as text) or "write_cypher" (queries of its own). `seed` is that
+    of scripted players. `agent` are fields of an experiment's agent: `turn_limit=10`, `encoding="csv"`, …
 
     The result has `answer`, `score` (None where the episode failed for reasons of its own, which `trajectory.error`
     tells) and `trajectory.turns`, each with the `message` of the model and the `results` of its tool calls.

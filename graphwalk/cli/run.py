@@ -37,7 +37,8 @@ def run(
         typer.Option("--model", "-m", help="provider/model; repeatable. Default: scripted players."),
     ] = None,
     setting: Annotated[
-        list[str] | None, typer.Option("--setting", help="tools or no_tools; for MAGMA a strategy; repeatable.")
+        list[str] | None,
+        typer.Option("--setting", help="tools, no_tools, write_cypher; for MAGMA: a strategy."),
     ] = None,
     store: Annotated[
         str | None, typer.Option(help="embedded, neo4j, or a store of another package (see `graphwalk doctor`).")

@@ -4,7 +4,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, PositiveInt, field_validator
+from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
 from graphwalk.config.prompts import Prompts, shipped_prompts
 from graphwalk.config.strict import NameOrPath, Strict
@@ -27,6 +27,10 @@ class AgentConfig(Strict):
     direction: bool = True
     result_budget: PositiveInt | None = None
     """Rows of one tool result; more come in pages. None: no limit."""
+    query_seconds: PositiveFloat = 10.0
+    """Time that a query of the model's own may take (write_cypher)."""
+    query_rows: PositiveInt = 1000
+    """Rows that such a query may show."""
     encoding: Literal["json", "csv", "compact"] = "json"
     """How tool results are written."""
     graph_encoding: Literal["json", "triples", "incidence", "cypher", "graphml"] = "json"

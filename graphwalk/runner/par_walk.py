@@ -21,8 +21,8 @@ from graphwalk.seeds import seed_for
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import ExitStatus, Task
 
-EXPERT = "expert"
-"""The scripted player that walks straight."""
+EXPERTS = ("expert", "cypher")
+"""Scripted players that go straight to the answer, each in settings of its own."""
 _REMEMBERED = 1024
 """Messages; prompts are the largest, and those of one graph follow each other."""
 
@@ -105,9 +105,11 @@ class ParWalks:
     async def _play(self, planned: PlannedEpisode) -> ParWalk:
         experiment = self._experiment
         setting, task = planned.key.setting, planned.task
-        expert = EXPERT in experiment.suite.players and can_play(experiment.suite, f"scripted/{EXPERT}", setting, task)
+        suite = experiment.suite
+        able = (e for e in EXPERTS if e in suite.players and can_play(suite, f"scripted/{e}", setting, task))
+        expert = next(able, None)
         limit = experiment.agent.turn_limit or experiment.suite.turn_limit
-        player = await self._expert(planned) if expert else _Target(task, limit)
+        player = await self._expert(expert, planned) if expert else _Target(task, limit)
         listener = _Listener(player, self._text)
         walk = Walk(await planned.opening(experiment), listener, experiment.agent, experiment.options)
         try:
@@ -116,15 +118,13 @@ class ParWalks:
             await player.close()
         if trajectory.exit_status is ExitStatus.STORE_ERROR:
             raise StoreError(f"the expert cannot walk {task.task_id}: {trajectory.error}")
-        return ParWalk(tuple(listener.calls), len(trajectory.results), assumed=not expert)
+        return ParWalk(tuple(listener.calls), len(trajectory.results), assumed=expert is None)
 
-    async def _expert(self, planned: PlannedEpisode) -> Model:
+    async def _expert(self, name: str, planned: PlannedEpisode) -> Model:
         store, suite = planned.world.store, self._experiment.suite
         schema = None if store is None else await store.schema()
         seed = seed_for(self._experiment.config.seed, "player", planned.key.text)
-        return ScriptedModel(
-            f"scripted/{EXPERT}", suite.player(EXPERT, planned.task, planned.key.setting, schema, seed)
-        )
+        return ScriptedModel(f"scripted/{name}", suite.player(name, planned.task, planned.key.setting, schema, seed))
 
 
 class _Listener:

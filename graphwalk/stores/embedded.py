@@ -13,7 +13,10 @@ from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.stores.batches import node_batches, relationship_batches
 from graphwalk.stores.cypher import Identifiers, quote, render_cypher, shown_name, stored_name
+from graphwalk.stores.engine_process import EngineProcess
 from graphwalk.stores.schema_queries import read_schema
+from graphwalk.stores.store import Asked
+from graphwalk.stores.written.translation import translate
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
@@ -51,6 +54,8 @@ class EmbeddedDatabase:
 
     async def close(self) -> None:
         """Graphs that are still in use stay in memory until their stores are garbage-collected."""
+        for store in self._stores.values():
+            store.end_process()
         self._stores.clear()
 
 
@@ -72,6 +77,7 @@ class EmbeddedStore:
         self._timeout_ms = max(1, int(timeout_seconds * 1000))
         self._forget = forget
         self._schemas: dict[int, Schema] = {}
+        self._process: EngineProcess | None = None
 
     def render(self, template: str, identifiers: Identifiers) -> str:
         """ConfigError for a path without an upper bound: kglite ends it after ten relationships and says nothing."""
@@ -82,6 +88,21 @@ class EmbeddedStore:
                 hint="give the path a longest length, such as -[*1..20]->, or use --store neo4j",
             )
         return cypher
+
+    async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
+        """See `OpenToQueries`. The engine does not bound its memory, so that such queries run in another process."""
+        asked = translate(query, await self.schema(), reserved=RESERVED)
+        engine = self._loaded()
+        if self._process is None:
+            self._process = EngineProcess(engine.to_bytes())
+        found, total = await asyncio.to_thread(self._process.ask, asked.cypher, asked.parameters, seconds, rows)
+        shown = [{asked.columns.get(name, name): self._plain(value) for name, value in row.items()} for row in found]
+        return Asked(shown, total, asked.ordered)
+
+    def end_process(self) -> None:
+        """End the process that answers queries of a model, where there is one."""
+        if self._process is not None:
+            self._process.close()
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         inline_ms = min(INLINE_MS, self._timeout_ms)
@@ -98,15 +119,18 @@ class EmbeddedStore:
             raise StoreError(f"the embedded engine refused a query: {error}\n{cypher}") from error
 
     def _rows(self, cypher: str, parameters: Mapping[str, Any] | None, timeout_ms: int) -> list[Row]:
-        if self._engine is None:
-            raise StoreError("the graph was dropped from the embedded engine")
-        found = self._engine.cypher(cypher, params=parameters, timeout_ms=timeout_ms, hide_structural_keys=True)
+        found = self._loaded().cypher(cypher, params=parameters, timeout_ms=timeout_ms, hide_structural_keys=True)
         rows: list[Row] = found.to_list()
         for row in rows:
             for name, value in row.items():
                 if value.__class__ is dict or value.__class__ is list:
                     row[name] = self._plain(value)
         return [{shown_name(k): v for k, v in row.items()} for row in rows] if self._renamed else rows
+
+    def _loaded(self) -> Any:
+        if self._engine is None:
+            raise StoreError("the graph was dropped from the embedded engine")
+        return self._engine
 
     def _plain(self, value: Any) -> Any:
         """The value without the fields that the engine adds to nodes, relationships and property maps."""
@@ -149,6 +173,7 @@ class EmbeddedStore:
     async def drop(self) -> None:
         self._forget()
         self._engine = None
+        self.end_process()
 
 
 _NODE_KEYS = {"id": 0, "labels": 0, "properties": 0}.keys()

@@ -6,7 +6,8 @@ rendered by the store, which knows how to tell its graph from others. Values tra
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
 
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
@@ -36,6 +37,31 @@ class GraphStore(Protocol):
 
     async def drop(self) -> None:
         """Remove this graph from the database, if it was GraphWalk that put it there."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a query that a model wrote found: some rows, and how many there are; None where that is not known.
+
+    `ordered`: the query asks for the order that the rows have.
+    """
+
+    rows: list[Row]
+    total: int | None
+    ordered: bool
+
+
+@runtime_checkable
+class OpenToQueries(Protocol):
+    """A store that answers Cypher that a model wrote (the setting write_cypher). Not every store needs to."""
+
+    async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
+        """Up to `rows` rows of a read-only query, from this graph and from nothing else.
+
+        QueryRefused (`graphwalk.stores.written.refusal`) where the query is at fault, or takes longer than `seconds`;
+        StoreError where the database is.
+        """
         ...
 
 

@@ -87,7 +87,7 @@ class Suite(ABC, Generic[C, T]):
 
     name: ClassVar[str]
     settings: ClassVar[tuple[str, ...]]
-    """Ways of asking: "tools" and "no_tools", or the strategies of MAGMA."""
+    """Ways of asking: "tools", "no_tools" and "write_cypher", or the strategies of MAGMA."""
     config_type: ClassVar[type[SuiteConfig]]
     worlds_field: ClassVar[str]
     """The field of the configuration that lists what is generated; its entries have a `count`."""

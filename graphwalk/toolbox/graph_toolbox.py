@@ -15,7 +15,8 @@ from graphwalk.toolbox.messages import ToolMistake
 from graphwalk.toolbox.operations import OPERATIONS
 from graphwalk.toolbox.readings import as_parameter, kind_of_value, other_readings
 from graphwalk.toolbox.rows import canonical_rows
-from graphwalk.toolbox.tool import ENTITY_TYPES, SWITCHES, Tool, load_tools
+from graphwalk.toolbox.tool import ENTITY_TYPES, LIMITS, SWITCHES, Tool, load_tools
+from graphwalk.toolbox.written_queries import answer_query
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
@@ -79,12 +80,23 @@ class GraphToolbox:
         if tool.operation is not None:
             text = OPERATIONS[tool.operation](arguments)
             return text, None if tool.note_taking else int(bool(text))
+        if tool.query is not None:
+            return await self._answer_query(tool, arguments[tool.query], page)
         checked = check_names(tool, arguments, self._schema)
         found = await self._find(tool, checked)
         rows = canonical_rows(found.rows)
         shown, notes = self._page(rows, page)
         notes = [*self._notes(tool, checked, found), *notes]
         return encode_result(shown, notes, self._agent.encoding), len(rows)
+
+    async def _answer_query(self, tool: Tool, query: str, page: int) -> tuple[str, int]:
+        found = await answer_query(self._store, query, self._agent)
+        shown, notes = self._page(found.rows, page)
+        if found.more:
+            notes = [self._say("query_more_rows", shown=len(found.rows), rows=found.total), *notes]
+        if not found.rows:
+            notes = [render_text(tool.no_match)]
+        return encode_result(shown, notes, self._agent.encoding), len(found.rows)
 
     async def _find(self, tool: Tool, checked: Checked) -> _Found:
         """Rows for the values as they are or, where nothing has them, read another way ("3.5" as a number)."""
@@ -127,7 +139,7 @@ class GraphToolbox:
         return rows[first:last], [note]
 
     def _optional(self, tool: Tool) -> tuple[str, ...]:
-        return ("page",) if self._agent.result_budget is not None and tool.cypher is not None else ()
+        return ("page",) if self._agent.result_budget is not None and tool.operation is None else ()
 
     def _spec(self, tool: Tool) -> ToolSpec:
         properties: dict[str, Any] = {}
@@ -150,9 +162,10 @@ class GraphToolbox:
     def _description(self, tool: Tool) -> str:
         example = tool.example
         rows = [{k: v for k, v in row.items() if self._switches.get(k, True)} for row in example.rows]
+        limits = {} if tool.query is None else {name: getattr(self._agent, name) for name in LIMITS}
         call = self._say("example", arguments=json.dumps(example.arguments, ensure_ascii=False))
         result = example.text if example.text is not None else encode_result(rows, (), self._agent.encoding)
-        return "\n".join([render_text(tool.description, **self._switches).strip(), call, result])
+        return "\n".join([render_text(tool.description, **self._switches, **limits).strip(), call, result])
 
 
 def _attempts(values: Mapping[str, Value]) -> list[Mapping[str, Value]]:

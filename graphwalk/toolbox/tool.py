@@ -26,6 +26,8 @@ JsonType = Literal["string", "number", "integer", "boolean"]
 
 SWITCHES = ("direction", "relationship_properties")
 """Fields of AgentConfig that the texts of a tool can ask for."""
+LIMITS = ("query_rows", "query_seconds")
+"""Fields of AgentConfig that bound queries of a model's own, for the texts of a tool with such queries."""
 ENTITY_TYPES = ("node", "relationship")
 _NEEDS: dict[str, tuple[str, ...]] = {
     "entity_name": ("entity_type",),
@@ -61,7 +63,8 @@ class Example(Strict):
 
 
 class Tool(Strict):
-    """One tool. Exactly one of `cypher` and `operation` is behind it.
+    """One tool. Exactly one of `cypher`, `operation` and `query` is behind it; `query` names the parameter that holds
+    Cypher of the model's own.
 
     `note_taking`: it gives back what the model says and shows nothing of the graph, so that its calls are counted
     apart; it is not offered where the agent does not think. `matches`: Cypher that finds a row where something matches
@@ -76,6 +79,7 @@ class Tool(Strict):
     note_taking: bool = False
     cypher: str | None = None
     operation: str | None = None
+    query: str | None = None
     matches: str | None = None
     no_match: str = ""
     empty: str = ""
@@ -111,8 +115,10 @@ class Tool(Strict):
     def _whole(self) -> Self:
         if self.example.arguments.keys() != self.parameters.keys():
             raise ValueError("example: its arguments must be all parameters and nothing else")
-        if (self.cypher is None) == (self.operation is None):
-            raise ValueError("give either cypher or operation")
+        if sum(part is not None for part in (self.cypher, self.operation, self.query)) != 1:
+            raise ValueError("give either cypher or operation or query")
+        if self.query is not None and (self.query not in self.with_role("text") or not self.no_match):
+            raise ValueError("query: names a parameter with the role text; no_match says what an empty result means")
         if self.cypher is not None and self.note_taking:
             raise ValueError("note_taking: a tool with cypher shows the graph")
         if self.cypher is not None and not self.no_match:
@@ -209,7 +215,8 @@ def _texts(tool: Tool) -> Iterator[tuple[str, str, set[str], Collection[str]]]:
     identifiers = {*tool.parameters, *SWITCHES} - values
     query = {*identifiers, "any_node"}
     message = {*tool.parameters, *SWITCHES}
-    yield "description", tool.description, set(SWITCHES), TEXT_FILTERS
+    limits = LIMITS if tool.query is not None else ()
+    yield "description", tool.description, {*SWITCHES, *limits}, TEXT_FILTERS
     yield "cypher", tool.cypher or "", query, FILTERS
     yield "matches", tool.matches or "", query, FILTERS
     yield "no_match", tool.no_match, message, TEXT_FILTERS

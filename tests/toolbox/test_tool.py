@@ -52,7 +52,7 @@ async def test_one_file_makes_a_tool(tmp_path: Path, store: GraphStore, schema: 
         ("role: value,", "role: value, size: 3,", 8, "parameters.key.size"),
         ("  key: {", "  page: {", 7, '"page" is kept'),
         ("name: get_types", "name: get types", 1, "name"),
-        ("cypher: |", "query: |", 9, "query"),
+        ("cypher: |", "request: |", 9, "request"),
         ("no_match: nothing", "note: nothing", 11, "note"),
         ("no_match: nothing", "operation: repeat\nno_match: nothing", 1, "either cypher or operation"),
         ("key: f7", "kee: f7", 1, "its arguments must be all parameters"),

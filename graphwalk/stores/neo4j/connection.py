@@ -10,7 +10,7 @@ from neo4j.exceptions import DriverError, Neo4jError
 
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
-from graphwalk.stores.neo4j.errors import SLOW, may_pass, store_error
+from graphwalk.stores.neo4j.errors import SLOW, may_pass, query_refused, store_error
 from graphwalk.stores.neo4j.local_server import read_state
 
 GRACE_SECONDS = 1.5
@@ -48,12 +48,31 @@ class Connection:
         found = await self._patiently("WRITE", cypher, parameters, seconds, self._wait_seconds)
         return [dict(zip(names, values, strict=True)) for names, values in found]
 
+    async def ask(self, cypher: str, parameters: Mapping[str, Any], seconds: float, rows: int) -> NamesAndValues:
+        """Up to `rows` rows of a query that a model wrote, in READ mode. It is sent again only after a lost connection.
+
+        QueryRefused where the server finds fault with it, or where it takes too long or too much; StoreError otherwise.
+        """
+        try:
+            return await self._patiently("READ", cypher, parameters, seconds, self._wait_seconds, rows)
+        except StoreError as error:
+            if error.__cause__ is not None and (refused := query_refused(error.__cause__, seconds)) is not None:
+                raise refused from error
+            raise
+
     async def close(self) -> None:
         await self._driver.close()
 
     async def _patiently(
-        self, mode: Literal["READ", "WRITE"], cypher: str, parameters: Mapping[str, Any], seconds: float, wait: float
+        self,
+        mode: Literal["READ", "WRITE"],
+        cypher: str,
+        parameters: Mapping[str, Any],
+        seconds: float,
+        wait: float,
+        rows: int | None = None,
     ) -> NamesAndValues:
+        """Try until `wait` seconds are over; with `rows`, no more rows than that are fetched."""
         query = Query(cypher, timeout=seconds)
         clock = asyncio.get_running_loop().time
         deadline = clock() + wait
@@ -61,7 +80,7 @@ class Connection:
         while True:
             try:
                 async with asyncio.timeout(seconds + GRACE_SECONDS):
-                    return await self._send(mode, query, parameters)
+                    return await self._send(mode, query, parameters, rows)
             except TimeoutError as error:
                 raise StoreError(f"Neo4j at {self.place} is silent for {seconds:g} s\n{cypher}", hint=SLOW) from error
             except (DriverError, Neo4jError, OSError, TypeError, ValueError) as error:
@@ -70,12 +89,16 @@ class Connection:
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    async def _send(self, mode: str, query: Any, parameters: Mapping[str, Any]) -> NamesAndValues:
+    async def _send(self, mode: str, query: Any, parameters: Mapping[str, Any], most: int | None) -> NamesAndValues:
         # An auto-commit statement takes half the round trips of an explicit transaction.
         async with self._driver.session(database=self._database, default_access_mode=mode) as session:
             result = await session.run(query, parameters)
             names = list(result.keys())
-            rows = [(names, record.values()) async for record in result]
+            if most is None:
+                rows = [(names, record.values()) async for record in result]
+            else:
+                rows = [(names, record.values()) for record in await result.fetch(most)]
+                await result.consume()
             if self._notices is not None:
                 told = (await result.consume()).gql_status_objects
                 self._notices += [f"{n.raw_classification}: {n.status_description}" for n in told if n.is_notification]

@@ -1,16 +1,44 @@
 """What the Neo4j driver raises, turned into a cause and a next step."""
 
+import re
+
 from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable, UnsupportedServerProduct
 
 from graphwalk.errors import StoreError
+from graphwalk.stores.written.refusal import QueryRefused
 
+_PLACE = re.compile(r"\s*\(line \d+, column \d+.*\)")
 SLOW = "ask for fewer hops or a smaller graph, or raise the time limit"
 _START = "graphwalk db up   (or set NEO4J_URI to a running server)"
+
+
+_TOO_LARGE = ("OutOfMemory", "TransactionMemoryLimit")
+"""Codes of a query that needs more memory than the server gives it: it would need as much the next time."""
+
+
+def query_refused(error: BaseException, seconds: float) -> QueryRefused | None:
+    """What a model is told about a query of its own; None where the database is at fault, and not the query."""
+    code = getattr(error, "code", None) or ""
+    if "TransactionTimedOut" in code or isinstance(error, TimeoutError):
+        return QueryRefused("timeout", "query_timeout", seconds=seconds)
+    if any(reason in code for reason in _TOO_LARGE):
+        return QueryRefused("too_large", "query_too_large")
+    if isinstance(error, Neo4jError) and code.startswith("Neo.ClientError.Statement"):
+        return QueryRefused("query_error", "query_error", problem=_problem(error))
+    return None
+
+
+def _problem(error: Neo4jError) -> str:
+    """The server's words without the query, which is not the one that the model wrote."""
+    first = (error.message or "").strip().splitlines()[0]
+    return _PLACE.sub("", first).strip()
 
 
 def may_pass(error: Exception) -> bool:
     """True for an error that a restart, a lost connection or a deadlock explains, so that a retry may help."""
     if isinstance(error, DriverError | Neo4jError):
+        if any(reason in (getattr(error, "code", None) or "") for reason in _TOO_LARGE):
+            return False
         return isinstance(error, ServiceUnavailable) or error.is_retryable()
     return isinstance(error, ConnectionError)
 

@@ -13,8 +13,10 @@ from graphwalk.stores.cypher import Identifiers, quote, render_cypher
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.loads import LEASE_SECONDS, Ledger, Load
 from graphwalk.stores.neo4j.process import this_process
-from graphwalk.stores.neo4j.values import SCALARS, plain
+from graphwalk.stores.neo4j.values import SCALARS, own, plain
 from graphwalk.stores.schema_queries import read_schema
+from graphwalk.stores.store import Asked
+from graphwalk.stores.written.translation import translate
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
@@ -200,6 +202,16 @@ class Neo4jStore:
             {n: v if v.__class__ in SCALARS else plain(v, scope) for n, v in zip(names, values, strict=True)}
             for names, values in found
         ]
+
+    async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
+        """See `OpenToQueries`. Every node pattern is confined to this graph, and every node that comes back checked."""
+        asked = translate(query, await self.schema(), scope=self.scope)
+        found = await self._connection.ask(asked.cypher, asked.parameters, seconds, rows + 1)
+        shown = [
+            {asked.columns.get(n, n): plain(own(v, self.scope), self.scope) for n, v in zip(names, values, strict=True)}
+            for names, values in found[:rows]
+        ]
+        return Asked(shown, len(shown) if len(found) <= rows else None, asked.ordered)
 
     async def schema(self, samples: int = 0) -> Schema:
         if samples not in self._schemas:

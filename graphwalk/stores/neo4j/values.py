@@ -4,6 +4,8 @@ from typing import Any
 
 from neo4j.graph import Node, Path, Relationship
 
+from graphwalk.errors import StoreError
+
 SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
@@ -33,3 +35,15 @@ def _graph_value(value: Any, scope: str | None) -> Any:
             "relationships": [_graph_value(relationship, scope) for relationship in value.relationships],
         }
     return value.iso_format() if hasattr(value, "iso_format") else str(value)
+
+
+def own(value: Any, scope: str) -> Any:
+    """The value as it is. StoreError where a node in it is not in the graph: whatever led there must not be shown."""
+    if isinstance(value, list | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            own(item, scope)
+    elif isinstance(value, Path):
+        own(list(value.nodes), scope)
+    elif isinstance(value, Node) and scope not in value.labels:
+        raise StoreError("a query found a node of another graph, and its result was thrown away")
+    return value

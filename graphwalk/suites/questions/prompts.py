@@ -1,4 +1,4 @@
-"""What a model is told before a question: the schema (with tools) or the whole graph (without)."""
+"""What a model is told before a question: the schema (with tools or queries) or the whole graph."""
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.text import graph_text
@@ -16,13 +16,23 @@ FORMATS = {
 
 
 def tools_prompt(question: str, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
+    """What a model that walks by tools is told."""
+    return _with_schema("graph_tools.j2", question, schema, agent)
+
+
+def write_cypher_prompt(question: str, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
+    """What a model that writes queries is told."""
+    return _with_schema("graph_write_cypher.j2", question, schema, agent)
+
+
+def _with_schema(prompt: str, question: str, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
     """System prompt with the schema table (docs/method.md, Schema), and the question as user message.
 
     Sample values are shown where `schema` has some: it is read from the store with `agent.schema_samples` of them.
     """
     rows = tuple(schema.rows())
     samples = any(row.property is not None and row.property.samples for row in rows)
-    system = agent.render("graph_tools.j2", rows=rows, samples=samples, clock=agent.clock)
+    system = agent.render(prompt, rows=rows, samples=samples, clock=agent.clock)
     return Message("system", system), Message("user", question)
 
 

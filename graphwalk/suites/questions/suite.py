@@ -20,23 +20,26 @@ from graphwalk.suites.questions.making import make_tasks
 from graphwalk.suites.questions.oracle.by_networkx import rows_by_brute_force
 from graphwalk.suites.questions.oracle.rows import same_rows
 from graphwalk.suites.questions.par import par
-from graphwalk.suites.questions.players.roster import FOLLOW_A_PLAN, PLAYERS, player_named
-from graphwalk.suites.questions.prompts import no_tools_prompt, tools_prompt
+from graphwalk.suites.questions.players.roster import FOLLOW_A_PLAN, PLAYERS, WRITE_QUERIES, player_named
+from graphwalk.suites.questions.prompts import no_tools_prompt, tools_prompt, write_cypher_prompt
 from graphwalk.suites.questions.scoring import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.suite import Opening, Suite, World
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
-from graphwalk.toolbox.tool import Tool
+from graphwalk.toolbox.tool import Tool, load_tools
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
+
+QUERY_TOOLS = ("run_cypher",)
+"""What a model that writes queries has."""
 
 
 class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     """Questions about random graphs (docs/method.md, Questions and Graphs)."""
 
     name: ClassVar[str] = "questions"
-    settings: ClassVar[tuple[str, ...]] = ("tools", "no_tools")
+    settings: ClassVar[tuple[str, ...]] = ("tools", "no_tools", "write_cypher")
     task_type: ClassVar[type[Task]] = QuestionTask
     score_type: ClassVar[type[Score]] = QuestionScore
     config_type: ClassVar[type[SuiteConfig]] = QuestionsConfig
@@ -47,8 +50,8 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     default_players: ClassVar[tuple[str, ...]] = ("expert", "flawed", "random")
 
     def __init__(self) -> None:
-        self._toolboxes: dict[tuple[str, AgentConfig], GraphToolbox] = {}
-        """By graph: tools hold nothing of an episode, so that all episodes on a graph share them."""
+        self._toolboxes: dict[tuple[str, str, AgentConfig], GraphToolbox] = {}
+        """By graph and setting: tools hold nothing of an episode, so that all episodes on a graph share them."""
 
     def worlds(self, config: QuestionsConfig, seed: int) -> Iterator[World]:
         for entry, spec in enumerate(config.graphs):
@@ -71,7 +74,9 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return await tasks_in(_graph(world), store, kinds, seed=seed, per_question=number, answer_rows=rows)
 
     def can_play(self, player: str, setting: str, task: QuestionTask | None = None) -> bool:
-        """Players walk by tools; those that follow a plan need a question that has one."""
+        """Players walk by tools, or write queries; those that follow a plan need a question that has one."""
+        if setting == "write_cypher" or player in WRITE_QUERIES:
+            return setting == "write_cypher" and player in WRITE_QUERIES
         return setting == "tools" and (task is None or task.oracles == 2 or player not in FOLLOW_A_PLAN)
 
     async def opening(
@@ -87,10 +92,13 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             return Opening(no_tools_prompt(task.question, _graph(world), agent))
         assert store is not None
         schema = await store.schema(agent.schema_samples)
-        toolbox = self._toolboxes.get((world.digest, agent))
+        writes = setting == "write_cypher"
+        toolbox = self._toolboxes.get((world.digest, setting, agent))
         if toolbox is None:
-            toolbox = self._toolboxes[world.digest, agent] = GraphToolbox(store, schema, tools, agent)
-        return Opening(tools_prompt(task.question, schema, agent), toolbox)
+            offered = load_tools(QUERY_TOOLS) if writes else tools
+            toolbox = self._toolboxes[world.digest, setting, agent] = GraphToolbox(store, schema, offered, agent)
+        prompt = write_cypher_prompt if writes else tools_prompt
+        return Opening(prompt(task.question, schema, agent), toolbox)
 
     def extract(self, task: QuestionTask, reply: str) -> Extraction:
         return extract_rows(task, reply)
@@ -122,8 +130,9 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return player_named(name, task, schema, stdlib_random(seed, "policy", task.task_id))
 
     def texts(self, config: QuestionsConfig) -> Mapping[str, str]:
-        """The YAML of every question."""
-        return {f"questions/{kind.name}.yaml": kind.file.text for kind in config.kinds}
+        """The YAML of every question, and of the tool that write_cypher has in place of all others."""
+        tools = {f"tools/{tool.name}.yaml": tool.file_text for tool in load_tools(QUERY_TOOLS)}
+        return {**{f"questions/{kind.name}.yaml": kind.file.text for kind in config.kinds}, **tools}
 
 
 async def tasks_in(

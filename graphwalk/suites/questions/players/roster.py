@@ -7,11 +7,14 @@ from graphwalk.models.players.policy import Policy
 from graphwalk.suites.questions.players.empty import always_empty
 from graphwalk.suites.questions.players.expert import expert
 from graphwalk.suites.questions.players.flawed import FLAWS, flawed
+from graphwalk.suites.questions.players.own_cypher import own_cypher
 from graphwalk.suites.questions.players.random_walk import random_walk
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.schema import Schema
 
-PLAYERS = ("expert", "flawed", "random", "empty", *(f"flawed:{flaw}" for flaw in FLAWS))
+PLAYERS = ("expert", "cypher", "flawed", "random", "empty", *(f"flawed:{flaw}" for flaw in FLAWS))
+WRITE_QUERIES = ("cypher",)
+"""Those that play the setting write_cypher, and no other."""
 FOLLOW_A_PLAN = ("expert", "flawed")
 """Those that play only questions with a Python part."""
 
@@ -20,6 +23,8 @@ def player_named(name: str, task: QuestionTask, schema: Schema, draw: random.Ran
     """A player for one episode, told what a language model is told. ConfigError for an unknown name."""
     if name == "empty":
         return always_empty()
+    if name == "cypher":
+        return own_cypher(task)
     if name == "random":
         return random_walk(task, schema, draw)
     kind, _, flaw = name.partition(":")

@@ -1,0 +1,29 @@
+"""What is offered: the functions, and the words whose refusal is worth a message of its own.
+
+Functions are those that both engines know, whose result depends on their arguments alone, and that reach nothing but
+these. What is not listed is refused, so that a function that a server was extended with is never called.
+"""
+
+FUNCTIONS = frozenset(
+    {
+        *("avg", "collect", "count", "max", "min", "sum"),
+        *("endnode", "exists", "keys", "labels", "length", "nodes", "properties", "relationships", "startnode", "type"),
+        *("coalesce", "head", "isempty", "last", "nullif", "range", "size", "tail"),
+        *("left", "ltrim", "reverse", "right", "rtrim", "split", "substring", "tolower", "toupper", "trim"),
+        *("toboolean", "tofloat", "tointeger", "tostring"),
+        *("abs", "ceil", "floor", "round", "sign", "sqrt"),
+    }
+)
+QUANTIFIERS = frozenset({"all", "any", "none", "single"})
+SUBQUERIES = frozenset({"exists", "count", "collect"})
+CLAUSES = frozenset({"match", "optional", "where", "with", "unwind", "return", "union", "order", "skip", "limit"})
+WRITES = frozenset({"create", "merge", "set", "delete", "detach", "remove", "foreach", "drop", "alter", "insert"})
+LEFT_OUT = frozenset({"call", "load", "use", "show", "terminate", "explain", "profile", "cypher", "finish", "let"})
+LONGEST_QUERY = 4_000
+"""Characters."""
+DEEPEST = 20
+"""Brackets within brackets."""
+LARGEST_RANGE = 10_000
+"""Numbers that a range may have: lists of any length need no data, and fill the memory of a server."""
+MOST_SUMS = 16
+"""Additions in one query: a text or list that is added to itself doubles each time."""

@@ -1,0 +1,88 @@
+"""The tool run_cypher on real stores: one graph, in time, and in words."""
+
+import json
+import time
+
+import pytest
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.stores.store import Database
+from graphwalk.toolbox.encodings import decode_notes, decode_rows
+from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.toolbox.tool import load_tools
+from graphwalk.types.chat import ToolCall
+from graphwalk.types.episode import ToolResult
+from graphwalk.types.graph import PropertyGraph
+
+SECONDS = 2.0
+
+
+class Asker:
+    def __init__(self, graph: PropertyGraph, toolbox: GraphToolbox) -> None:
+        self.graph, self.toolbox = graph, toolbox
+
+    async def __call__(self, query: str) -> ToolResult:
+        return await self.toolbox.call(ToolCall("1", "run_cypher", json.dumps({"query": query})))
+
+
+@pytest.fixture
+async def ask(any_database: Database) -> Asker:
+    """One graph of two in the same database."""
+    graph, other = (generate_graph(GraphSpec(nodes=40), seed, 0) for seed in (1, 2))
+    store = await any_database.load(graph)
+    await any_database.load(other)
+    agent = AgentConfig(query_seconds=SECONDS, query_rows=20)
+    return Asker(graph, GraphToolbox(store, await store.schema(), load_tools(["run_cypher"]), agent))
+
+
+async def test_nothing_but_the_graph_is_seen(ask: Asker) -> None:
+    counted = await ask("MATCH (n) RETURN count(n) AS n")
+    assert decode_rows(counted.content) == [{"n": ask.graph.node_count}]
+    counted = await ask("MATCH ()-[r]->() RETURN count(r)")
+    assert decode_rows(counted.content) == [{"count(r)": ask.graph.relationship_count}]
+    labels = await ask("MATCH (n) UNWIND labels(n) AS l RETURN DISTINCT l")
+    assert {row["l"] for row in decode_rows(labels.content)} == {table.label for table in ask.graph.node_tables}
+    many = await ask("MATCH (n) WHERE size(labels(n)) <> 1 OR n['scope'] IS NOT NULL OR n['id'] = 'x' RETURN n")
+    assert decode_rows(many.content) == []
+
+
+async def test_rows_keep_the_order_that_was_asked_for_and_the_note_says_what_is_missing(ask: Asker) -> None:
+    found = await ask("MATCH (n) RETURN n.key ORDER BY n.key DESC")
+    expected = sorted(ask.graph.keys, reverse=True)[:20]
+    assert [row["n.key"] for row in decode_rows(found.content)] == expected
+    assert "first 20 rows" in decode_notes(found.content)[0]
+    rest = await ask("MATCH (n) RETURN n.key ORDER BY n.key DESC SKIP 20 LIMIT 20")
+    assert [row["n.key"] for row in decode_rows(rest.content)] == sorted(ask.graph.keys, reverse=True)[20:40]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "MATCH (a)-[*1..30]-(b) RETURN count(*)",
+        "MATCH p=(a)-[*]-(b) RETURN count(p)",
+        "UNWIND range(1, 10000) AS a UNWIND range(1, 10000) AS b RETURN collect(a + b) AS l",
+        "WITH [1, 1] AS s " + "WITH [s, s, s, s, s, s, s, s] AS s " * 60 + "RETURN s",
+    ],
+)
+async def test_a_bomb_ends_in_time_and_the_next_query_is_answered(ask: Asker, query: str) -> None:
+    started = time.monotonic()
+    result = await ask(query)
+    assert result.error in ("timeout", "too_large", "query_error")
+    assert time.monotonic() - started < SECONDS + 15
+    assert (await ask("RETURN 1 AS one")).rows == 1
+
+
+async def test_mistakes_are_told_in_words(ask: Asker) -> None:
+    label = ask.graph.node_tables[0].label
+    close = await ask(f"MATCH (n:{label.lower()}) RETURN n")
+    assert close.error == "unknown_name"
+    assert f"Did you mean {label}?" in close.content
+    unbound = await ask("MATCH (n) RETURN m")
+    assert unbound.error == "query_error"
+    assert "gw_" not in unbound.content
+    assert (await ask("MATCH (n) DETACH DELETE n")).error == "write_refused"
+    empty = await ask("MATCH (n {key: 'nobody'}) RETURN n")
+    assert empty.error is None
+    assert "no rows" in empty.content
