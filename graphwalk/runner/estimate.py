@@ -8,6 +8,7 @@ from typing import Any
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.runner.plan import Plan, make_plan
 from graphwalk.runner.resolve import Experiment
+from graphwalk.runner.sight import Sight, smallest_difference_of
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import Database
 
@@ -37,6 +38,8 @@ class Estimate:
 
     tasks: dict[str, int]
     rows: list[ModelEstimate]
+    sight: Sight
+    """The smallest difference between two players that the plan can show."""
 
     def as_json(self) -> str:
         return json.dumps(asdict(self), indent=2)
@@ -54,7 +57,12 @@ class Estimate:
                 f"{tokens:>12,}  {cost}"
             )
         return "\n".join(
-            [*lines, "", "At par, that is, if every model walks as straight as the expert: a lower bound."]
+            [
+                *lines,
+                "",
+                "At par, that is, if every model walks as straight as the expert: a lower bound.",
+                self.sight.as_text(),
+            ]
         )
 
 
@@ -81,7 +89,9 @@ async def estimate_run(experiment: Experiment) -> Estimate:
         row.output_tokens += turns * _ANSWER_TOKENS
     for row in rows.values():
         row.usd = _cost(row, experiment.config)
-    return Estimate(_tasks_by_template(plan), list(rows.values()))
+    return Estimate(
+        _tasks_by_template(plan), list(rows.values()), smallest_difference_of(plan, experiment.config.repeats)
+    )
 
 
 def _cost(row: ModelEstimate, config: AnyExperiment) -> float | None:

@@ -96,7 +96,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return score_question(task, setting, trajectory, extraction)
 
     def report(self) -> SuiteReport:
-        from graphwalk.suites.questions.report import REPORT
+        from graphwalk.suites.questions.report.report import REPORT
 
         return REPORT
 
