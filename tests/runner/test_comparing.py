@@ -58,11 +58,13 @@ def test_models_within_a_run(played: Callable[..., Path]) -> None:
     assert (sides.count("first"), sides.count("second")) == (accuracy["first_better"], accuracy["second_better"])
 
 
-def test_settings_within_a_run(played: Callable[..., Path]) -> None:
-    run = played("settings", "paper-table-1", models=["scripted/explorer"], settings=["tools", "no_tools"], limit=2)
+def test_settings_within_a_run_of_mazes(played: Callable[..., Path]) -> None:
+    run = played("mazes", "paper-table-1", models=["scripted/expert", "scripted/empty"], limit=2)
     made = compare_runs([run])
-    assert made.suite == "mazes"
-    assert all(one["commands"][0].startswith("graphwalk view ") for one in made.changed)
+    assert {pair["first_setting"] for pair in made.overall} == {"no_tools", "tools"}
+    assert len(compare_runs([run], settings=["tools"]).overall) == 1
+    assert made.changed
+    assert all(one["commands"] == [f"graphwalk view {run} --task {one['task_id']}"] for one in made.changed)
 
 
 def test_across_runs_pairs_are_identical_tasks(played: Callable[..., Path]) -> None:
