@@ -7,7 +7,7 @@ from graphwalk.report.common import TASKS
 from graphwalk.report.comparison_table import comparison_table
 from graphwalk.report.counts import PAPER
 from graphwalk.report.declared import BASELINE, Column, Grouping, Report, ReportRow
-from graphwalk.report.formats import UNKNOWN, one_decimal, visible
+from graphwalk.report.formats import UNKNOWN, interval_text, one_decimal, visible
 from graphwalk.report.layout import Cell, Header, TextTable
 
 _MOST_PUBLISHED = 24
@@ -124,12 +124,5 @@ def _values(row: ReportRow, columns: list[Column]) -> Iterator[Cell]:
     for column in columns:
         value = row.get(column.field)
         text = UNKNOWN if value is None else column.format(value)
-        yield Cell(text, _interval(row, column), bool(row.get("published")))
-
-
-def _interval(row: Mapping[str, Any], column: Column) -> str:
-    """A dash where there should be one; the notes say why."""
-    if not column.interval:
-        return ""
-    ends = row.get("intervals", {}).get(column.field)
-    return "–".join(map(column.interval, ends)) if ends else UNKNOWN * (column.field in row.get("no_interval", {}))
+        interval = interval_text(row, column.field, column.interval) if column.interval else ""
+        yield Cell(text, interval, bool(row.get("published")))
