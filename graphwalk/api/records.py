@@ -43,4 +43,4 @@ def flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
         for name, pair in row["intervals"].items()
         for end, value in zip(("low", "high"), pair, strict=True)
     }
-    return {**{name: value for name, value in row.items() if name != "intervals"}, **ends}
+    return {**{name: value for name, value in row.items() if not isinstance(value, dict)}, **ends}

@@ -7,7 +7,22 @@ from typing import Annotated
 import typer
 
 from graphwalk.asynchronous import Interrupted
-from graphwalk.cli import database, doctor, export, generate, init, lists, play, report, run, tasks, verify, view
+from graphwalk.cli import (
+    compare,
+    database,
+    doctor,
+    export,
+    generate,
+    init,
+    lists,
+    play,
+    power,
+    report,
+    run,
+    tasks,
+    verify,
+    view,
+)
 from graphwalk.console import show_error, show_warnings_as_lines
 from graphwalk.errors import GraphwalkError, StoreError
 from graphwalk.files import FULL_DISK
@@ -24,6 +39,8 @@ app.command("init")(init.init)
 app.command("run")(run.run)
 app.command("resume")(run.resume)
 app.command("report")(report.report)
+app.command("compare")(compare.compare)
+app.command("power")(power.power)
 app.command("rescore")(report.rescore)
 app.command("verify")(verify.verify)
 app.add_typer(generate.app, name="generate")

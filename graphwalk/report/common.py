@@ -14,7 +14,7 @@ def scored(name: str) -> Callable[[ResultRecord], float | None]:
 
     def value(result: ResultRecord) -> float | None:
         score = result["score"]
-        return None if score is None else _number(score.get(name))
+        return None if score is None else number(score.get(name))
 
     return value
 
@@ -26,14 +26,14 @@ def if_scored(read: Callable[[ResultRecord], float | None]) -> Callable[[ResultR
 
 def usage(name: str) -> Callable[[ResultRecord], float | None]:
     """A field of the usage; of failed episodes too, since they were paid for."""
-    return lambda result: _number(result["usage"].get(name))
+    return lambda result: number(result["usage"].get(name))
 
 
 def count_if(condition: Callable[[ResultRecord], bool]) -> Callable[[ResultRecord], float | None]:
     return lambda result: float(condition(result))
 
 
-def _number(value: Any) -> float | None:
+def number(value: Any) -> float | None:
     return None if value is None else float(value)
 
 
@@ -49,7 +49,7 @@ def _calls_over_par(result: ResultRecord) -> float | None:
 
 OUTCOME = (
     Measure("questions", "count", count_if(lambda result: result["score"] is not None)),
-    Measure("correct", "count", count_if(lambda result: bool(result["score"] and result["score"]["correct"]))),
+    Measure("correct", "count", lambda result: float(result["score"]["correct"] or 0) if result["score"] else 0.0),
     Measure("accuracy", "percent", scored("correct")),
     Measure("lossy_readings", "count", count_if(lambda result: bool(result["score"] and result["score"].get("lossy")))),
     Measure(
@@ -66,6 +66,7 @@ EFFORT = (
     Measure("tool_calls", "count", if_scored(lambda result: result["tool_calls"])),
     Measure("calls_per_question", "mean", if_scored(lambda result: result["tool_calls"])),
     Measure("calls_over_par", "mean", if_scored(_calls_over_par)),
+    Measure("tokens_per_question", "mean", if_scored(_tokens)),
     Measure("seconds", "total", if_scored(lambda result: result["seconds"])),
     Measure("seconds_per_question", "mean", if_scored(lambda result: result["seconds"])),
     Measure("input_tokens", "count", usage("input_tokens")),
@@ -80,13 +81,28 @@ EFFORT = (
 over those of the scripted expert. `cost_unknown`: episodes whose provider reported no cost."""
 
 QUALITY = (
-    Measure("precision", "mean", scored("precision")),
-    Measure("recall", "mean", scored("recall")),
-    Measure("f1", "mean", scored("f1")),
+    Measure("precision", "share", scored("precision")),
+    Measure("recall", "share", scored("recall")),
+    Measure("f1", "share", scored("f1")),
     Measure("false_positives", "count", scored("false_positives")),
-    Measure("grounded", "mean", scored("grounded")),
+    Measure("grounded", "share", scored("grounded")),
 )
 """The other fields that every score has."""
+
+ROWS = Measure("answer_rows", "median", lambda result: number(result["task"].get("gold_size")))
+"""The size of the right answer."""
+
+TASKS = Column("tasks", "tasks", integer, optional=2)
+GRAPHS = Column("graphs", "graphs", integer, optional=6)
+
+WASTE = (
+    Column("repeated", "repeated_calls", integer, optional=4),
+    Column("loops", "cycles", integer, optional=4),
+    Column("unused", "unused_results", integer, optional=5),
+    Column("tool errors", "tool_errors", integer, optional=5),
+    Column("parallel", "parallel_calls", integer, optional=6),
+)
+"""Calls that led nowhere; of all calls of a player."""
 
 _PLAIN_COLUMNS = (
     Column("C", "correct", integer),
@@ -96,6 +112,9 @@ _PLAIN_COLUMNS = (
     Column("R", "recall", two_decimals, optional=3, interval=two_decimals),
     Column("F1", "f1", two_decimals, optional=1, interval=two_decimals),
     Column("FP", "false_positives", integer, optional=2),
+    Column("rows", "answer_rows", short, optional=5),
+    TASKS,
+    GRAPHS,
     Column("calls/q", "calls_per_question", one_decimal, optional=4, interval=one_decimal),
     Column("time/q", "seconds_per_question", duration, optional=5),
     Column("tokens", "tokens", short, optional=4),
@@ -109,7 +128,7 @@ def plain_report(suite: str, score_type: type[Score]) -> SuiteReport:
 
     Of the fields that a suite adds to its score, numbers are told as means, truth values in percent, and no others.
     """
-    common = (*OUTCOME, *QUALITY, *EFFORT)
+    common = (*OUTCOME, ROWS, *QUALITY, *EFFORT)
     kinds = {name: _kind(field.annotation) for name, field in score_type.model_fields.items()}
     own = {name: kind for name, kind in kinds.items() if name not in Score.model_fields}
     taken = {measure.name for measure in common}
@@ -121,7 +140,7 @@ def plain_report(suite: str, score_type: type[Score]) -> SuiteReport:
         measures=(*common, *told),
         groupings=(Grouping("template", "task", lambda result: result["task"]["template"]),),
         columns=(*_PLAIN_COLUMNS, *(Column(m.name, m.name, two_decimals, optional=6) for m in told)),
-        group_columns=_PLAIN_COLUMNS[:7],
+        group_columns=_PLAIN_COLUMNS[:8],
         compared=("accuracy", "f1"),
         notes=(
             "A: right answers in percent. P, R, F1: means over tasks. FP: what was given and is not right, in all.",

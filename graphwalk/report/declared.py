@@ -10,8 +10,12 @@ from graphwalk.types.episode import SCHEMA_VERSION
 ResultRecord = Mapping[str, Any]
 """One object of `results.jsonl`."""
 
-Kind = Literal["count", "total", "mean", "percent"]
-"""Sum as an integer; sum; mean, with a bootstrap interval; mean of 0 and 1 in percent, with a Wilson interval."""
+BASELINE = "baseline"
+"""The setting of players that were not run."""
+
+Kind = Literal["count", "total", "mean", "share", "percent", "median"]
+"""Over episodes: sum as an integer; sum. Over tasks, repeats averaged: mean of an amount; mean of what is between 0 and
+1; the same in percent; median. docs/statistics.md has the intervals of the means."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +98,8 @@ def _no_more_tables(report: "Report") -> "Iterator[TextTable]":
 class SuiteReport:
     """The report of one suite.
 
-    `compared`: names of the measures in which models are compared pairwise; the first is a percent measure, and gets
-    McNemar's test. `baselines` makes, from any result of a task, the results of trivial players, which need not be run.
+    `compared`: names of the measures in which models are compared pairwise; the first is a percent measure, the one
+    that pass@k is about. `baselines` makes, from any result of a task, the results of players that need not be run.
     `reference` gives the figures of a published table by name. `unreported` names fields of the score that no table
     tells of. `records` turns the log into the records to measure, where these are not single episodes; `tables` adds
     tables with their own layout. `remark` is what a reader has to know because of a result; it is noted once.
@@ -119,8 +123,9 @@ class SuiteReport:
 
 
 ReportRow = dict[str, Any]
-"""`model`, `setting`, the group if there is one, every measure by name (None: unknown), and `intervals`:
-name → [low, high] (95 %)."""
+"""`model`, `setting`, the group if there is one; `tasks` with a score, and the `graphs` they are about; every measure
+by name (None: unknown); `intervals`: name → [low, high] (95 %); `no_interval`: name → why there is none; `known`: name
+→ tasks, where a measure is not known for all `tasks`; with repeats `pass_at_k`, `pass_hat_k`, and their number `k`."""
 
 Groups = Mapping[str, list[ReportRow]]
 """Rows by the name of their grouping."""
@@ -130,14 +135,15 @@ Groups = Mapping[str, list[ReportRow]]
 class Report:
     """The tables of one run. `rows` has one row per model and setting, in this order; `groups` the same per group.
 
-    `comparisons` are differences first − second on the tasks that both have a score for: in percentage points or in
-    the unit of the measure, with intervals, and for the first measure McNemar's p-value.
+    `baselines` and `baseline_groups` are those of players that were not run. `comparisons` are differences first −
+    second on identical tasks (report/comparisons.py).
     """
 
     suite: SuiteReport
     rows: list[ReportRow]
     baselines: list[ReportRow]
     groups: dict[str, list[ReportRow]]
+    baseline_groups: dict[str, list[ReportRow]]
     comparisons: list[dict[str, Any]]
     reference: Reference | None
     notes: tuple[str, ...]
@@ -150,6 +156,7 @@ class Report:
             "rows": self.rows,
             "baselines": self.baselines,
             "groups": self.groups,
+            "baseline_groups": self.baseline_groups,
             "comparisons": self.comparisons,
             "reference": reference
             and {

@@ -1,6 +1,7 @@
 """How numbers and texts are written in tables. An unknown value is a dash."""
 
 import unicodedata
+from collections.abc import Callable, Mapping
 from typing import Any
 
 UNKNOWN = "–"
@@ -50,3 +51,9 @@ def duration(seconds: Any) -> str:
 
 def p_value(value: Any) -> str:
     return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def interval_text(row: Mapping[str, Any], field: str, form: Callable[[Any], str]) -> str:
+    """The range of a figure; a dash where there should be one, and the notes say why not."""
+    ends = row.get("intervals", {}).get(field)
+    return "–".join(map(form, ends)) if ends else UNKNOWN * (field in row.get("no_interval", {}))

@@ -51,6 +51,24 @@ class Observations:
     def players(self) -> list[Player]:
         return sorted({case.player for case in self.cases})
 
+    @property
+    def tries(self) -> int:
+        """Episodes of each task that were planned: the repeats."""
+        return 1 + max((case.repeat for case in self.cases), default=0)
+
+    def part(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.float64], list[str], list[str]]:
+        """Values, graphs and tasks of some episodes, as `outcomes_of` takes them."""
+        cases = [self.cases[i] for i in numbers]
+        return self.values[numbers], [case.cluster for case in cases], [case.task_id for case in cases]
+
+    def members(self, grouping: int) -> dict[tuple[Any, Player], NDArray[np.int64]]:
+        """Episodes by group and player; those of no group are left out."""
+        found: dict[tuple[Any, Player], list[int]] = {}
+        for i, case in enumerate(self.cases):
+            if case.groups[grouping] is not None:
+                found.setdefault((case.groups[grouping], case.player), []).append(i)
+        return {key: np.array(numbers) for key, numbers in found.items()}
+
     def rows_of(self, player: Player) -> NDArray[np.int64]:
         return np.array([i for i, case in enumerate(self.cases) if case.player == player], dtype=np.int64)
 
@@ -68,8 +86,9 @@ def observe(results: Iterable[ResultRecord], suite: SuiteReport) -> Observations
     collected, baselines = _Collector(suite), _Collector(suite)
     remarks: set[str | None] = set()
     for result in suite.records(results):
-        collected.add(result)
-        baselines.add_new(suite.baselines(result))
+        if collected.add(result):
+            for baseline in suite.baselines(result):
+                baselines.add(baseline)
         remarks |= {suite.remark(result), _ESTIMATED if result["usage"].get("estimated") else None}
     return collected.observations(baselines.observations(), sorted(remark for remark in remarks if remark is not None))
 
@@ -79,8 +98,10 @@ class _Collector:
         self._suite = suite
         self._cases: dict[tuple[Player, str, int], tuple[Case, array[float]]] = {}
         self._shared: dict[Any, Any] = {}
+        self._tasks: set[str] = set()
 
-    def add(self, result: ResultRecord) -> None:
+    def add(self, result: ResultRecord) -> bool:
+        """Take a result in; True if it is the first one of its task."""
         player = Player(result["model"], result["setting"])
         groups = tuple(_groups(self._suite.groupings, result))
         cluster = result["task"]["graph_digest"]
@@ -95,12 +116,9 @@ class _Collector:
             share(failure, failure),
         )
         self._cases[case.key] = case, array("d", _values(self._suite.measures, result))
-
-    def add_new(self, results: Iterator[ResultRecord]) -> None:
-        """The first result of each episode is enough where all are the same."""
-        for result in results:
-            if (Player(result["model"], result["setting"]), result["task_id"], result["repeat"]) not in self._cases:
-                self.add(result)
+        is_new = case.task_id not in self._tasks
+        self._tasks.add(case.task_id)
+        return is_new
 
     def observations(self, baselines: Observations | None = None, remarks: Sequence[str] = ()) -> Observations:
         ordered = [self._cases[key] for key in sorted(self._cases)]

@@ -1,58 +1,86 @@
 """The report as tables of text, the same for the terminal and for Markdown."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from graphwalk.report.declared import Column, Grouping, Report, ReportRow
-from graphwalk.report.formats import UNKNOWN, integer, p_value, two_decimals, visible
+from graphwalk.report.common import TASKS
+from graphwalk.report.comparison_table import comparison_table
+from graphwalk.report.counts import PAPER
+from graphwalk.report.declared import BASELINE, Column, Grouping, Report, ReportRow
+from graphwalk.report.formats import UNKNOWN, interval_text, one_decimal, visible
 from graphwalk.report.layout import Cell, Header, TextTable
 
-PAPER = " (paper)"
 _MOST_PUBLISHED = 24
-_MOST_COMPARISONS = 28
-"""Pairs shown in tables; the JSON form has all."""
+"""Rows of the paper in one table of a terminal; of more, those of our models only."""
 
 
 def text_tables(report: Report) -> Iterator[TextTable]:
     """Overall, by group, and model against model; tables without rows are left out."""
     reference = report.reference
-    published = [{**row, "published": True} for row in reference.rows] if reference else []
-    source = f"(paper): {reference.source}" if reference else ""
-    yield _table("Results", report.suite.columns, [*report.rows, *report.baselines, *published], None, source)
+    source = " ".join([f"(paper): {reference.source}.", *reference.notes]) if reference else ""
+    overall = _published(reference.rows) if reference else []
+    yield _table("Results", report.suite.columns, [*report.rows, *report.baselines, *overall], None, source)
     for grouping in report.suite.groupings:
         rows = report.groups.get(grouping.name, [])
         if grouping.shown and len({row[grouping.name] for row in rows}) > 1:
-            shown = sorted(
-                [*rows, *_published(report, grouping)], key=lambda row: grouping.sort_key(row[grouping.name])
-            )
-            yield _table(f"By {grouping.title}", report.suite.group_columns, shown, grouping)
+            yield _group_table(report, grouping, rows)
     yield from report.suite.tables(report)
     if report.comparisons:
-        yield _comparison_table(report)
+        yield comparison_table(report.comparisons, report.suite.compared)
 
 
-def _published(report: Report, grouping: Grouping) -> list[ReportRow]:
-    """The paper's rows for groups and models that were run here.
+def players_table(report: Report, title: str, columns: Sequence[Column], note: str = "") -> Iterator[TextTable]:
+    """More columns of the overall table, for the players that were run; nothing where none of them holds a figure."""
+    if any(row.get(column.field) for row in report.rows for column in columns):
+        yield _table(title, columns, report.rows, None, note, always_noted=True)
 
-    If it has none of our models, all its rows, unless they are many. Providers are ignored when names are compared.
-    """
-    published = report.reference.groups.get(grouping.name, ()) if report.reference else ()
-    groups = {row[grouping.name] for row in report.groups.get(grouping.name, [])}
-    models = {row["model"].rpartition("/")[2] for row in report.rows}
-    rows = [{**row, "published": True} for row in published if row[grouping.name] in groups]
-    same_models = [row for row in rows if row["model"] in models]
-    return same_models or (rows if len(rows) <= _MOST_PUBLISHED else [])
+
+def _group_table(report: Report, grouping: Grouping, rows: Sequence[ReportRow]) -> TextTable:
+    """The paper's rows are those for groups that were run here, whichever models it has."""
+    name, reference = grouping.name, report.reference
+    groups = {row[name] for row in rows}
+    published = _published(row for row in reference.groups.get(name, ()) if row[name] in groups) if reference else []
+    everything = [*rows, *report.baseline_groups.get(name, []), *published]
+    everything.sort(key=lambda row: grouping.sort_key(row[name]))
+    source = f"(paper): {reference.source}." if reference else ""
+    return _table(
+        f"By {grouping.title}",
+        report.suite.group_columns,
+        everything,
+        grouping,
+        source,
+        long_only=_long_only(everything, {row["model"].rpartition("/")[2] for row in rows}),
+    )
+
+
+def _published(rows: Iterable[Mapping[str, Any]]) -> list[ReportRow]:
+    return [{**row, "published": True} for row in rows]
+
+
+def _long_only(rows: Sequence[ReportRow], models: set[str]) -> frozenset[int]:
+    """Numbers of the paper's rows that a terminal has no room for; providers are ignored when names are compared."""
+    published = [number for number, row in enumerate(rows) if row.get("published")]
+    if len(published) <= _MOST_PUBLISHED:
+        return frozenset()
+    return frozenset(number for number in published if rows[number]["model"] not in models)
 
 
 def _table(
-    title: str, columns: Iterable[Column], rows: list[ReportRow], grouping: Grouping | None, note: str = ""
+    title: str,
+    columns: Iterable[Column],
+    rows: list[ReportRow],
+    grouping: Grouping | None,
+    note: str = "",
+    *,
+    long_only: frozenset[int] = frozenset(),
+    always_noted: bool = False,
 ) -> TextTable:
-    columns = [column for column in columns if any(row.get(column.field) is not None for row in rows)]
-    several = not grouping or len({row["setting"] for row in rows}) > 1
+    shown = [column for column in (*columns, *_pass_columns(rows)) if _tells(column, rows)]
+    several = not grouping or len({row["setting"] for row in rows} - {BASELINE}) > 1
     names = [*([grouping.title] if grouping else []), "model", *(["setting"] if several else [])]
     headers = (
         *(Header(name, name=True) for name in names),
-        *(Header(column.title, optional=column.optional) for column in columns),
+        *(Header(column.title, optional=column.optional) for column in shown),
     )
     groups = [row[grouping.name] if grouping else None for row in rows]
     repeated = [bool(grouping) and i > 0 and group == groups[i - 1] for i, group in enumerate(groups)]
@@ -60,11 +88,26 @@ def _table(
         title,
         headers,
         tuple(
-            (*_names(row, grouping, said, several), *_values(row, columns))
+            (*_names(row, grouping, said, several), *_values(row, shown))
             for row, said in zip(rows, repeated, strict=True)
         ),
-        note if any(row.get("published") for row in rows) else "",
+        note if always_noted or any(row.get("published") for row in rows) else "",
+        long_only,
     )
+
+
+def _pass_columns(rows: Sequence[ReportRow]) -> Iterator[Column]:
+    k = next((row["k"] for row in rows if "k" in row), None)
+    if k is not None:
+        yield Column(f"pass@{k} %", "pass_at_k", one_decimal, optional=2, interval=one_decimal)
+        yield Column(f"pass^{k} %", "pass_hat_k", one_decimal, optional=2, interval=one_decimal)
+
+
+def _tells(column: Column, rows: Sequence[ReportRow]) -> bool:
+    """False where nothing is known; and for `tasks` where every episode is a task of its own."""
+    if column == TASKS:
+        return any(row.get("tasks") != row.get("questions") for row in rows if not row.get("published"))
+    return any(row.get(column.field) is not None for row in rows)
 
 
 def _names(row: ReportRow, grouping: Grouping | None, repeated: bool, setting: bool) -> Iterator[Cell]:
@@ -81,37 +124,5 @@ def _values(row: ReportRow, columns: list[Column]) -> Iterator[Cell]:
     for column in columns:
         value = row.get(column.field)
         text = UNKNOWN if value is None else column.format(value)
-        yield Cell(text, _interval(row, column), bool(row.get("published")))
-
-
-def _interval(row: Mapping[str, Any], column: Column) -> str:
-    ends = row.get("intervals", {}).get(column.field)
-    return "–".join(map(column.interval, ends)) if ends and column.interval else ""
-
-
-def _comparison_table(report: Report) -> TextTable:
-    differences = [f"{name}_difference" for name in report.suite.compared]
-    headers = (
-        *(Header(title, name=True) for title in ("first", "second")),
-        *(Header("tasks"), Header("1st only", optional=2), Header("2nd only", optional=2), Header("McNemar p")),
-        *(Header(f"Δ {name}", optional=number) for number, name in enumerate(report.suite.compared)),
-    )
-    shown = report.comparisons[:_MOST_COMPARISONS]
-    left_out = len(report.comparisons) - len(shown)
-    return TextTable(
-        "Pairwise, on identical tasks (first − second)",
-        headers,
-        tuple(tuple(_comparison_cells(row, differences)) for row in shown),
-        f"{left_out} more pairs in the JSON form" if left_out else "",
-    )
-
-
-def _comparison_cells(row: Mapping[str, Any], differences: list[str]) -> Iterator[Cell]:
-    for side in ("first", "second"):
-        yield Cell(f"{visible(row[f'{side}_model'])} {visible(row[f'{side}_setting'])}")
-    for count in ("questions", "first_only", "second_only"):
-        yield Cell(integer(row[count]))
-    yield Cell(p_value(row["p_value"]))
-    for name in differences:
-        interval = row["intervals"].get(name)
-        yield Cell(f"{row[name]:+.2f}", " … ".join(map(two_decimals, interval)) if interval else "")
+        interval = interval_text(row, column.field, column.interval) if column.interval else ""
+        yield Cell(text, interval, bool(row.get("published")))

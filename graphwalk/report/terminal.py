@@ -31,12 +31,12 @@ class TerminalReport:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for table in islice(text_tables(self.report), self.tables):
-            yield from _rendered(table, options.max_width)
+            yield from rendered(table, options.max_width)
         for note in self.report.notes:
             yield Text(note, style="dim")
 
 
-def _rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
+def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
     columns = fitting_columns(table, width)
     shown = Table(
         title=Text(table.title, style="bold"),
@@ -56,7 +56,7 @@ def _rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
     yield shown
     if table.long_only:
         yield Text(f"{len(table.long_only)} more rows in the Markdown form (and all figures in JSON)", style="dim")
-    left_out = [header.title for number, header in enumerate(table.headers) if number not in columns]
+    left_out = [header.title.replace("\n", " ") for number, header in enumerate(table.headers) if number not in columns]
     if left_out:
         yield Text(f"not shown at this width: {', '.join(left_out)}", style="dim")
     yield Text(table.note + "\n" if table.note else "", style="dim")
@@ -89,7 +89,7 @@ def _total_width(table: TextTable, columns: dict[int, bool]) -> int:
 def _width(table: TextTable, number: int, interval: bool) -> int:
     header = table.headers[number]
     cells = [row[number] for row in table.rows]
-    texts = [header.title, *(cell.text for cell in cells), *(cell.interval for cell in cells if interval)]
+    texts = [*header.title.split("\n"), *(cell.text for cell in cells), *(cell.interval for cell in cells if interval)]
     widest = max(map(cell_len, texts))
     return min(widest, _NARROWEST_NAME) if header.name else widest
 

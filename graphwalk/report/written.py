@@ -22,30 +22,34 @@ def to_json(report: Report) -> str:
 
 
 def to_csv(report: Report) -> str:
-    """All rows of all tables; `table` and `group` say which. `NAME_low` and `NAME_high` are intervals."""
+    """All rows of all tables; `table` and `group` say which. `NAME_low` and `NAME_high` are intervals.
+
+    `note`: why intervals are missing; of published rows what to know about them; of rows `note` a note on the report.
+    """
     names, intervals = _columns(report)
     ends = [f"{name}_{end}" for name in intervals for end in ("low", "high")]
     stream = io.StringIO()
     writer = csv.DictWriter(stream, ["table", "group", *names, *ends], extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     for table, group, row in _all_rows(report):
-        flat = {"table": table, "group": group, **row}
+        reasons = dict.fromkeys(row.get("no_interval", {}).values())
+        flat = {"table": table, "group": group, **({"note": "; ".join(reasons)} if reasons else {}), **row}
         for name, (low, high) in row.get("intervals", {}).items():
             flat |= {f"{name}_low": low, f"{name}_high": high}
-        writer.writerow({name: _csv_cell(value) for name, value in flat.items()})
+        writer.writerow({name: csv_cell(value) for name, value in flat.items()})
     return stream.getvalue()
 
 
 def _columns(report: Report) -> tuple[list[str], list[str]]:
     """Names of all columns, and of those with an interval: the measures, and what derived and published rows add."""
     measures = report.suite.measures
-    names = dict.fromkeys(["model", "setting", *(measure.name for measure in measures)])
-    intervals = dict.fromkeys(measure.name for measure in measures if measure.kind in ("mean", "percent"))
+    names = dict.fromkeys(["model", "setting", "tasks", "graphs", *(measure.name for measure in measures)])
+    intervals = dict.fromkeys(m.name for m in measures if m.kind in ("mean", "share", "percent"))
     for table, _, row in _all_rows(report):
-        own = {table.removeprefix("paper "), "intervals"}
+        own = {table.removeprefix("paper ").removeprefix("baseline "), "intervals", "no_interval", "known"}
         names |= dict.fromkeys(name for name in row if name not in own)
         intervals |= dict.fromkeys(row.get("intervals", ()))
-    return list(names), list(intervals)
+    return list({**names, "note": None}), list(intervals)
 
 
 def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
@@ -53,14 +57,17 @@ def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
     yield from (("baseline", "", row) for row in report.baselines)
     for name, rows in report.groups.items():
         yield from ((name, row[name], row) for row in rows)
+    for name, rows in report.baseline_groups.items():
+        yield from ((f"baseline {name}", row[name], row) for row in rows)
     if report.reference:
         yield from (("paper", "", row) for row in report.reference.rows)
         for name, published in report.reference.groups.items():
             yield from ((f"paper {name}", row[name], row) for row in published)
         yield from (("paper note", "", {"note": note}) for note in report.reference.notes)
+    yield from (("note", "", {"note": note}) for note in report.notes)
 
 
-def _csv_cell(value: Any) -> Any:
+def csv_cell(value: Any) -> Any:
     """Numbers as they are; a text that a spreadsheet would run gets an apostrophe in front."""
     if not isinstance(value, str):
         return value
@@ -70,15 +77,15 @@ def _csv_cell(value: Any) -> Any:
 
 def to_markdown(report: Report) -> str:
     """GitHub tables, with intervals in parentheses."""
-    parts = [_markdown_table(table) for table in text_tables(report)]
+    parts = [markdown_table(table) for table in text_tables(report)]
     return "\n".join([*parts, *(f"* {note}" for note in report.notes), ""])
 
 
-def _markdown_table(table: TextTable) -> str:
+def markdown_table(table: TextTable) -> str:
     lines = [
         f"### {_escaped(table.title)}",
         "",
-        _line([_escaped(header.title) for header in table.headers]),
+        _line([_escaped(header.title.replace("\n", " ")) for header in table.headers]),
         _line(["---" if header.name else "---:" for header in table.headers]),
         *(_line([_markdown_cell(cell) for cell in row]) for row in table.rows),
         "",

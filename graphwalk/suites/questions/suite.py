@@ -121,7 +121,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return None if rows is None else "networkx"
 
     def report(self) -> SuiteReport:
-        from graphwalk.suites.questions.report import REPORT
+        from graphwalk.suites.questions.report.report import REPORT
 
         return REPORT
 

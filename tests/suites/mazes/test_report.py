@@ -41,7 +41,7 @@ def test_validity_and_calls_by_size() -> None:
     assert (row["calls_per_question"], row["calls_over_par"], row["length_ratio"]) == (20.0, 1.25, 1.5)
     assert [(group["size"], group["accuracy"]) for group in report.groups["size"]] == [(10, 100.0), (20, 75.0)]
     titles = [table.title for table in text_tables(report)]
-    assert titles == ["Results", "By size"]  # the other groupings have one group
+    assert titles == ["Results", "By size", "Mistakes and waste"]  # the other groupings have one group
 
 
 def test_what_was_not_asked_is_unknown_and_not_zero() -> None:
@@ -56,7 +56,8 @@ def test_what_was_not_asked_is_unknown_and_not_zero() -> None:
 
 
 def test_always_empty_is_a_baseline() -> None:
-    (baseline,) = build_report([result()], DECLARED).baselines
+    baseline, par = build_report([result()], DECLARED).baselines
+    assert (par["model"], par["accuracy"], par["tool_calls"], par["tokens"]) == ("par", 100.0, 16, None)
     assert (baseline["model"], baseline["accuracy"], baseline["no_answer"]) == ("always empty", 0.0, 1)
 
 

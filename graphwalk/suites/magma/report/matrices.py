@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphwalk.report.declared import Groups, Report, ReportRow
-from graphwalk.report.formats import UNKNOWN, one_decimal, visible
+from graphwalk.report.formats import UNKNOWN, interval_text, one_decimal, visible
 from graphwalk.report.layout import Cell, Header, TextTable
 from graphwalk.suites.magma.generator.traces import ALGORITHMS
 
@@ -138,6 +138,5 @@ def _cells(line: _Line, columns: Sequence[int]) -> Iterator[Cell]:
         yield Cell(visible(name), dim=line.published)
     for number in columns:
         row: Mapping[str, Any] = line.rows.get(number, {})
-        ends = row.get("intervals", {}).get(line.metric)
         text = one_decimal(row[line.metric]) if row else UNKNOWN
-        yield Cell(text, "–".join(map(one_decimal, ends)) if ends else "", line.published)
+        yield Cell(text, interval_text(row, line.metric, one_decimal), line.published)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from graphwalk.report.declared import ReportRow
-from graphwalk.report.formats import UNKNOWN, integer, one_decimal, p_value, two_decimals, visible
+from graphwalk.report.formats import UNKNOWN, integer, interval_text, one_decimal, p_value, two_decimals, visible
 from graphwalk.report.layout import Cell, Header, TextTable
 from graphwalk.suites.magma.prompts import STEPWISE
 from graphwalk.suites.magma.report.association import Fourfold, exact_p_value, mantel_haenszel
@@ -16,6 +16,7 @@ from graphwalk.suites.magma.report.traces import CELLS
 RELATION = "relation"
 GIVEN_EARLIER = ("final_if_earlier_right", "final_if_earlier_wrong")
 """Measures: final states right in %, of the traces with all earlier ones right, and of the others."""
+_CERTAINTY = ("intervals", "no_interval")
 _NOTE = (
     "Odds ratio: Mantel–Haenszel over sizes. p: exact, over all permutations of the final states within each size, not"
     " adjusted for the number of rows. Both take the first repeat of a trace. With its own states as"
@@ -47,7 +48,7 @@ def relations(groups: Mapping[str, Sequence[ReportRow]]) -> dict[str, list[Repor
 def _relation(row: ReportRow, group: str, strata: Sequence[ReportRow]) -> ReportRow:
     tables = [Fourfold(*(stratum[name] for name in CELLS)) for stratum in strata]
     ratio = mantel_haenszel(tables)
-    intervals = {name: row["intervals"][name] for name in GIVEN_EARLIER if name in row["intervals"]}
+    intervals, reasons = ({n: row[part][n] for n in GIVEN_EARLIER if n in row[part]} for part in _CERTAINTY)
     return {
         "model": row["model"],
         "setting": row["setting"],
@@ -58,6 +59,7 @@ def _relation(row: ReportRow, group: str, strata: Sequence[ReportRow]) -> Report
         **{name: row[name] for name in GIVEN_EARLIER},
         "odds_ratio": ratio and round(ratio.value, 6),
         "p_value": exact_p_value(tables),
+        "no_interval": reasons,
         "intervals": intervals | ({"odds_ratio": [round(ratio.low, 6), round(ratio.high, 6)]} if ratio else {}),
     }
 
@@ -83,18 +85,13 @@ def _cells(row: ReportRow) -> Iterator[Cell]:
     yield Cell(integer(sum(row[name] for name in CELLS)))
     yield _share(row, "final_if_earlier_right", row["both_right"] + row["earlier_only_right"])
     yield _share(row, "final_if_earlier_wrong", row["final_only_right"] + row["none_right"])
-    yield Cell(_known(row["odds_ratio"], two_decimals), _ends(row, "odds_ratio", two_decimals))
+    yield Cell(_known(row["odds_ratio"], two_decimals), interval_text(row, "odds_ratio", two_decimals))
     yield Cell(_known(row["p_value"], p_value))
 
 
 def _share(row: ReportRow, name: str, traces: int) -> Cell:
-    return Cell(f"{_known(row[name], one_decimal)} of {traces}", _ends(row, name, one_decimal))
+    return Cell(f"{_known(row[name], one_decimal)} of {traces}", interval_text(row, name, one_decimal))
 
 
 def _known(value: Any, form: Any) -> str:
     return UNKNOWN if value is None else form(value)
-
-
-def _ends(row: ReportRow, name: str, form: Any) -> str:
-    ends = row["intervals"].get(name)
-    return "–".join(map(form, ends)) if ends else ""

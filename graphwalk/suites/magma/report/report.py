@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from graphwalk.report.common import EFFORT, OUTCOME, scored
+from graphwalk.report.common import EFFORT, GRAPHS, OUTCOME, TASKS, scored
 from graphwalk.report.declared import Column, Grouping, Measure, ResultRecord, SuiteReport
 from graphwalk.report.formats import dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.suites.magma.generator.traces import ALGORITHMS
@@ -46,18 +46,18 @@ def _errors(name: str) -> Iterator[Measure]:
 
 MEASURES = (
     *(Measure(measure.name, measure.kind, _at(TRACE, measure.value)) for measure in OUTCOME),
+    *(Measure(name, "percent", _at(TRACE, scored(name))) for name in ("intermediate_exact", "trajectory_exact")),
     *(
-        Measure(name, "mean", _at(TRACE, scored(name)))
-        for name in ("intermediate_exact", "trajectory_exact", "precision", "recall", "f1")
+        Measure(name, "share", _at(TRACE, scored(name)))
+        for name in ("precision", "recall", "f1", "intermediate_f1", "trajectory_f1")
     ),
-    *(Measure(name, "mean", _at(TRACE, scored(name))) for name in ("intermediate_f1", "trajectory_f1")),
     Measure("false_positives", "count", _at(TRACE, scored("false_positives"))),
     Measure("replies", "count", _at(STEP, lambda record: 1.0)),
     Measure("step_exact", "percent", _at(STEP, scored("exact"))),
-    Measure("step_f1", "mean", _at(STEP, scored("f1"))),
+    Measure("step_f1", "share", _at(STEP, scored("f1"))),
     *(measure for name in ERRORS for measure in _errors(name)),
     Measure("first_divergence", "mean", _at(TRACE, scored("first_divergence"))),
-    Measure("divergence_at", "mean", _at(TRACE, scored("divergence_at"))),
+    Measure("divergence_at", "percent", _at(TRACE, scored("divergence_at"))),
     Measure("diverged", "percent", _at(TRACE, scored("diverged"))),
     Measure("recovered", "percent", _at(TRACE, scored("recovered"))),
     Measure("dialogues", "count", _at(TRACE, _free_running)),
@@ -70,6 +70,8 @@ MEASURES = (
 
 _QUALITY = (
     Column("traces", "questions", integer, optional=2),
+    TASKS,
+    GRAPHS,
     Column("final %", "accuracy", one_decimal, interval=one_decimal),
     Column("earlier %", "intermediate_exact", one_decimal, optional=1, interval=one_decimal),
     Column("traj. %", "trajectory_exact", one_decimal, interval=one_decimal),
@@ -121,8 +123,7 @@ REPORT = SuiteReport(
         " means over traces. The io strategies ask for the last state only, unless the experiment has io_steps: true;"
         " then for each in a prompt without the states before it. F1: of the sets of items.",
         "Errors are means per reply: prefixes and items that are missing, hallucinated and invalid items.",
-        "Ranges are 95 % intervals: Wilson's for percentages of traces and replies, a bootstrap over graphs for means."
-        " All traces and steps on one graph are one cluster.",
+        "All traces and steps on one graph are one cluster.",
     ),
     records=trace_records,
     derived=relations,

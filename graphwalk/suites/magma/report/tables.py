@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphwalk.report.declared import Column, Report, ReportRow
-from graphwalk.report.formats import UNKNOWN, integer, one_decimal, visible
+from graphwalk.report.formats import UNKNOWN, integer, interval_text, one_decimal, visible
 from graphwalk.report.layout import Cell, Header, TextTable
 from graphwalk.suites.magma.report.matrices import part_table, size_tables, step_tables
 from graphwalk.suites.magma.report.relation import relation_tables
@@ -65,6 +65,6 @@ def _cells(row: ReportRow, group: str, columns: tuple[Column, ...]) -> Iterator[
     for name in (group, "model", "setting"):
         yield Cell(visible(row[name]))
     for column in columns:
-        value, ends = row[column.field], row["intervals"].get(column.field)
+        value = row[column.field]
         text = UNKNOWN if value is None else column.format(value)
-        yield Cell(text, "–".join(map(column.interval, ends)) if ends and column.interval else "")
+        yield Cell(text, interval_text(row, column.field, column.interval) if column.interval else "")

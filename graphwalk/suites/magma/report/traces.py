@@ -96,7 +96,7 @@ def _records(episodes: Sequence[ResultRecord], stepwise: bool) -> Iterator[Resul
 def _trace_score(
     steps: Sequence[Mapping[str, Any]], total: int, scores: Sequence[Mapping[str, Any]], stepwise: bool
 ) -> dict[str, Any]:
-    """Exact match in percent. Where only the final state is asked for, nothing is known about the others."""
+    """Exact match as a share. Where only the final state is asked for, nothing is known about the others."""
     final = next((step for step in steps if step["step"] == total), {})
     earlier = [step for step in steps if step["step"] < total]
     every = steps if stepwise else ()
@@ -105,9 +105,9 @@ def _trace_score(
         "correct": final.get("exact"),
         **{name: final.get(name) for name in ("precision", "recall", "f1")},
         "false_positives": sum(step["hallucinations"] for step in steps),
-        "intermediate_exact": _mean(earlier, "exact", 100),
+        "intermediate_exact": _mean(earlier, "exact"),
         "intermediate_f1": _mean(earlier, "f1"),
-        "trajectory_exact": _mean(every, "exact", 100),
+        "trajectory_exact": _mean(every, "exact"),
         "trajectory_f1": _mean(every, "f1"),
         **_divergence(every, total),
         "recovered": scores[0]["recovered"],
@@ -120,7 +120,7 @@ def _divergence(steps: Sequence[Mapping[str, Any]], total: int) -> dict[str, Any
     first = next((step["step"] for step in steps if not step["exact"]), None)
     return {
         "first_divergence": first,
-        "divergence_at": first and 100 * first / total,
+        "divergence_at": first and first / total,
         "diverged": first is not None if len(steps) == total else None,
     }
 
@@ -142,8 +142,8 @@ def _relation(steps: Sequence[Mapping[str, Any]], first: ResultRecord) -> dict[s
     return shares | dict(zip(CELLS, found, strict=True))
 
 
-def _mean(steps: Sequence[Mapping[str, Any]], name: str, scale: float = 1) -> float | None:
-    return scale * sum(step[name] for step in steps) / len(steps) if steps else None
+def _mean(steps: Sequence[Mapping[str, Any]], name: str) -> float | None:
+    return sum(step[name] for step in steps) / len(steps) if steps else None
 
 
 def _sums(counts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -1,0 +1,44 @@
+"""`graphwalk compare`: players against each other, within a run or across runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from graphwalk.cli.report import Format
+from graphwalk.console import data, stdout
+
+
+def compare(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders, one or more.")],
+    model: Annotated[list[str] | None, typer.Option("--model", "-m", help="Only this model; repeatable.")] = None,
+    setting: Annotated[list[str] | None, typer.Option(help="Only this setting; repeatable.")] = None,
+    all: Annotated[bool, typer.Option("--all", help="List all tasks that changed sides.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    format: Annotated[Format, typer.Option(help="How to write it.")] = "terminal",
+) -> None:
+    """Compare models and settings on identical tasks.
+
+    Differences with intervals and tests, overall and by group, and the tasks that changed sides. Runs that do not
+    hold the same tasks, or were scored by different code, are refused.
+    """
+    from graphwalk.report.versus_written import (
+        MOST_TASKS,
+        TerminalVersus,
+        versus_csv,
+        versus_json,
+        versus_markdown,
+    )
+    from graphwalk.runner.comparing import compare_runs
+
+    made = compare_runs(runs, models=model or (), settings=setting or ())
+    form = "json" if json else format
+    if form == "terminal":
+        shown = TerminalVersus(made, most_tasks=None if all else MOST_TASKS)
+        stdout().print(shown)
+        if shown.commands:
+            data(
+                "\n".join(["", "To see the episodes of these tasks:", *(f"  {command}" for command in shown.commands)])
+            )
+    else:
+        data({"json": versus_json, "csv": versus_csv, "markdown": versus_markdown}[form](made).rstrip("\n"))

@@ -1,0 +1,98 @@
+"""`graphwalk power`: how many graphs a difference needs to be seen."""
+
+import json as json_form
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graphwalk.console import data
+from graphwalk.errors import ConfigError
+
+if TYPE_CHECKING:
+    from graphwalk.scoring.statistics import Design, Spread
+
+_TASKS = 12
+"""Questions on a graph of the paper's experiments."""
+
+
+def power(
+    difference: Annotated[float, typer.Option("--difference", "-d", min=0.1, max=100, help="In points.")] = 10,
+    power: Annotated[float, typer.Option(min=1, max=99, help="How often it shall be found, in percent.")] = 80,
+    alpha: Annotated[float, typer.Option(min=0.01, max=50, help="How often nothing may pass for it, in %.")] = 5,
+    run: Annotated[Path | None, typer.Option(help="Measure the spread in this run. Default: assume it.")] = None,
+    model: Annotated[list[str] | None, typer.Option("--model", "-m", help="Of the run, only this one.")] = None,
+    setting: Annotated[list[str] | None, typer.Option(help="Of the run, only this one.")] = None,
+    first: Annotated[float | None, typer.Option(min=0, max=100, help="Assumed accuracy in %. Default: 50.")] = None,
+    second: Annotated[
+        float | None, typer.Option(min=0, max=100, help="Assumed too. Default: that of --first less the difference.")
+    ] = None,
+    tasks_per_graph: Annotated[int | None, typer.Option(min=1, help="Default: as in the run; 12 without one.")] = None,
+    repeats: Annotated[int | None, typer.Option(min=1, help="Of each task. Default: as in the run, or 1.")] = None,
+    graphs: Annotated[int | None, typer.Option(min=2, help="Show what so many graphs can see, too.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say how many graphs a comparison needs.
+
+    Tasks on one graph are alike, so that more of them help little: graphs count. docs/statistics.md has the formula.
+    """
+    from graphwalk.scoring.statistics import Design, graphs_needed, smallest_difference
+
+    if run is not None and (first is not None or second is not None):
+        raise ConfigError("--run measures what --first and --second assume", hint="give one or the other")
+    chances = {"alpha": alpha / 100, "power": power / 100}
+    found: list[dict[str, Any]] = []
+    for names, spread, seen in _cases(run, model or [], setting or [], first, second, difference):
+        design = Design(tasks_per_graph or seen.tasks_per_graph, *[repeats or seen.first_repeats] * 2)
+        needed = graphs_needed(difference / 100, design, spread, **chances)
+        asked = graphs and smallest_difference(graphs, design, spread, **chances)
+        found.append(
+            {
+                **names,
+                "difference": difference,
+                **chances,
+                "tasks_per_graph": design.tasks_per_graph,
+                "repeats": design.first_repeats,
+                "graphs_needed": needed,
+                **({"graphs": graphs, "smallest_difference": round(100 * asked, 2)} if graphs and asked else {}),
+            }
+        )
+    data(json_form.dumps(found, indent=2) if json else "\n".join(line for one in found for line in _text(one)))
+
+
+def _cases(
+    run: Path | None,
+    models: list[str],
+    settings: list[str],
+    first: float | None,
+    second: float | None,
+    difference: float,
+) -> "Iterator[tuple[dict[str, Any], Spread, Design]]":
+    """What is compared, its spread, and the design to take where none is asked for."""
+    from graphwalk.runner.sight import measured_pairs
+    from graphwalk.scoring.statistics import Design, assumed_spread
+
+    if run is not None:
+        for pair in measured_pairs(run, models, settings):
+            names = {"first": " ".join(pair.first), "second": " ".join(pair.second)}
+            yield names, pair.spread, pair.design
+        return
+    better = 50.0 if first is None else first
+    other = max(0.0, better - difference) if second is None else second
+    yield {"first": better, "second": other}, assumed_spread(better / 100, other / 100), Design(_TASKS)
+
+
+def _text(one: dict[str, Any]) -> Iterator[str]:
+    measured = isinstance(one["first"], str)
+    yield (
+        f"{one['first']} − {one['second']}"
+        if measured
+        else (f"accuracies of {one['first']:g} and {one['second']:g} %, correlations assumed (docs/statistics.md)")
+    )
+    needed = "more than ten million" if one["graphs_needed"] is None else one["graphs_needed"]
+    plan = f"{one['tasks_per_graph']} tasks each, {one['repeats']} repeat{'s' * (one['repeats'] > 1)}"
+    chances = f"power {100 * one['power']:g} %, α {100 * one['alpha']:g} %"
+    yield f"  {one['difference']:g} points: {needed} graphs ({plan}; {chances})"
+    if "smallest_difference" in one:
+        yield f"  {one['graphs']} graphs: {one['smallest_difference']:.1f} points"
