@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from graphwalk.runner.estimate import Estimate, ModelEstimate
+    from graphwalk.runner.dry_run import Estimate, ModelEstimate
 
 _WIDTH = 80
 _HEAD = (

@@ -1,16 +1,13 @@
 """What an estimate takes for granted, in one line each."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from graphwalk.models.tokens import RULE_ERROR
+from graphwalk.runner.dry_run import Estimate
 from graphwalk.runner.resolve import Experiment, per_episode
 
-if TYPE_CHECKING:
-    from graphwalk.runner.estimate import Estimate
 
-
-def assumptions(experiment: Experiment, estimate: "Estimate") -> Iterator[str]:
+def assumptions(experiment: Experiment, estimate: Estimate) -> Iterator[str]:
     """Only what matters to this plan."""
     agent = experiment.agent
     real = [row for row in estimate.rows if not per_episode(row.model)]
@@ -36,7 +33,7 @@ def assumptions(experiment: Experiment, estimate: "Estimate") -> Iterator[str]:
         yield f"Calls of the extractor {experiment.extractor} are not counted: they depend on the replies."
 
 
-def _of_the_paper(experiment: Experiment, estimate: "Estimate") -> Iterator[str]:
+def _of_the_paper(experiment: Experiment, estimate: Estimate) -> Iterator[str]:
     """How many times the expert's tool calls the models of the reference made."""
     rows = [row for row in estimate.rows if row.tool_calls]
     reference = experiment.reference

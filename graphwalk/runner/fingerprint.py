@@ -2,7 +2,7 @@
 
 import hashlib
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from graphwalk.resources import PACKAGE
 from graphwalk.runner.plan import Plan
 from graphwalk.runner.resolve import Experiment
 from graphwalk.suites.suite import Suite
+from graphwalk.types.episode import Task
 
 FORMAT = 2
 """Version of the fingerprint; those of other versions are compared by what comes out (`outcome`)."""
@@ -35,7 +36,6 @@ _SHOWING = frozenset({"report", "pictures", "commands", "person"})
 def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
     """What must be the same when a run goes on. `scorer` is what `graphwalk rescore` may bring up to date."""
     frozen = {k: v for k, v in experiment.config.model_dump(mode="json").items() if k not in _FREE}
-    tasks = "\n".join(task.model_dump_json(exclude=set(_COUNTED)) for task, _ in plan.tasks)
     return {
         "format": FORMAT,
         "config": {**frozen, "models": list(experiment.models)},
@@ -44,9 +44,14 @@ def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
         "code": code_digests(),
         "scorer": scorer_digests(experiment.suite),
         "graphs": [loaded.facts for loaded in plan.worlds],
-        "tasks": {"count": len(plan.tasks), "sha256": _sha(tasks.encode())},
+        "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
         "episodes": len(plan.episodes),
     }
+
+
+def tasks_digest(tasks: Iterable[Task]) -> str:
+    """SHA-256 of what tasks ask and expect; par is a count, and not a part of either."""
+    return _sha("\n".join(task.model_dump_json(exclude=set(_COUNTED)) for task in tasks).encode())
 
 
 def texts_of(experiment: Experiment) -> dict[str, str]:

@@ -176,7 +176,10 @@ def test_giving_everything_is_a_baseline_where_candidates_are_known():
 
 
 def test_par_is_a_baseline_with_its_own_number_of_tasks():
-    known = [with_task(result(graph=graph), par_calls=graph, par_tokens=graph * 1000) for graph in (1, 3)]
+    known = [
+        with_task(result(graph=graph), par_calls=graph, par_input_tokens=graph * 900, par_output_tokens=graph * 100)
+        for graph in (1, 3)
+    ]
     par = baselines_of([*known, with_task(result(graph=5), par_calls=None)])["par"]
     assert (par["questions"], par["accuracy"], par["tool_calls"], par["tokens"]) == (2, 100.0, 4, 4000)
     assert (par["calls_per_question"], par["tokens_per_question"]) == (2.0, 2000.0)

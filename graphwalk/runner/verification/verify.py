@@ -15,7 +15,7 @@ from graphwalk.errors import OracleError
 from graphwalk.runlog.result import EpisodeKey, Result
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.episode import judge
-from graphwalk.runner.fingerprint import code_digests, scorer_digests, texts_of
+from graphwalk.runner.fingerprint import code_digests, scorer_digests, tasks_digest, texts_of
 from graphwalk.runner.plan import Plan, make_plan
 from graphwalk.runner.players import Players
 from graphwalk.runner.resolve import Experiment
@@ -91,8 +91,7 @@ class _Run:
         for number in range(max(len(graphs), len(self.then["graphs"]))):
             pair = [found[number] if number < len(found) else None for found in (self.then["graphs"], graphs)]
             self.checks["graphs"].compare(f"run.json: graph {number}", *pair)
-        text = "\n".join(task.model_dump_json() for task, _ in tasks)
-        made = {"count": len(tasks), "sha256": _sha(text)}
+        made = {"count": len(tasks), "sha256": tasks_digest(task for task, _ in tasks)}
         self.checks["tasks"].compare("run.json: tasks", self.then["tasks"], made)
         self.checks["episodes"].compare("run.json: episodes", self.then["episodes"], len(self.planned))
 

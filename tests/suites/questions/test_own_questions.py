@@ -144,7 +144,7 @@ def test_paths_are_relative_to_the_experiment_and_texts_are_told(place: Path) ->
     config = validate(QuestionsConfig, data, "mine.yaml", folder=place)
     assert config.questions == ("node_count", str(place / "dead_ends.yaml"))
     texts = QuestionsSuite().texts(config)
-    assert list(texts) == ["questions/node_count.yaml", "questions/dead_ends.yaml"]
+    assert list(texts) == ["questions/node_count.yaml", "questions/dead_ends.yaml", "tools/run_cypher.yaml"]
     assert texts["questions/dead_ends.yaml"] == ENDS
 
 

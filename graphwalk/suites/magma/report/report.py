@@ -117,7 +117,7 @@ REPORT = SuiteReport(
     group_columns=GROUP_COLUMNS,
     compared=("accuracy", "f1"),
     reference=paper_reference,
-    unreported=_SUMS,
+    unreported=(*_SUMS, "lossy"),  # of the last reply alone
     notes=(
         "final, earlier, traj.: states that match exactly, in %, of the last step, the steps before it, and all;"
         " means over traces. The io strategies ask for the last state only, unless the experiment has io_steps: true;"
