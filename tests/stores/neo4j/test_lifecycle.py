@@ -126,9 +126,9 @@ async def test_an_answer_that_got_lost_does_not_load_twice(
     """Every batch is sent twice, as after a connection that broke between commit and answer."""
     send = opened._connection._send
 
-    async def twice(mode: str, query: Any, parameters: Any) -> Any:
-        await send(mode, query, parameters)
-        return await send(mode, query, parameters)
+    async def twice(*sent: Any) -> Any:
+        await send(*sent)
+        return await send(*sent)
 
     monkeypatch.setattr(opened._connection, "_send", twice)
     monkeypatch.setattr(neo4j_store, "BATCH", 50)
