@@ -105,7 +105,7 @@ def _path_star(entry: Any) -> str:
 
 
 def _graph(nodes: Any, edges: Any) -> PropertyGraph:
-    made = [Node(str(key), _LABEL, {}) for key in sorted(nodes, key=str)]
+    made = [Node(str(key), (_LABEL,), {}) for key in sorted(nodes, key=str)]
     return PropertyGraph.from_rows(made, [Relationship(_TYPE, str(a), str(b), {}) for a, b in edges])
 
 

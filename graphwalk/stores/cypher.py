@@ -1,15 +1,18 @@
 """Cypher text from Jinja templates: identifiers quoted, node patterns confined to one graph.
 
-    MATCH (a:{{ label | label }})-[:{{ type | type }}*1..{{ n | hops }}]->(b{{ any_node }}) RETURN b.{{ p | property }}
+    MATCH (a:{{ label | label }})-[:{{ type | type }}*1..{{ n | hops }}]->(b{{ any_node }})
+    WHERE {{ p | of("a", label) }} = $value RETURN {{ "b" | key_of }}, {{ "b" | labels_of }}, {{ "b" | properties_of }}
 
-    unscoped (the embedded engine, records):   (a:`Zorep`) … (b)
-    scoped (one graph of many in one Neo4j):   (a:`Zorep`:`gw_3f2a90c1d77e`) … (b:`gw_3f2a90c1d77e`)
+unscoped (the embedded engine, records):   (a:`Zorep`) … (b)                          a.`p`   b.key
+scoped (one graph of many in one Neo4j):   (a:`Zorep`:`gw_3f2a90c1d77e`) … (b:`gw_3f2a90c1d77e`)
 
-Every `{{ … }}` must pass a filter, so that no name reaches a query unquoted. Values travel as parameters.
+Every `{{ … }}` must pass a filter, so that no name reaches a query unquoted. Values travel as parameters. How names and
+keys are written is the store's: its `Dialect`.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -20,8 +23,10 @@ from graphwalk.jinja import make_environment
 
 Identifiers = Mapping[str, str | int | Sequence[str]]
 """What a template names; a list of names serves a loop in it."""
-FILTERS = ("label", "type", "property", "hops", "label_of")
+FILTERS = ("label", "type", "property", "of", "hops", "label_of", "labels_of", "key_of", "properties_of")
 """What a Cypher template can use."""
+KEY = "key"
+"""The property that every node has under this name: what it is called."""
 RESERVED_PREFIX = "gw__"
 """Prefix for property names that the engine reserves."""
 _UNQUOTABLE = re.compile(r"\\|\0|\A\Z")
@@ -40,56 +45,93 @@ def quote(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def render_cypher(
-    template: str,
-    identifiers: Identifiers,
-    scope: str | None = None,
-    *,
-    reserved: frozenset[str] = frozenset(),
-) -> str:
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How a store writes what a template names; stores that do it in another way subclass it, and stay hashable.
+
+    `scope` is the extra label of one graph's nodes; None for a database that holds only this graph. `reserved` are the
+    property names that the engine reserves. `variable` is the name of a variable bound to a node.
+    """
+
+    scope: str | None = None
+    reserved: frozenset[str] = frozenset()
+
+    @property
+    def any_node(self) -> str:
+        """What confines a node pattern without labels."""
+        return f":{quote(self.scope)}" if self.scope else ""
+
+    def label(self, name: str) -> str:
+        return quote(name) + self.any_node
+
+    def type(self, name: str) -> str:
+        return quote(name)
+
+    def property(self, name: str) -> str:
+        return quote(stored_name(name, self.reserved))
+
+    def labels_of(self, variable: str) -> str:
+        """A list of the node's labels."""
+        found = f"labels({variable})"
+        return f"[name IN {found} WHERE name <> '{self.scope}']" if self.scope else found
+
+    def value_of(self, variable: str, name: str, label: str | None = None) -> str:
+        """A property's value; the `key` too. `label`: one that the node is known to have, None: it is not known."""
+        return f"{variable}.{self.property(name)}"
+
+    def key_of(self, variable: str) -> str:
+        """The key of a node."""
+        return f"{variable}.{KEY}"
+
+    def properties_of(self, variable: str) -> str:
+        """A map of the node's properties, its key among them."""
+        return f"properties({variable})"
+
+
+UNSCOPED = Dialect()
+"""For records, and for a database that holds one graph only."""
+
+
+def render_cypher(template: str, identifiers: Identifiers, dialect: Dialect = UNSCOPED) -> str:
     """The Cypher of a template.
 
-    `scope` is the extra label of one graph's nodes; None gives the unscoped text, for a database that holds only this
-    graph. `reserved` are the property names that the engine reserves. ConfigError if the template uses a name that
-    `identifiers` lacks, or writes one without a filter.
+    ConfigError if the template uses a name that `identifiers` lacks, or writes one without a filter.
     """
     # Lists become tuples, so that rendered texts can be cached: rendering takes longer than many queries.
     names = tuple(
         (name, value if isinstance(value, str | int) else tuple(value)) for name, value in identifiers.items()
     )
-    return _render(template, names, scope, reserved)
+    return _render(template, names, dialect)
 
 
 @lru_cache(maxsize=8192)
-def _render(
-    template: str,
-    identifiers: tuple[tuple[str, str | int | tuple[str, ...]], ...],
-    scope: str | None,
-    reserved: frozenset[str],
-) -> str:
+def _render(template: str, identifiers: tuple[tuple[str, str | int | tuple[str, ...]], ...], dialect: Dialect) -> str:
     try:
-        return _compiled(template, scope, reserved).render(dict(identifiers))
+        return _compiled(template, dialect).render(dict(identifiers))
     except TemplateError as error:
         raise ConfigError(f"the Cypher template cannot be rendered: {error.message}\n{template}") from error
 
 
 @lru_cache(maxsize=1024)
-def _compiled(template: str, scope: str | None, reserved: frozenset[str]) -> Template:
-    return _environment(scope, reserved).from_string(template)
+def _compiled(template: str, dialect: Dialect) -> Template:
+    return _environment(dialect).from_string(template)
 
 
 @lru_cache(maxsize=256)
-def _environment(scope: str | None, reserved: frozenset[str]) -> Environment:
-    suffix = f":{quote(scope)}" if scope else ""
-    filters: dict[str, Callable[[Any], str]] = {
-        "label": lambda name: _Safe(quote(name) + suffix),
-        "type": lambda name: _Safe(quote(name)),
-        "property": lambda name: _Safe(quote(stored_name(name, reserved))),
+def _environment(dialect: Dialect) -> Environment:
+    filters: dict[str, Callable[..., str]] = {
+        "label": lambda name: _Safe(dialect.label(name)),
+        "type": lambda name: _Safe(dialect.type(name)),
+        "property": lambda name: _Safe(dialect.property(name)),
+        "of": lambda name, variable, label=None: _Safe(dialect.value_of(_variable(variable), name, label)),
         "hops": _hops,
-        "label_of": lambda variable: _label_of(variable, scope),
+        "label_of": lambda variable: _Safe(f"{dialect.labels_of(_variable(variable))}[0]"),
+        "labels_of": lambda variable: _Safe(dialect.labels_of(_variable(variable))),
+        "key_of": lambda variable: _Safe(dialect.key_of(_variable(variable))),
+        "properties_of": lambda variable: _Safe(dialect.properties_of(_variable(variable))),
     }
     environment = make_environment(filters, finalize=_only_filtered)
-    environment.globals["any_node"] = _Safe(suffix)
+    environment.globals["any_node"] = _Safe(dialect.any_node)
     return environment
 
 
@@ -106,7 +148,7 @@ def shown_name(name: str) -> str:
 def _only_filtered(value: Any) -> Any:
     if isinstance(value, StrictUndefined | _Safe):
         return value
-    raise ConfigError(f"the Cypher template writes {value!r} without a filter (label, type, property, hops)")
+    raise ConfigError(f"the Cypher template writes {value!r} without a filter ({', '.join(FILTERS)})")
 
 
 def _hops(number: Any) -> str:
@@ -116,9 +158,7 @@ def _hops(number: Any) -> str:
     return _Safe(number)
 
 
-def _label_of(variable: Any, scope: str | None) -> str:
-    """An expression for the label of the node bound to `variable`."""
-    if not isinstance(variable, str) or not _VARIABLE.fullmatch(variable):
-        raise ConfigError(f"{variable!r} is not the name of a variable")
-    found = f"labels({variable})"
-    return _Safe(f"[name IN {found} WHERE name <> '{scope}'][0]" if scope else f"{found}[0]")
+def _variable(name: Any) -> str:
+    if not isinstance(name, str) or not _VARIABLE.fullmatch(name):
+        raise ConfigError(f"{name!r} is not the name of a variable")
+    return name

@@ -12,7 +12,7 @@ import kglite
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.stores.batches import node_batches, relationship_batches
-from graphwalk.stores.cypher import Identifiers, quote, render_cypher, shown_name, stored_name
+from graphwalk.stores.cypher import Dialect, Identifiers, quote, render_cypher, shown_name, stored_name
 from graphwalk.stores.engine_process import EngineProcess
 from graphwalk.stores.schema_queries import read_schema
 from graphwalk.stores.store import Asked
@@ -26,6 +26,7 @@ INLINE_MS = 20
 """A query runs on the event loop for up to this long, which is cheaper than a thread; then it is restarted in one."""
 RESERVED = frozenset({"id", "title", "type", "name", "label", "node_type", "created_at", "updated_at"})
 """Property names that have a meaning of their own in kglite."""
+_DIALECT = Dialect(reserved=RESERVED)
 _REFUSALS = (kglite.KgError, OverflowError, TypeError, ValueError)
 """What kglite raises when it refuses a query or a graph."""
 _PLAIN_NAME = re.compile(r"[A-Za-z_`][A-Za-z0-9_ .`()/-]*")
@@ -81,7 +82,7 @@ class EmbeddedStore:
 
     def render(self, template: str, identifiers: Identifiers) -> str:
         """ConfigError for a path without an upper bound: kglite ends it after ten relationships and says nothing."""
-        cypher = render_cypher(template, identifiers, reserved=RESERVED)
+        cypher = render_cypher(template, identifiers, _DIALECT)
         if "*" in cypher and _UNBOUNDED.search(cypher):
             raise ConfigError(
                 f"on the embedded engine a path of any length ends after ten relationships:\n{cypher}",

@@ -75,7 +75,7 @@ def odd_graph(seed: int = 0, nodes: int = 40, relationships: int = 100) -> Prope
 
     keys = [f"k{number}" for number in range(nodes)]
     return PropertyGraph.from_rows(
-        [Node(key, draw.choice(_LABELS), properties(n)) for n, key in enumerate(keys)],
+        [Node(key, (draw.choice(_LABELS),), properties(n)) for n, key in enumerate(keys)],
         [
             Relationship(draw.choice(_TYPES), draw.choice(keys), draw.choice(keys), properties(n))
             for n in range(relationships)
@@ -135,7 +135,7 @@ async def _values(database: Database) -> None:
 
 async def _paths(database: Database) -> None:
     """A path comes as nodes and relationships."""
-    nodes = [Node("a", "A", {"x": 1}), Node("b", "B", {})]
+    nodes = [Node("a", ("A",), {"x": 1}), Node("b", ("B",), {})]
     store = await database.load(PropertyGraph.from_rows(nodes, [Relationship("R", "a", "b", {"w": 0.5})]))
     template = "MATCH p = (:{{ l | label }})-[*1..{{ n | hops }}]->() RETURN p"
     rows = await store.run(store.render(template, {"l": "A", "n": 2}))
@@ -176,7 +176,7 @@ async def _load_again(database: Database) -> None:
 
 async def _empty(database: Database) -> None:
     """Graphs without relationships, and without nodes."""
-    for nodes in ([], [Node("a", "A", {})]):
+    for nodes in ([], [Node("a", ("A",), {})]):
         graph = PropertyGraph.from_rows(nodes, [])
         store = await database.load(graph)
         _same(await store.schema(5), schema_of(graph, 5), f"the schema of a graph of {len(nodes)} nodes")

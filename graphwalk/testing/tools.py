@@ -6,7 +6,7 @@ from itertools import product
 from pathlib import Path
 
 from graphwalk.errors import ConfigError
-from graphwalk.stores.cypher import render_cypher
+from graphwalk.stores.cypher import Dialect, render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.tool import Tool, load_tool, load_tools
@@ -47,7 +47,7 @@ def _check_query(tool: Tool, field: str, template: str) -> None:
         names = dict.fromkeys(tool.resolution, "x y") | dict.fromkeys(tool.with_role("entity_type"), entity_type)
         switches = {"direction": switch, "relationship_properties": switch}
         try:
-            cypher = render_cypher(template, {**names, **switches}, scope="gw_1")
+            cypher = render_cypher(template, {**names, **switches}, Dialect("gw_1"))
         except ConfigError as error:
             raise AssertionError(f"{tool.name}: {field}: {error}") from error
         assert cypher.count("x y") == cypher.count("`x y`"), f"{tool.name}: {field}: a name is not quoted:\n{cypher}"
@@ -59,7 +59,7 @@ async def _check_example(tool: Tool) -> None:
     """On a graph without the example's names. A tool with messages of its own has a toolbox of its own."""
     if tool.messages:
         return
-    store = await EmbeddedDatabase().load(PropertyGraph.from_rows([Node("a", "Zorep", {})], []))
+    store = await EmbeddedDatabase().load(PropertyGraph.from_rows([Node("a", ("Zorep",), {})], []))
     toolbox = GraphToolbox(store, await store.schema(), [tool])
     result = await toolbox.call(ToolCall("1", tool.name, json.dumps(tool.example.arguments)))
     assert result.error in (None, "unknown_name"), f"{tool.name}: its own example is refused: {result.content}"

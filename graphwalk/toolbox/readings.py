@@ -32,7 +32,7 @@ def as_parameter(value: Value) -> Value | None:
             return float(value)
         except OverflowError:
             return None
-    return value if math.isfinite(value) else None
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def kind_of_value(value: Value) -> str:

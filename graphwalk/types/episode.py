@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from graphwalk.types.chat import Message, ToolCall, Usage
-from graphwalk.types.values import Value
+from graphwalk.types.values import Scalar
 
 SCHEMA_VERSION = 1
 """Version of everything that GraphWalk writes to disk."""
@@ -29,7 +29,7 @@ class Task(BaseModel):
     suite: str
     template: str
     question: str
-    parameters: dict[str, Value]
+    parameters: dict[str, Scalar]
     gold: Any
     gold_size: int
     seed: int

@@ -1,7 +1,7 @@
 """Property graphs, held in columns so that millions of relationships fit in memory.
 
-A node has a number (its position, 0 … n-1), a unique key, one label and properties; a relationship has a type, the
-numbers of its source and target, and properties. Rows (`nodes()`, `relationships()`) are made on demand.
+A node has a number (its position, 0 … n-1), a unique key, labels (mostly one) and properties; a relationship has a
+type, the numbers of its source and target, and properties. Rows (`nodes()`, `relationships()`) are made on demand.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphwalk.types.values import Value
+from graphwalk.types.values import Value, shown
 
 MISSING = -1
 """The code of a property that an entity does not have."""
@@ -23,9 +23,15 @@ MISSING = -1
 @dataclass(frozen=True, slots=True)
 class Node:
     key: str
-    label: str
+    labels: tuple[str, ...]
+    """Sorted; none is possible."""
     properties: Mapping[str, Value]
     """Without `key`, which every store adds to them under that name."""
+
+    @property
+    def label(self) -> str:
+        """The first of its labels, "" where it has none."""
+        return self.labels[0] if self.labels else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +62,17 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class NodeTable:
-    """All nodes of one label: their numbers (ascending) and, per property, a column as long as `numbers`."""
+    """All nodes with exactly these labels: their numbers (ascending) and columns as long as `numbers`, by property."""
 
-    label: str
+    labels: tuple[str, ...]
+    """Sorted; none is possible."""
     numbers: NDArray[np.int64]
     columns: Mapping[str, Column]
+
+    @property
+    def label(self) -> str:
+        """The first of their labels, "" where they have none."""
+        return self.labels[0] if self.labels else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +111,7 @@ class PropertyGraph:
                 position[number] = (t, row)
         rows = [_property_rows(table.columns, len(table.numbers)) for table in self.node_tables]
         for number, (t, row) in enumerate(position):
-            yield Node(self.keys[number], self.node_tables[t].label, rows[t][row])
+            yield Node(self.keys[number], self.node_tables[t].labels, rows[t][row])
 
     def relationships(self) -> Iterator[Relationship]:
         """All relationships, type by type."""
@@ -113,9 +125,9 @@ class PropertyGraph:
         """SHA-256 (hex) of the content; independent of seed, spec, table order and pool order."""
         sha = hashlib.sha256()
         sha.update("\0".join(self.keys).encode())
-        for table in sorted(self.node_tables, key=lambda t: t.label):
+        for table in sorted(self.node_tables, key=lambda t: t.labels):
             if len(table.numbers):
-                _hash_table(sha, "node", table.label, (table.numbers,), table.columns)
+                _hash_table(sha, "node", "\2".join(table.labels), (table.numbers,), table.columns)
         for rel in sorted(self.relationship_tables, key=lambda t: t.type):
             if len(rel.sources):
                 _hash_table(sha, "relationship", rel.type, (rel.sources, rel.targets), rel.columns)
@@ -132,10 +144,10 @@ class PropertyGraph:
     ) -> "PropertyGraph":
         """A graph from rows; numbers follow the order of `nodes`. ValueError on a duplicate or unknown key."""
         keys: list[str] = []
-        by_label: dict[str, list[tuple[int, Mapping[str, Value]]]] = defaultdict(list)
+        by_labels: dict[tuple[str, ...], list[tuple[int, Mapping[str, Value]]]] = defaultdict(list)
         for number, node in enumerate(nodes):
             keys.append(node.key)
-            by_label[node.label].append((number, node.properties))
+            by_labels[node.labels].append((number, node.properties))
         number_of = {key: number for number, key in enumerate(keys)}
         if len(number_of) != len(keys):
             twice = next(key for number, key in enumerate(keys) if number_of[key] != number)
@@ -148,11 +160,11 @@ class PropertyGraph:
             by_type[relationship.type].append(relationship)
         node_tables = tuple(
             NodeTable(
-                label,
+                labels,
                 np.array([number for number, _ in rows], dtype=np.int64),
                 _columns([properties for _, properties in rows]),
             )
-            for label, rows in by_label.items()
+            for labels, rows in by_labels.items()
         )
         relationship_tables = tuple(
             RelationshipTable(
@@ -167,10 +179,15 @@ class PropertyGraph:
 
 
 def value_order(value: Value) -> tuple[int, Any]:
-    """Sort key over mixed values: booleans, then numbers, then text; the order of every value list we show."""
+    """Sort key over mixed values: booleans, numbers, text, then all others (NaN too) by what they are and look like.
+
+    It is the order of every value list we show, and what tells values apart as Cypher does: 1 and 1.0 are equal.
+    """
     if isinstance(value, bool):
         return (0, value)
-    return (1, value) if isinstance(value, int | float) else (2, value)
+    if isinstance(value, int | float) and value == value:
+        return (1, value)
+    return (2, value) if isinstance(value, str) else (3, f"{type(value).__name__} {shown(value)}")
 
 
 def _property_rows(columns: Mapping[str, Column], length: int) -> list[dict[str, Value]]:

@@ -1,9 +1,71 @@
-"""What a property can hold, and what a query returns."""
+"""What a property can hold, how it is shown, and what a query returns."""
 
-from typing import Any
+import math
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
 
-Value = str | int | float | bool
-"""A property value. A missing property is absent, never None."""
+TemporalKind = Literal["date", "time", "local time", "datetime", "local datetime", "duration"]
+_AXES = ("x", "y", "z")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Temporal:
+    """A date, a time or a duration, as ISO 8601 text in the form that Cypher's `toString` gives."""
+
+    kind: TemporalKind
+    text: str
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Point:
+    """A point in two or three dimensions; `srid` names its coordinate system (4326: longitude and latitude)."""
+
+    srid: int
+    coordinates: tuple[float, ...]
+
+    @property
+    def text(self) -> str:
+        """As Cypher writes it: `point({srid: 4326, x: 12.5, y: 55.7})`."""
+        axes = ", ".join(f"{axis}: {value!r}" for axis, value in zip(_AXES, self.coordinates, strict=False))
+        return f"point({{srid: {self.srid}, {axes}}})"
+
+
+Scalar: TypeAlias = str | int | float | bool
+"""A value that JSON has, but for NaN and the infinities."""
+
+Value: TypeAlias = Scalar | Temporal | Point | bytes | tuple[Any, ...]
+"""A property value; a list is a tuple of values. A missing property is absent, never None."""
+
+SCALARS = (str, int, float, bool)
 
 Row = dict[str, Any]
 """One row of a query's result: field name → JSON value (null for a missing property)."""
+
+PLAIN = frozenset({str, int, bool})
+"""Types of values that JSON has as they are. (Of floats it lacks NaN and the infinities.)"""
+
+
+def shown(value: Any) -> Any:
+    """The value as JSON: what a model, a file and a table see, in one form from every store.
+
+    Times, points and bytes become text (`2001-04-25`, `point({…})`, `bytes:00ff`), NaN and the infinities too; lists
+    and maps are gone through.
+    """
+    kind = value.__class__
+    if kind in PLAIN or value is None:
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else _not_finite(value)
+    if kind is Temporal or kind is Point:
+        return value.text
+    if kind is bytes or kind is bytearray:
+        return "bytes:" + value.hex()
+    if kind is dict:
+        return {name: shown(item) for name, item in value.items()}
+    return [shown(item) for item in value]
+
+
+def _not_finite(value: float) -> str:
+    if math.isnan(value):
+        return "NaN"
+    return "Infinity" if value > 0 else "-Infinity"

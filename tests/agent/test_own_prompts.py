@@ -47,7 +47,7 @@ async def test_in_the_conversation(agent: AgentConfig) -> None:
 
 
 async def test_about_tool_calls(agent: AgentConfig) -> None:
-    store = await EmbeddedDatabase().load(PropertyGraph.from_rows([Node("a", "Zorep", {})], []))
+    store = await EmbeddedDatabase().load(PropertyGraph.from_rows([Node("a", ("Zorep",), {})], []))
     toolbox = GraphToolbox(store, await store.schema(), agent=agent)
     results = await run_tool_calls(toolbox, [CALL, CALL], agent, 0)
     assert [result.content for result in results] == ["fly is none.", "Not 1: too_many_calls"]

@@ -22,7 +22,7 @@ async def test_it_keeps_the_contract(name: str, any_database: Database) -> None:
 async def test_hostile_names_are_names(any_database: Database) -> None:
     """Neo4j takes any name; the embedded engine says which ones it cannot."""
     graph = PropertyGraph.from_rows(
-        [Node(name, name, {name: 1}) for name in HOSTILE],
+        [Node(name, (name,), {name: 1}) for name in HOSTILE],
         [Relationship(name, name, name, {name: 2}) for name in HOSTILE],
     )
     if any_database.kind == "embedded":

@@ -28,7 +28,7 @@ async def test_it_keeps_the_contract(name: str) -> None:
         ("When to use it:", "Use it", "the description lacks 'When to use it:'"),
         (PATTERN, f"{PATTERN} SET n.x = 1 WITH n MATCH (n)", "a tool only reads, and this says SET"),
         (PATTERN, f"{PATTERN}, (m)", r"\(m\) matches nodes of other graphs"),
-        ("n.{{ property_name | property }} =", "n.x {{ property_name }} =", "writes 'x y' without a filter"),
+        ('{{ property_name | of("n", label) }} =', "n.x {{ property_name }} =", "writes 'x y' without a filter"),
     ],
 )
 async def test_a_bad_tool_is_found_out(tmp_path: Path, old: str, new: str, cause: str) -> None:

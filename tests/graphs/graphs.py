@@ -35,7 +35,7 @@ properties = st.dictionaries(names, values, max_size=4)
 def foreign_graphs(draw: st.DrawFn) -> PropertyGraph:
     """Small graphs with every kind of value and awkward names, loops and parallel relationships."""
     keys = draw(st.lists(names, min_size=1, max_size=5, unique=True))
-    nodes = [Node(key, draw(names), draw(properties)) for key in keys]
+    nodes = [Node(key, (draw(names),), draw(properties)) for key in keys]
     ends = st.sampled_from(keys)
     relationships = draw(st.lists(st.builds(Relationship, names, ends, ends, properties), max_size=6))
     return PropertyGraph.from_rows(nodes, relationships)

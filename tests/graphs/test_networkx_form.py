@@ -27,7 +27,11 @@ def test_somebody_elses_graph_is_understood() -> None:
     theirs.add_edge("b", 1, type="HAS", key="x")
     theirs.add_edge("b", "c")
     graph = from_networkx(theirs)
-    assert list(graph.nodes()) == [Node("1", "Person", {"age": 30}), Node("b", "City", {}), Node("c", "Node", {})]
+    assert list(graph.nodes()) == [
+        Node("1", ("Person",), {"age": 30}),
+        Node("b", ("City",), {}),
+        Node("c", ("Node",), {}),
+    ]
     assert list(graph.relationships()) == [
         Relationship("LIVES_IN", "1", "b", {"since": 1999.5}),
         Relationship("HAS", "b", "1", {}),
@@ -62,4 +66,4 @@ def test_what_cannot_be_used_is_a_clear_error(graph: "nx.Graph", message: str) -
 
 def test_a_property_that_would_hide_the_label_is_refused() -> None:
     with pytest.raises(ConfigError, match="a has a property 'label'"):
-        to_networkx(PropertyGraph.from_rows([Node("a", "A", {"label": "x"})], []))
+        to_networkx(PropertyGraph.from_rows([Node("a", ("A",), {"label": "x"})], []))

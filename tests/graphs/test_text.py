@@ -11,7 +11,11 @@ from graphwalk.graphs.text import GraphEncoding, graph_text
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 SMALL = PropertyGraph.from_rows(
-    [Node("k7q2", "Zorep", {"ufe": "it's", "ajowu": 1.25}), Node("c1x9", "Mubo", {}), Node("b 2", "Mubo", {"i": True})],
+    [
+        Node("k7q2", ("Zorep",), {"ufe": "it's", "ajowu": 1.25}),
+        Node("c1x9", ("Mubo",), {}),
+        Node("b 2", ("Mubo",), {"i": True}),
+    ],
     [Relationship("VEPAZ", "k7q2", "c1x9", {"oti": "zuvek"}), Relationship("NOKA", "c1x9", "c1x9", {})],
     seed=7,
     spec={"nodes": 3},

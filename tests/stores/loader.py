@@ -11,7 +11,7 @@ from graphwalk.types.graph import Node, PropertyGraph, Relationship
 def chain(nodes: int) -> PropertyGraph:
     """Nodes in a row, each joined to the next by two relationships."""
     return PropertyGraph.from_rows(
-        [Node(f"n{i}", "A" if i % 2 else "B", {"number": i}) for i in range(nodes)],
+        [Node(f"n{i}", ("A" if i % 2 else "B",), {"number": i}) for i in range(nodes)],
         [Relationship(t, f"n{i}", f"n{i + 1}", {"number": i}) for t in "RS" for i in range(nodes - 1)],
     )
 

@@ -3,7 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graphwalk.errors import ConfigError
-from graphwalk.stores.cypher import quote, render_cypher
+from graphwalk.stores.cypher import Dialect, quote, render_cypher
 
 TEMPLATE = (
     "MATCH (a:{{ l | label }})-[:{{ t | type }}*1..{{ n | hops }}]->(b{{ any_node }}) RETURN b.{{ p | property }} AS p"
@@ -13,7 +13,7 @@ NAMES = {"l": "A", "t": "R", "n": 3, "p": "x"}
 
 def test_unscoped_and_scoped_text() -> None:
     assert render_cypher(TEMPLATE, NAMES) == "MATCH (a:`A`)-[:`R`*1..3]->(b) RETURN b.`x` AS p"
-    scoped = render_cypher(TEMPLATE, NAMES, scope="gw_1")
+    scoped = render_cypher(TEMPLATE, NAMES, Dialect("gw_1"))
     assert scoped == "MATCH (a:`A`:`gw_1`)-[:`R`*1..3]->(b:`gw_1`) RETURN b.`x` AS p"
 
 
@@ -24,7 +24,7 @@ def test_a_list_of_names_serves_a_loop() -> None:
 
 def test_the_label_of_a_node() -> None:
     assert render_cypher("RETURN {{ 'n' | label_of }}", {}) == "RETURN labels(n)[0]"
-    scoped = render_cypher("RETURN {{ 'n' | label_of }}", {}, scope="gw_1")
+    scoped = render_cypher("RETURN {{ 'n' | label_of }}", {}, Dialect("gw_1"))
     assert scoped == "RETURN [name IN labels(n) WHERE name <> 'gw_1'][0]"
 
 

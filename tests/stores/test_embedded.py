@@ -25,7 +25,7 @@ PROPERTIES = st.dictionaries(NAMES.filter(lambda name: name != "key"), VALUES, m
 @st.composite
 def graphs(draw: st.DrawFn) -> PropertyGraph:
     labels = draw(st.lists(NAMES, min_size=1, max_size=3))
-    nodes = [Node(f"k{i}", draw(st.sampled_from(labels)), draw(PROPERTIES)) for i in range(draw(st.integers(1, 6)))]
+    nodes = [Node(f"k{i}", (draw(st.sampled_from(labels)),), draw(PROPERTIES)) for i in range(draw(st.integers(1, 6)))]
     keys = st.sampled_from([node.key for node in nodes])
     ends = draw(st.lists(st.tuples(NAMES, keys, keys, PROPERTIES), max_size=8))
     return PropertyGraph.from_rows(nodes, [Relationship(*end) for end in ends])
@@ -72,7 +72,7 @@ def test_batches_hold_the_graph(graph: PropertyGraph, size: int, by_pair: bool) 
 def ring(nodes: int) -> PropertyGraph:
     keys = [f"k{i}" for i in range(nodes)]
     pairs = [(k, keys[(i + step) % nodes]) for i, k in enumerate(keys) for step in (1, 2, 3)]
-    return PropertyGraph.from_rows([Node(k, "A", {}) for k in keys], [Relationship("R", a, b, {}) for a, b in pairs])
+    return PropertyGraph.from_rows([Node(k, ("A",), {}) for k in keys], [Relationship("R", a, b, {}) for a, b in pairs])
 
 
 async def test_a_long_query_ends_in_time_and_lets_others_run() -> None:
@@ -107,7 +107,7 @@ async def test_a_path_without_an_upper_bound_is_refused(length: str) -> None:
     """kglite would end it after ten relationships without a word; bounded paths are walked in full."""
     keys = [f"k{number}" for number in range(31)]
     steps = [Relationship("NEXT", one, other, {}) for one, other in itertools.pairwise(keys)]
-    store = await EmbeddedDatabase().load(PropertyGraph.from_rows([Node(key, "Link", {}) for key in keys], steps))
+    store = await EmbeddedDatabase().load(PropertyGraph.from_rows([Node(key, ("Link",), {}) for key in keys], steps))
     query = "MATCH (a:Link {key: 'k0'})-[%s]->(b) RETURN count(*) AS n"
     assert await store.run(query % "*1..") == [{"n": 10}], "kglite has been mended: take the refusal out"
     assert await store.run(store.render(query % "*1..30", {})) == [{"n": 30}]
@@ -118,7 +118,7 @@ async def test_a_path_without_an_upper_bound_is_refused(length: str) -> None:
 
 @pytest.mark.parametrize("text", ["[*2]", "[*..3]", "[r:A*2..5 {n: 1}]", "[]"])
 async def test_other_stars_and_paths_are_none(text: str) -> None:
-    graph = PropertyGraph.from_rows([Node("k", "Link", {})], [])
+    graph = PropertyGraph.from_rows([Node("k", ("Link",), {})], [])
     store = await EmbeddedDatabase().load(graph)
     query = f"MATCH (a)-{text}->(b) RETURN count(*) - [2*3][0] - 1 AS n"
     assert store.render(query, {}) == query

@@ -35,5 +35,5 @@ def make_chain(length: int, seed: int, number: int) -> list[str]:
 
 
 def chain_graph(keys: list[str]) -> PropertyGraph:
-    nodes = [Node(key, LABEL, {}) for key in sorted(keys)]
+    nodes = [Node(key, (LABEL,), {}) for key in sorted(keys)]
     return PropertyGraph.from_rows(nodes, [Relationship(TYPE, a, b, {}) for a, b in pairwise(keys)])

@@ -41,7 +41,7 @@ def node_from_attributes(key: str, attributes: Mapping[str, Any], label: Any = N
         del properties["key"]
     return Node(
         checked_text("the key of a node", key),
-        checked_text(f"{where}, label", label),
+        (checked_text(f"{where}, label", label),),
         checked_node_properties(where, properties),
     )
 

@@ -106,7 +106,7 @@ def _read_statement(where: str, line: str, nodes: list[Node], relationships: lis
     if match := _NODE.fullmatch(line):
         label, key, entries = match.groups()
         properties = checked_node_properties(where, _entries(where, entries))
-        nodes.append(Node(checked_text(f"{where}, key", _unescaped(where, key)), _unquoted(label), properties))
+        nodes.append(Node(checked_text(f"{where}, key", _unescaped(where, key)), (_unquoted(label),), properties))
     elif match := _RELATIONSHIP.fullmatch(line):
         _, source, _, target, type_, entries = match.groups()
         properties = checked_properties(where, _entries(where, entries))

@@ -69,7 +69,7 @@ def _nodes(document: dict[str, Any]) -> Iterator[Node]:
     for where, fields in _entries(document, "nodes", ("key", "label", "properties")):
         yield Node(
             checked_text(f"{where}, key", fields["key"]),
-            checked_text(f"{where}, label", fields["label"]),
+            (checked_text(f"{where}, label", fields["label"]),),
             checked_node_properties(where, fields["properties"]),
         )
 

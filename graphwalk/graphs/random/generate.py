@@ -31,7 +31,7 @@ def generate_graph(spec: GraphSpec, seed: int, index: int = 0) -> PropertyGraph:
     members = _draw_members(seeds.generator(seed, "graph-nodes", number), spec)
     links = seeds.generator(seed, "graph-relationships", number)
     node_tables = [
-        NodeTable(label, numbers, _draw_columns(values, pool, len(numbers), spec.missing_rate))
+        NodeTable((label,), numbers, _draw_columns(values, pool, len(numbers), spec.missing_rate))
         for label, numbers, pool in zip(labels, members, pools, strict=False)
     ]
     relationship_tables = []

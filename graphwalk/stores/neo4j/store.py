@@ -9,7 +9,7 @@ from typing import Any
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
 from graphwalk.stores.batches import node_batches, relationship_batches
-from graphwalk.stores.cypher import Identifiers, quote, render_cypher
+from graphwalk.stores.cypher import Dialect, Identifiers, quote, render_cypher
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.loads import LEASE_SECONDS, Ledger, Load
 from graphwalk.stores.neo4j.process import this_process
@@ -187,13 +187,14 @@ class Neo4jStore:
 
     def __init__(self, database: Neo4jDatabase, connection: Connection, scope: str, timeout_seconds: float) -> None:
         self.scope = scope
+        self._dialect = Dialect(scope)
         self._database = database
         self._connection = connection
         self._timeout_seconds = timeout_seconds
         self._schemas: dict[int, Schema] = {}
 
     def render(self, template: str, identifiers: Identifiers) -> str:
-        return render_cypher(template, identifiers, self.scope)
+        return render_cypher(template, identifiers, self._dialect)
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         found = await self._connection.read(cypher, parameters or {}, self._timeout_seconds)

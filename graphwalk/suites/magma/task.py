@@ -8,7 +8,7 @@ from graphwalk.suites.magma.config import Algorithm
 from graphwalk.suites.magma.generator.traces import MagmaTrace
 from graphwalk.suites.magma.judgement import StepScore
 from graphwalk.types.episode import Score, Task
-from graphwalk.types.values import Value
+from graphwalk.types.values import Scalar
 
 
 class MagmaTask(Task):
@@ -67,7 +67,7 @@ def make_task(trace: MagmaTrace, step: int | None, agent: AgentConfig = AgentCon
     algorithm, instance, total = trace.algorithm, trace.instance, len(trace.steps)
     states = [state.answer for state in trace.steps]
     gold = states if step is None else states[step - 1]
-    parameters: dict[str, Value] = {"nodes": instance.n, "edges": len(instance.edges), "p": trace.p, "steps": total}
+    parameters: dict[str, Scalar] = {"nodes": instance.n, "edges": len(instance.edges), "p": trace.p, "steps": total}
     if instance.source is not None:
         parameters["source"] = instance.source
     if step is not None:

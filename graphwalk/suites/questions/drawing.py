@@ -14,14 +14,14 @@ from graphwalk.suites.questions.question import instantiate
 from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
 from graphwalk.suites.questions.template import QuestionTemplate
 from graphwalk.suites.questions.worth_asking import has_answer, is_worth_asking, known_rows
-from graphwalk.types.values import Value
+from graphwalk.types.values import Scalar
 
 TRIES = 20_000
 """Choices looked at before a graph is said not to host a question; the presets need a few hundred at most."""
 TRIES_BY_QUERY = 2_000
 """The same where every choice takes a query, because the question has no evaluator."""
 
-Drawn = tuple[Value, ...]
+Drawn = tuple[Scalar, ...]
 """The parameters of a question in the template's order."""
 
 
@@ -33,7 +33,7 @@ async def draw_parameters(
     scratch: Scratch,
     taken: Collection[Drawn] = (),
     bounds: RowBounds = ANY_ROWS,
-) -> dict[str, Value]:
+) -> dict[str, Scalar]:
     """Parameters that are not in `taken`, uniformly among all that are worth asking about and keep the `bounds`.
 
     ConfigError says why the graph cannot host the question (again).

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.template import QuestionTemplate
 from graphwalk.types.graph import Node, Relationship, value_order
-from graphwalk.types.values import Value
+from graphwalk.types.values import SCALARS, Scalar
 
-Chosen = dict[str, Value]
+Chosen = dict[str, Scalar]
 
 
 class ParameterSpace:
@@ -23,8 +23,8 @@ class ParameterSpace:
         self._labels = sorted(index.nodes_of)
         self._types = sorted(index.relationships_of)
         self._properties: dict[tuple[str, str], list[str]] = {}
-        self._values: dict[tuple[str, str, Value], list[Value]] = {}
-        self._counts: dict[tuple[Value, ...], int] = {}
+        self._values: dict[tuple[str, str, Scalar], list[Scalar]] = {}
+        self._counts: dict[tuple[Scalar, ...], int] = {}
         self._referred: dict[str, list[tuple[str, ...]]] = {}
 
     def size(self, template: QuestionTemplate) -> int:
@@ -75,7 +75,7 @@ class ParameterSpace:
             ]
         return self._referred[template.name][position]
 
-    def _options(self, template: QuestionTemplate, name: str, chosen: Mapping[str, Value]) -> Sequence[Value]:
+    def _options(self, template: QuestionTemplate, name: str, chosen: Mapping[str, Scalar]) -> Sequence[Scalar]:
         parameter = template.parameters[name]
         match parameter.role:
             case "label":
@@ -98,18 +98,18 @@ class ParameterSpace:
             self._properties[role, owner] = names(owner)
         return self._properties[role, owner]
 
-    def _property_values(self, role: str, owner: str, name: Value) -> list[Value]:
+    def _property_values(self, role: str, owner: str, name: Scalar) -> list[Scalar]:
         if (role, owner, name) not in self._values:
             entities: Iterable[Node | Relationship] = (
                 self._index.nodes_of[owner] if role == "label" else self._index.relationships_of[owner]
             )
-            found = (entity.properties.get(str(name)) for entity in entities)
-            distinct = {value_order(value): value for value in found if value is not None}
+            found = (value for entity in entities if isinstance(value := entity.properties.get(str(name)), SCALARS))
+            distinct = {value_order(value): value for value in found}
             self._values[role, owner, name] = [distinct[order] for order in sorted(distinct)]
         return self._values[role, owner, name]
 
 
-def _owner(template: QuestionTemplate, name: str, chosen: Mapping[str, Value]) -> tuple[str, str]:
+def _owner(template: QuestionTemplate, name: str, chosen: Mapping[str, Scalar]) -> tuple[str, str]:
     """(role, name) of the label or relationship type that a property or value belongs to."""
     while template.parameters[name].role in ("property", "value"):
         name = str(template.parameters[name].of)

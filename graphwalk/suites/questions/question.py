@@ -10,7 +10,7 @@ from graphwalk.stores.cypher import Identifiers
 from graphwalk.suites.questions.catalogue import QuestionKind
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.template import IDENTIFIER_ROLES, QuestionTemplate
-from graphwalk.types.values import Row, Value
+from graphwalk.types.values import Row, Scalar
 
 
 @dataclass(frozen=True)
@@ -23,10 +23,10 @@ class Question:
     """
 
     kind: QuestionKind
-    parameters: dict[str, Value]
+    parameters: dict[str, Scalar]
     cypher: str
     identifiers: Identifiers
-    values: dict[str, Value]
+    values: dict[str, Scalar]
     answer_fields: tuple[str, ...]
     one_of_several: bool
     right_rows: Callable[[GraphIndex], list[Row]] | None
@@ -36,7 +36,7 @@ class Question:
         return self.kind.name
 
 
-def instantiate(kind: QuestionKind, index: GraphIndex, parameters: dict[str, Value]) -> Question:
+def instantiate(kind: QuestionKind, index: GraphIndex, parameters: dict[str, Scalar]) -> Question:
     """A kind of question with these parameters."""
     template, python = kind.template, kind.python
     properties = _answer_properties(template, index, parameters)
@@ -53,7 +53,7 @@ def instantiate(kind: QuestionKind, index: GraphIndex, parameters: dict[str, Val
     )
 
 
-def count_candidates(template: QuestionTemplate, index: GraphIndex, parameters: Mapping[str, Value]) -> int | None:
+def count_candidates(template: QuestionTemplate, index: GraphIndex, parameters: Mapping[str, Scalar]) -> int | None:
     """Rows that the form of an answer allows: what a player that gives everything would give."""
     if not template.candidates:
         return None
@@ -70,7 +70,7 @@ def count_candidates(template: QuestionTemplate, index: GraphIndex, parameters: 
 
 
 def _answer_properties(
-    template: QuestionTemplate, index: GraphIndex, parameters: Mapping[str, Value]
+    template: QuestionTemplate, index: GraphIndex, parameters: Mapping[str, Scalar]
 ) -> tuple[str, ...]:
     """The properties that are answer fields too; one that is named like a field of the template is left out."""
     if template.answer_properties_of is None:

@@ -8,7 +8,7 @@ from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.row_bounds import RowBounds
 from graphwalk.suites.questions.template import Category, Mode
 from graphwalk.types.episode import Task
-from graphwalk.types.values import Row, Value
+from graphwalk.types.values import Row, Scalar
 
 
 class QuestionTask(Task):
@@ -22,7 +22,7 @@ class QuestionTask(Task):
     gold: list[Row]
     category: Category
     cypher: str
-    cypher_parameters: dict[str, Value]
+    cypher_parameters: dict[str, Scalar]
     answer_fields: tuple[str, ...]
     scored_fields: tuple[str, ...]
     """The fields that decide whether a row is right; the stricter score compares all `answer_fields`."""

@@ -9,7 +9,7 @@ from jinja2 import Template
 from graphwalk.jinja import make_environment
 
 WORDING_FILTERS = ("json",)
-CYPHER_FILTERS = ("label", "type", "property", "hops")
+CYPHER_FILTERS = ("label", "type", "property", "of", "hops", "key_of", "properties_of")
 
 
 def render_wording(text: str, values: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from tests.graphs.graphs import foreign_graphs, specs
 SUFFIXES = list(FORMATS)
 PAPER = generate_graph(GraphSpec(preset="paper-100", missing_rate=0.2, parallel_relationships=True), 7)
 SMALL = PropertyGraph.from_rows(
-    [Node("k7q2", "Zorep", {"ajowu": 1.25}), Node("c1x9", "Mubo", {})],
+    [Node("k7q2", ("Zorep",), {"ajowu": 1.25}), Node("c1x9", ("Mubo",), {})],
     [Relationship("VEPAZ", "k7q2", "c1x9", {"oti": "zuvek"})],
     seed=7,
     spec={"nodes": 2},
@@ -55,7 +55,7 @@ def test_every_value_and_name_survives(suffix: str, tmp_path: Path, graph: Prope
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize("text", ["a\nb", "a\rb", "\r\n\t", "", " "])
 def test_white_space_survives(suffix: str, text: str, tmp_path: Path) -> None:
-    graph = PropertyGraph.from_rows([Node("a", "A", {"p": text})], [])
+    graph = PropertyGraph.from_rows([Node("a", ("A",), {"p": text})], [])
     save_graph(graph, tmp_path / f"g{suffix}")
     assert load_graph(tmp_path / f"g{suffix}").digest == graph.digest
 
@@ -122,7 +122,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
     save_graph(SMALL, path)
     before = path.read_bytes()
     with pytest.raises(ConfigError, match="control characters"):
-        save_graph(PropertyGraph.from_rows([Node("a", "A", {"p": "\0"})], []), path)
+        save_graph(PropertyGraph.from_rows([Node("a", ("A",), {"p": "\0"})], []), path)
     assert path.read_bytes() == before
     assert [found.name for found in tmp_path.iterdir()] == ["g.graphml"]
 
@@ -228,4 +228,4 @@ def test_default_values_of_graphml_are_filled_in(tmp_path: Path) -> None:
         '<graph edgedefault="directed"><node id="a"/><node id="b"><data key="d">5</data></node></graph></graphml>'
     )
     nodes = list(load_graph(tmp_path / "g.graphml").nodes())
-    assert nodes == [Node("a", "Node", {"age": 4}), Node("b", "Node", {"age": 5})]
+    assert nodes == [Node("a", ("Node",), {"age": 4}), Node("b", ("Node",), {"age": 5})]

@@ -187,7 +187,7 @@ def test_the_digest_knows_no_order_of_tables_pools_or_relationships() -> None:
 
 
 def test_the_digest_sees_every_difference() -> None:
-    nodes = [Node("a", "L", {"p": 1}), Node("b", "L", {"p": 2})]
+    nodes = [Node("a", ("L",), {"p": 1}), Node("b", ("L",), {"p": 2})]
     edge = Relationship("R", "a", "b", {"q": "x"})
     variants = [
         PropertyGraph.from_rows(nodes, [edge]),
@@ -198,13 +198,13 @@ def test_the_digest_sees_every_difference() -> None:
         PropertyGraph.from_rows([replace(nodes[0], properties={"p": True}), nodes[1]], [edge]),
         PropertyGraph.from_rows([replace(nodes[0], properties={"p": "1"}), nodes[1]], [edge]),
         PropertyGraph.from_rows([replace(nodes[0], properties={}), nodes[1]], [edge]),
-        PropertyGraph.from_rows([replace(nodes[0], label="M"), nodes[1]], [edge]),
+        PropertyGraph.from_rows([replace(nodes[0], labels=("M",)), nodes[1]], [edge]),
     ]
     assert len({graph.digest for graph in variants}) == len(variants)
 
 
 def test_the_digest_tells_equal_numbers_of_different_types_apart_in_any_pool_order() -> None:
-    mixed = [Node("a", "L", {"p": 1}), Node("b", "L", {"p": 1.0})]
+    mixed = [Node("a", ("L",), {"p": 1}), Node("b", ("L",), {"p": 1.0})]
     one = PropertyGraph.from_rows(mixed, [])
     table = one.node_tables[0]
     other = replace(one, node_tables=(replace(table, columns={"p": Column(np.array([1, 0], np.int32), (1.0, 1))}),))

@@ -22,13 +22,13 @@ from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 
 NODES = [
-    Node("a1", "A", {"p": 1, "name": "x"}),
-    Node("a2", "A", {"p": 2}),
-    Node("a3", "A", {"p": 1}),
-    Node("b1", "B", {"q": "red"}),
-    Node("b2", "B", {"q": "blue"}),
-    Node("c1", "C", {"q": "green"}),
-    Node("c2", "C", {}),
+    Node("a1", ("A",), {"p": 1, "name": "x"}),
+    Node("a2", ("A",), {"p": 2}),
+    Node("a3", ("A",), {"p": 1}),
+    Node("b1", ("B",), {"q": "red"}),
+    Node("b2", ("B",), {"q": "blue"}),
+    Node("c1", ("C",), {"q": "green"}),
+    Node("c2", ("C",), {}),
 ]
 RELATIONSHIPS = [
     Relationship("R", "a1", "b1", {"w": 1}),

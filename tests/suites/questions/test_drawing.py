@@ -185,7 +185,7 @@ async def test_both_labels_of_an_intersection_matter() -> None:
 
 
 async def test_a_tie_is_asked_about() -> None:
-    nodes = [Node(key, "A", {}) for key in "abc"]
+    nodes = [Node(key, ("A",), {}) for key in "abc"]
     ends = ["ab", "ac", "ba", "bc", "ca"]
     graph = PropertyGraph.from_rows(nodes, [Relationship("R", source, target, {}) for source, target in ends])
     index = GraphIndex(graph)
@@ -199,7 +199,7 @@ async def test_hops_stay_within_the_limit() -> None:
 
 
 async def test_a_graph_that_cannot_host_a_question_is_told_why() -> None:
-    nodes = [Node(key, "A", {}) for key in "abc"]
+    nodes = [Node(key, ("A",), {}) for key in "abc"]
     graph = PropertyGraph.from_rows(nodes, [Relationship("R", "a", "b", {})])
     messages = {}
     for name in shipped_kinds():

@@ -24,7 +24,8 @@ WITH_SAMPLES = Schema(
     (RelationshipType("DRAP", (("Blick", "Zorep"),), (PropertyType("cost", (0.5,), False),)),),
 )
 GRAPH = PropertyGraph.from_rows(
-    [Node("z1", "Zorep", {"hue": "vark"}), Node("b1", "Blick", {})], [Relationship("DRAP", "b1", "z1", {"cost": 0.5})]
+    [Node("z1", ("Zorep",), {"hue": "vark"}), Node("b1", ("Blick",), {})],
+    [Relationship("DRAP", "b1", "z1", {"cost": 0.5})],
 )
 
 

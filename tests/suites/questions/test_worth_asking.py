@@ -54,7 +54,12 @@ async def asked(graph: PropertyGraph, name: str, parameters: dict[str, Value]) -
     ],
 )
 async def test_an_answer_that_is_simply_everything_is_not_asked_for(name: str, words: str, worth: bool) -> None:
-    nodes = [Node("a1", "A", {"q": "x"}), Node("a2", "A", {"q": "y"}), Node("a3", "A", {}), Node("b", "B", {"q": "x"})]
+    nodes = [
+        Node("a1", ("A",), {"q": "x"}),
+        Node("a2", ("A",), {"q": "y"}),
+        Node("a3", ("A",), {}),
+        Node("b", ("B",), {"q": "x"}),
+    ]
     relationships = [
         Relationship("R", "a1", "b", {"p": 1}),
         Relationship("R", "a2", "b", {"p": 1}),
@@ -88,8 +93,8 @@ async def test_an_exclusion_is_asked_about_exactly_where_it_changes_the_answer(n
 async def test_a_remote_value_must_be_known_and_not_just_any() -> None:
     """1 and 1.0 are one value, 1 and true are two."""
     values: list[Any] = [1, 1.0, True, None]
-    nodes = [Node("s", "S", {}), Node("m", "M", {})]
-    nodes += [Node(f"t{n}", "T", {} if value is None else {"p": value}) for n, value in enumerate(values)]
+    nodes = [Node("s", ("S",), {}), Node("m", ("M",), {})]
+    nodes += [Node(f"t{n}", ("T",), {} if value is None else {"p": value}) for n, value in enumerate(values)]
     remote = {"source_label": "S", "key": "s", "target_label": "T", "property": "p", "max_hops": 2}
 
     async def worth(*targets: int) -> bool:

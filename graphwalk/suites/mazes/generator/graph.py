@@ -32,7 +32,7 @@ def euclidean_distance(maze: Maze, cell: int) -> float:
 def _nodes(maze: Maze) -> Iterator[Node]:
     for cell in range(maze.size**2):
         distance = WALL_DISTANCE if cell in maze.wall_set else euclidean_distance(maze, cell)
-        yield Node(str(cell), CELL, {"euclidean_distance": distance, "marked": False, "mark_order": -1})
+        yield Node(str(cell), (CELL,), {"euclidean_distance": distance, "marked": False, "mark_order": -1})
 
 
 def _relationships(size: int) -> Iterator[Relationship]:

@@ -30,7 +30,7 @@ class SeenGraph(GraphIndex):
     """What was seen, and nothing else. Untold where a direction or a property is asked for that the tools hide."""
 
     def __init__(self, shown: Shown) -> None:
-        nodes = [Node(key, label, shown.properties.get(key, {})) for key, label in shown.labels.items()]
+        nodes = [Node(key, (label,), shown.properties.get(key, {})) for key, label in shown.labels.items()]
         self._arrange(nodes, _relationships(shown))
         if shown.hidden_direction:
             self.outgoing = self.relationships_of = _Hidden()
@@ -51,7 +51,7 @@ class PossibleGraph(GraphIndex):
 
     def __init__(self, seen: SeenGraph, shown: Shown, pairs: frozenset[Pair]) -> None:
         labels = {label for source, _, target in pairs for label in (source, target)} - shown.whole_labels
-        unseen = [Node(_UNSEEN + label, label, {}) for label in sorted(labels)]
+        unseen = [Node(_UNSEEN + label, (label,), {}) for label in sorted(labels)]
         self._arrange([*seen.nodes.values(), *unseen], [r for many in seen.relationships_of.values() for r in many])
         self._pairs = sorted(pairs)
         self._open: dict[str, list[str]] = defaultdict(list)

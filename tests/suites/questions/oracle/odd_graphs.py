@@ -25,7 +25,7 @@ def odd_graph(random: Random) -> PropertyGraph:
     def properties() -> dict[str, Value]:
         return {name: random.choice(pool) for name in PROPERTIES[:-1] if random.random() > missing}
 
-    nodes = [Node(f"k{n}", random.choice(labels), properties()) for n in range(random.randint(0, 9))]
+    nodes = [Node(f"k{n}", (random.choice(labels),), properties()) for n in range(random.randint(0, 9))]
     ends = nodes[: random.randint(0, len(nodes))] if random.random() < 0.3 else nodes
     relationships = [
         Relationship(random.choice(types), random.choice(ends).key, random.choice(ends).key, properties())

@@ -52,9 +52,9 @@ async def test_they_agree_on_a_thousand_odd_graphs() -> None:
 
 
 async def test_a_difference_is_shown_on_the_smallest_graph() -> None:
-    nodes = [Node(f"k{n}", "AB"[n % 2], {"p": n}) for n in range(12)]
+    nodes = [Node(f"k{n}", ("AB"[n % 2],), {"p": n}) for n in range(12)]
     relationships = [Relationship("R", f"k{n}", f"k{(n + 1) % 12}", {"q": "x"}) for n in range(12)]
-    graph = PropertyGraph.from_rows([*nodes, Node("c", "C", {})], [*relationships, Relationship("R", "c", "k0", {})])
+    graph = PropertyGraph.from_rows([*nodes, Node("c", ("C",), {})], [*relationships, Relationship("R", "c", "k0", {})])
     index = GraphIndex(graph)
     right = instantiate(shipped_kinds()["node_count"], index, {"source_label": "C", "target_label": "A"})
     backwards = replace(right, cypher=right.cypher.replace("-->", "<--"))
@@ -77,7 +77,7 @@ the evaluator found: [{'count': 1}]\
 
 
 async def test_one_tied_node_is_enough_and_a_wrong_one_is_not() -> None:
-    nodes = [Node("a", "A", {}), Node("b", "A", {}), Node("c", "A", {})]
+    nodes = [Node("a", ("A",), {}), Node("b", ("A",), {}), Node("c", ("A",), {})]
     graph = PropertyGraph.from_rows(
         nodes, [Relationship("R", "a", "b", {}), Relationship("R", "b", "a", {}), Relationship("S", "c", "a", {})]
     )

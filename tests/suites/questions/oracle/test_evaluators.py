@@ -18,13 +18,13 @@ from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 GRAPH = PropertyGraph.from_rows(
     [
-        Node("s1", "S", {"p": "x"}),
-        Node("s2", "S", {"p": "x"}),
-        Node("s3", "S", {"p": "x"}),
-        Node("s4", "S", {}),
-        Node("t1", "T", {"p": 1.5}),
-        Node("t2", "T", {}),
-        Node("m1", "M", {"p": True}),
+        Node("s1", ("S",), {"p": "x"}),
+        Node("s2", ("S",), {"p": "x"}),
+        Node("s3", ("S",), {"p": "x"}),
+        Node("s4", ("S",), {}),
+        Node("t1", ("T",), {"p": 1.5}),
+        Node("t2", ("T",), {}),
+        Node("m1", ("M",), {"p": True}),
     ],
     [
         Relationship("R", "s1", "t1", {"q": 1}),

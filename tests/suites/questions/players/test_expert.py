@@ -97,7 +97,7 @@ async def ask_small(
 ) -> Any:
     """The expert's answer on a graph of nodes "a:A b:B" and relationships "ab ba", all of type R."""
     labels = dict(node.split(":") for node in nodes.split())
-    made = [Node(key, label, (properties or {}).get(key, {})) for key, label in labels.items()]
+    made = [Node(key, (label,), (properties or {}).get(key, {})) for key, label in labels.items()]
     here = await place(PropertyGraph.from_rows(made, [Relationship("R", *arrow, {}) for arrow in arrows.split()]))
     played = await here.ask(template, p)
     python = shipped_kinds()[template].python
