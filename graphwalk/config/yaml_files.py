@@ -1,6 +1,5 @@
 """Reading YAML into models, with errors that name file, line and field."""
 
-import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,8 +8,9 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from graphwalk.config.mistakes import in_words
+from graphwalk.config.strict_yaml import LONGEST_TEXT, YamlMistakeError, read_yaml
 from graphwalk.errors import ConfigError
-from graphwalk.resources import quote
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -28,14 +28,16 @@ class YamlFile:
     def read(cls, path: Path) -> "YamlFile":
         """ConfigError, with the line where there is one, where the file cannot be read or parsed."""
         try:
-            text = path.read_text(encoding="utf-8")
-            return cls(path, text, yaml.safe_load(text), yaml.compose(text, Loader=yaml.SafeLoader))
-        except yaml.YAMLError as error:
-            mark = getattr(error, "problem_mark", None)
-            where = f"{path}:{mark.line + 1}" if mark else str(path)
-            raise ConfigError(f"{where}: not valid YAML: {_problem(error)}") from error
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{path}: cannot be read: {error}") from error
+            with path.open(encoding="utf-8") as file:
+                text = file.read(LONGEST_TEXT + 1)
+            return cls(path, text, *read_yaml(text))
+        except YamlMistakeError as problem:
+            where = f"{path}:{problem.line}" if problem.line else str(path)
+            raise ConfigError(f"{where}: not valid YAML: {problem}") from problem
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"{path}: cannot be read: it is not UTF-8 text") from error
+        except OSError as error:
+            raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
 
     def where(self, *fields: int | str) -> str:
         """File, line and field, as messages begin: `questions/mine.yaml:7: cypher`."""
@@ -46,9 +48,9 @@ class YamlFile:
 def parse_value(text: str, source: str) -> Any:
     """A YAML value given on a command line. ConfigError names `source`."""
     try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{source}: the value is not YAML: {_problem(error)}") from error
+        return read_yaml(text)[0]
+    except YamlMistakeError as problem:
+        raise ConfigError(f"{source}: the value is not YAML: {problem}") from problem
 
 
 def validate(
@@ -69,7 +71,7 @@ def validate(
         return model.model_validate(data, context={"folder": folder})
     except ValidationError as error:
         known = set(_field_names(model.model_json_schema()))
-        lines = [_describe(source, tree, origins or {}, e["loc"], _message(e, known)) for e in error.errors()]
+        lines = [_describe(source, tree, origins or {}, e["loc"], in_words(e, known)) for e in error.errors()]
         raise ConfigError("\n".join(dict.fromkeys(lines))) from error
 
 
@@ -105,17 +107,6 @@ def _describe(
     return ": ".join([where, *([".".join(named)] if named else []), message])
 
 
-def _message(error: Any, known: set[str]) -> str:
-    """What pydantic found wrong, in words for somebody who does not know pydantic."""
-    if error["type"] == "extra_forbidden":
-        close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
-        return "there is no such field" + (f"; did you mean {close[0]}?" if close else "")
-    message: str = error["msg"].removeprefix("Value error, ")
-    given = error["input"]
-    plain = isinstance(given, str | int | float | None) and not error["msg"].startswith("Value error")
-    return f"{message}, not {quote(given)}" if plain and error["type"] != "missing" else message
-
-
 def _field_names(schema: Any) -> Iterator[str]:
     """The names of all fields in a JSON schema, at whatever depth."""
     if isinstance(schema, dict):
@@ -148,7 +139,3 @@ def _child(node: yaml.Node | None, part: int | str) -> yaml.Node | None:
         found: yaml.Node = node.value[part]
         return found
     return None
-
-
-def _problem(error: yaml.YAMLError) -> str:
-    return str(getattr(error, "problem", None) or error)

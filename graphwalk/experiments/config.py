@@ -52,6 +52,24 @@ class ExperimentConfig(Strict, Generic[C]):
     reference: str | None = None
     """The paper's table to set beside ours: "table_1_mazes", "table_2_questions", …"""
 
+    @field_validator("suite")
+    @classmethod
+    def _about_something(cls, suite: C) -> C:
+        listed = suite_class(suite.name).worlds_field
+        if not getattr(suite, listed, True):
+            raise ValueError(f"{listed} is an empty list, so that there would be nothing to ask about")
+        return suite
+
+    @field_validator("models", "settings")
+    @classmethod
+    def _each_once(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+        """Given twice, its episodes would be paid for twice and counted once."""
+        if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+            raise ValueError(f"{', '.join(twice)} is named twice; for more episodes of a task use repeats")
+        if info.field_name == "settings" and not names:
+            raise ValueError("needs at least one setting")
+        return names
+
     @field_validator("agent")
     @classmethod
     def _as_many_turns_as_the_suite_says(cls, agent: AgentConfig, info: ValidationInfo) -> AgentConfig:

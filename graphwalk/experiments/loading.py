@@ -27,8 +27,18 @@ def find_experiment(name: str) -> Path:
     path = Path(name)
     if path.suffix in (".yaml", ".yml") and path.is_file():
         return path
+    if path.is_dir():
+        raise ConfigError(f"{name} is a folder, not an experiment", hint=_experiments_in(path))
     missing = f"there is no file {name}" if path.suffix in (".yaml", ".yml") else f"there is no experiment {name!r}"
     raise ConfigError(missing, hint=f"known experiments: {', '.join(shipped)}; or give the path of a YAML file")
+
+
+def _experiments_in(folder: Path) -> str:
+    """The next thing to do for somebody who named a folder."""
+    if (folder / "run.json").exists():
+        return f"it is the folder of a run; go on with it: graphwalk resume {folder}"
+    files = sorted(path.name for path in folder.glob("*.y*ml"))[:5]
+    return f"name a file in it: {', '.join(files)}" if files else "give the path of a YAML file"
 
 
 def load_experiment(

@@ -1,0 +1,89 @@
+"""YAML as configuration needs it: plain data only, bounded, and no field given twice."""
+
+from typing import Any
+
+import yaml
+
+LONGEST_TEXT = 1_000_000
+"""Characters; the largest file that ships has 6,000."""
+DEEPEST = 50
+"""Lists and mappings inside one another."""
+MOST_ALIASES = 100
+"""Uses of `*name`: each can stand for a large part of the document, which then has to be gone through again."""
+_LONGEST_NUMBER = 1_000
+_PLAIN_TAGS = "tag:yaml.org,2002:"
+
+
+class YamlMistakeError(Exception):
+    """What is wrong with a text, in words; `line` from 1, None where it is not known."""
+
+    def __init__(self, problem: str, line: int | None = None) -> None:
+        super().__init__(problem)
+        self.line = line
+
+
+def read_yaml(text: str) -> tuple[Any, yaml.Node | None]:
+    """The data, and the tree that knows its lines. YamlMistakeError for anything else than plain, bounded data."""
+    if len(text) > LONGEST_TEXT:
+        raise YamlMistakeError(f"it is longer than {LONGEST_TEXT:,} characters")
+    try:
+        loader = _Loader(text)
+        tree = loader.get_single_node()
+        return (None if tree is None else loader.construct_document(tree)), tree
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise YamlMistakeError(_in_words(error), mark.line + 1 if mark else None) from error
+
+
+class _Loader(yaml.SafeLoader):
+    """The safe loader, with bounds; what it cannot make a value of is said with its line."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._depth = 0
+        self._aliases = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        if self.check_event(yaml.AliasEvent):
+            self._aliases += 1
+        self._depth += 1
+        if self._depth > DEEPEST or self._aliases > MOST_ALIASES:
+            mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]
+            bound = f"{DEEPEST} levels of lists and mappings" if self._depth > DEEPEST else f"{MOST_ALIASES} aliases"
+            raise YamlMistakeError(f"more than {bound}", mark.line + 1)
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        line = node.start_mark.line + 1
+        if isinstance(node, yaml.ScalarNode) and not node.tag.endswith(":str") and len(node.value) > _LONGEST_NUMBER:
+            raise YamlMistakeError(f"a number of more than {_LONGEST_NUMBER:,} characters", line)
+        try:
+            return super().construct_object(node, deep)
+        except (ValueError, OverflowError) as error:
+            raise YamlMistakeError(f"{node.value!r} is not a value: {error}", line) from error
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        lines: dict[Any, int] = {}
+        for name, _ in node.value:
+            line = name.start_mark.line + 1
+            if not isinstance(name, yaml.ScalarNode):
+                raise YamlMistakeError("the name of a field must be text, not a list or a mapping", line)
+            if name.value in lines:
+                raise YamlMistakeError(
+                    f"the field {name.value!r} is given twice, first in line {lines[name.value]}", line
+                )
+            lines[name.value] = line
+        return super().construct_mapping(node, deep)
+
+
+def _in_words(error: yaml.YAMLError) -> str:
+    """What the parser found, without its jargon."""
+    problem = str(getattr(error, "problem", None) or error)
+    if "could not determine a constructor for the tag" in problem:
+        tag = problem.rpartition("tag ")[2].strip("'").removeprefix(_PLAIN_TAGS)
+        return f"the tag !{'!' if 'python' in tag else ''}{tag.lstrip('!')} is not allowed; plain values only"
+    if "unacceptable character" in problem or isinstance(error, yaml.reader.ReaderError):
+        return "it has a character that text cannot have"
+    return problem

@@ -1,0 +1,55 @@
+"""Configuration files that are no plain, bounded YAML."""
+
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphwalk.config.strict_yaml import YamlMistakeError, read_yaml
+from graphwalk.config.yaml_files import YamlFile
+from graphwalk.errors import ConfigError
+
+WRONG = {
+    "name: !!python/object:os.system a": (1, "the tag !!python/object:os.system is not allowed"),
+    "name: !own a": (1, "the tag !own is not allowed"),
+    "a: 1\nb: 2\na: 3": (3, "the field 'a' is given twice, first in line 1"),
+    "a: 1\nseed: 2026-13-45": (2, "'2026-13-45' is not a value: month must be in 1..12"),
+    "? [1, 2]\n: 3": (1, "must be text, not a list"),
+    "seed: " + "9" * 5000: (1, "a number of more than 1,000 characters"),
+    "[" * 3000: (1, "more than 50 levels"),
+    "{a: " * 60: (1, "more than 50 levels"),
+    "a: &a [1]\nb: [" + "*a, " * 200 + "]": (2, "more than 100 aliases"),
+    "a: \0": (None, "a character that text cannot have"),
+    "a: b\n  c: d": (2, "mapping values are not allowed here"),
+    "a: *nobody": (1, "undefined alias"),
+    "a: " + "x" * 1_000_001: (None, "longer than 1,000,000 characters"),
+}
+
+
+@pytest.mark.parametrize("text", WRONG, ids=[text[:20] for text in WRONG])
+def test_what_is_not_plain_yaml_is_refused_with_its_line(text: str) -> None:
+    begun = time.perf_counter()
+    with pytest.raises(YamlMistakeError) as caught:
+        read_yaml(text)
+    line, words = WRONG[text]
+    assert caught.value.line == line
+    assert words in str(caught.value)
+    assert time.perf_counter() - begun < 2
+
+
+@given(st.text(alphabet="ab:-[]{}&*!? \n'\"|>%@#,0.~", max_size=60))
+def test_any_text_is_data_or_a_mistake(text: str) -> None:
+    try:
+        read_yaml(text)
+    except YamlMistakeError as mistake:
+        assert str(mistake)
+
+
+def test_a_file_that_is_no_text_or_no_file(tmp_path: Path) -> None:
+    (tmp_path / "latin.yaml").write_bytes(b"name: \xe9")
+    with pytest.raises(ConfigError, match="latin.yaml: cannot be read: it is not UTF-8 text"):
+        YamlFile.read(tmp_path / "latin.yaml")
+    with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
+        YamlFile.read(tmp_path)
