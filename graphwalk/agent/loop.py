@@ -107,7 +107,8 @@ async def model_turn(state: State, runtime: "Runtime[Walk]") -> dict[str, Any]:
         return _failed(ExitStatus.BUDGET, str(error))
     except ModelError as error:
         overflow = error.context_overflow
-        return _failed(ExitStatus.CONTEXT_OVERFLOW if overflow else ExitStatus.MODEL_ERROR, str(error))
+        told = f"{error} ({error.hint})" if error.hint else str(error)
+        return _failed(ExitStatus.CONTEXT_OVERFLOW if overflow else ExitStatus.MODEL_ERROR, told)
     except TimeoutError:
         return _failed(ExitStatus.MODEL_ERROR, "the deadline of the episode passed during a model call")
     if turn.message.tool_calls and walk.opening.toolbox is not None and not forced:

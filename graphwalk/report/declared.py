@@ -147,6 +147,8 @@ class Report:
     comparisons: list[dict[str, Any]]
     reference: Reference | None
     notes: tuple[str, ...]
+    incomplete: str | None = None
+    """What to say first where the run is not finished."""
 
     def as_dict(self) -> dict[str, Any]:
         reference = self.reference
@@ -166,4 +168,5 @@ class Report:
                 "groups": {name: list(rows) for name, rows in reference.groups.items()},
             },
             "notes": list(self.notes),
+            "incomplete": self.incomplete,
         }

@@ -30,6 +30,8 @@ class TerminalReport:
         self.tables = tables
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.report.incomplete:
+            yield Text(self.report.incomplete + "\n", style="bold yellow")
         for table in islice(text_tables(self.report), self.tables):
             yield from rendered(table, options.max_width)
         for note in self.report.notes:

@@ -78,7 +78,8 @@ def csv_cell(value: Any) -> Any:
 def to_markdown(report: Report) -> str:
     """GitHub tables, with intervals in parentheses."""
     parts = [markdown_table(table) for table in text_tables(report)]
-    return "\n".join([*parts, *(f"* {note}" for note in report.notes), ""])
+    first = [f"**{report.incomplete}**\n"] if report.incomplete else []
+    return "\n".join([*first, *parts, *(f"* {note}" for note in report.notes), ""])
 
 
 def markdown_table(table: TextTable) -> str:

@@ -1,11 +1,13 @@
 """From a run folder to its report."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from graphwalk.report.declared import Report
+from graphwalk.errors import ConfigError
+from graphwalk.report.declared import Reference, Report, ResultRecord, SuiteReport
 from graphwalk.report.report import build_report
+from graphwalk.runlog.result import EpisodeKey, key_of
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.suites.registry import suite_named
 
@@ -15,9 +17,37 @@ def report_of(folder: RunFolder) -> Report:
     manifest = folder.read_manifest()
     config = manifest["config"]
     declared = suite_named(config["suite"]["name"]).report()
-    reference = declared.reference(config["reference"]) if config.get("reference") else None
-    report = build_report(folder.records(), declared, reference=reference, seed=config.get("seed", 0))
-    return replace(report, notes=(*report.notes, *_without_stage_2(manifest)))
+    reference, notes = _reference(declared, config.get("reference"))
+    seen: set[EpisodeKey] = set()
+    report = build_report(_seen(folder.records(), seen), declared, reference=reference, seed=config.get("seed", 0))
+    incomplete = _missing_part(manifest, len(seen))
+    first = [incomplete] if incomplete else []
+    every = (*first, *report.notes, *notes, *_without_stage_2(manifest))
+    return replace(report, notes=every, incomplete=incomplete)
+
+
+def _seen(records: Iterable[dict[str, Any]], keys: set[EpisodeKey]) -> Iterator[ResultRecord]:
+    for record in records:
+        keys.add(key_of(record))
+        yield record
+
+
+def _reference(declared: SuiteReport, name: str | None) -> tuple[Reference | None, list[str]]:
+    """The published rows; a note where there are none of that name any more, which is no reason to show nothing."""
+    try:
+        return (declared.reference(name) if name else None), []
+    except ConfigError as error:
+        return None, [f"Without published figures: {error}."]
+
+
+def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
+    """What to say of a run that did not get to the end of its plan."""
+    planned = (manifest.get("fingerprint") or {}).get("episodes")
+    if planned is None:
+        return "NOT BEGUN: the run ended before its plan was made."
+    if episodes < planned:
+        return f"NOT FINISHED: {episodes} of {planned} planned episodes are here, and the figures are of these alone."
+    return None
 
 
 def _without_stage_2(manifest: Mapping[str, Any]) -> Iterator[str]:

@@ -15,6 +15,7 @@ from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.collection import rare_collection
 from graphwalk.runner.drift import settle
 from graphwalk.runner.episode import play
+from graphwalk.runner.giving_up import GivingUp
 from graphwalk.runner.manifest import new_manifest, prices_in
 from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runner.players import Players
@@ -89,6 +90,7 @@ class _Run:
         self.progress, self.manifest = progress, manifest
         self.config = experiment.config
         self.database: Database | None = None
+        self._giving_up = GivingUp(progress.note)
 
     async def work(self) -> RunSummary:
         plan = Plan()
@@ -148,10 +150,13 @@ class _Run:
         for planned in pending:
             if players.budget.exhausted:
                 return
+            if self._giving_up.hopeless(planned.key.model):
+                continue
             async with players.seat(planned) as (model, extractor):
                 result = await play(planned, model, extractor, self.experiment)
             writer.append(self.experiment.environment.redact_record(result.as_dict()))
             tally.count(planned.key, result.exit_status, result.usage)
+            self._giving_up.count(result)
             self.progress.finished(result)
             await asyncio.sleep(0)
 

@@ -1,6 +1,7 @@
 """Configuration files that are no plain, bounded YAML."""
 
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -41,15 +42,13 @@ def test_what_is_not_plain_yaml_is_refused_with_its_line(text: str) -> None:
 
 @given(st.text(alphabet="ab:-[]{}&*!? \n'\"|>%@#,0.~", max_size=60))
 def test_any_text_is_data_or_a_mistake(text: str) -> None:
-    try:
+    with suppress(YamlMistakeError):
         read_yaml(text)
-    except YamlMistakeError as mistake:
-        assert str(mistake)
 
 
 def test_a_file_that_is_no_text_or_no_file(tmp_path: Path) -> None:
     (tmp_path / "latin.yaml").write_bytes(b"name: \xe9")
-    with pytest.raises(ConfigError, match="latin.yaml: cannot be read: it is not UTF-8 text"):
+    with pytest.raises(ConfigError, match=r"latin\.yaml: cannot be read: it is not UTF-8 text"):
         YamlFile.read(tmp_path / "latin.yaml")
     with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
         YamlFile.read(tmp_path)

@@ -145,7 +145,7 @@ async def test_no_reply_is_paid_for_twice_after_an_interruption(tmp_path: Path) 
 async def test_failed_episodes_have_no_score_and_are_tried_again(tmp_path: Path) -> None:
     async with ModelServer(lambda request: error(400, "no such model")) as server:
         summary = await start(tmp_path / "run", local(), served(server))
-        assert (summary.finished, summary.failed) == (0, 12)
+        assert summary.finished == 0
         assert all(r["score"] is None and r["exit_status"] == "model_error" for r in records(tmp_path / "run"))
         server.respond = thinker
         summary = await resume(tmp_path / "run", served(server))

@@ -28,6 +28,19 @@ _OVERFLOW = re.compile(
 """OpenAI, vLLM, SGLang, llama.cpp, Ollama, LM Studio, TGI, Anthropic, Gemini, Mistral, Bedrock, xAI."""
 
 
+_NO_TOOLS = re.compile(
+    r"tool.?choice.{0,40}requires|enable-auto-tool-choice|(?:tools?|functions?|function calling|tool use|tool calling)"
+    r"(?: \w+)? (?:is|are)(?: \w+)? (?:not|un)[ -]?(?:supported|enabled|available)|(?:not|n't) support "
+    r"(?:tools?|functions?|function calling|tool use|tool calling|tool calls)|unsupported.{0,20}\btools\b",
+    re.IGNORECASE,
+)
+"""vLLM without a parser of calls, Ollama, OpenRouter, LM Studio, TGI, and the like."""
+
+
+class NoToolsError(ModelError):
+    """The server, or this model on it, takes no tools in a request."""
+
+
 class OverloadedError(ModelError):
     """The server asks for fewer requests (429, 503): all conversations with it should slow down, not just one."""
 
@@ -35,12 +48,17 @@ class OverloadedError(ModelError):
 def status_error(status: int, headers: Mapping[str, str], body: Any, source: str) -> ModelError:
     """The failure behind an HTTP status; `body` is the decoded error object or text, `source` names the server."""
     text, code = _message(body), _code(body)
+    kind: type[ModelError]
     overflow = status == 413 or (status in (400, 422, 500) and bool(_OVERFLOW.search(f"{code} {text}")))
     retryable = (status in _RETRYABLE or status >= 500) and not overflow and code != "insufficient_quota"
-    kind = OverloadedError if retryable and status in _OVERLOADED else ModelError
+    kind, hint = ModelError, _HINTS.get(status, "")
+    if retryable and status in _OVERLOADED:
+        kind = OverloadedError
+    elif 400 <= status < 500 and _NO_TOOLS.search(text):
+        kind, hint = NoToolsError, "describe the tools in the prompt instead: --tool-protocol text"
     return kind(
         f"{source} answered {status}: {text[:_LONGEST_MESSAGE] or 'no reason given'}",
-        hint=_HINTS.get(status, ""),
+        hint=hint,
         retryable=retryable,
         retry_after=retry_after(headers) if retryable else None,
         context_overflow=overflow,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits, Price
 from graphwalk.errors import ModelError
-from graphwalk.models.backends.failure import OverloadedError
+from graphwalk.models.backends.failure import NoToolsError, OverloadedError
 from graphwalk.models.calls.budget import Budget
 from graphwalk.models.calls.cache import ReplyCache, RequestKeys
 from graphwalk.models.calls.charge import charged
@@ -46,6 +46,7 @@ class Caller:
         self._model = model
         self._limits = limits
         agent = agent or AgentConfig()
+        self._prompts = agent.texts
         self._text = None if agent.tool_protocol == "native" else TextProtocol(agent.tool_protocol, agent.texts)
         self._price = price
         self._budget = budget or Budget()
@@ -79,12 +80,29 @@ class Caller:
         if cache is not None and (known := cache.get(key)) is not None:
             self._budget.charge(known.usage)
             return known
-        if self._text is None:
-            reply = await self._persist(messages, tools, options)
-        else:
-            reply = await self._persist(*self._text.outgoing(messages, tools, options))
-            reply = self._text.incoming(reply, tools, len(messages))
+        spoken = self._text
+        try:
+            reply = await self._said(messages, tools, options)
+        except NoToolsError:
+            if spoken is None or spoken.in_prompt:
+                raise
+            self._describe_tools()
+            reply = await self._said(messages, tools, options)
         return reply if cache is None else cache.put(key, reply)
+
+    async def _said(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        """A reply in the tool protocol that the model is spoken to in."""
+        protocol = self._text
+        if protocol is None:
+            return await self._persist(messages, tools, options)
+        reply = await self._persist(*protocol.outgoing(messages, tools, options))
+        return protocol.incoming(reply, tools, len(messages))
+
+    def _describe_tools(self) -> None:
+        """From here on tools stand in the prompt, since the server takes none. Calls in flight may find out too."""
+        if self._text is not None and not self._text.in_prompt:
+            self._text = TextProtocol("text", self._prompts)
+            self._note(f"{self.name}: its server takes no tools; they stand in the prompt now (--tool-protocol text)")
 
     async def close(self) -> None:
         await self._model.close()

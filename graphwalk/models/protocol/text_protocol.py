@@ -22,7 +22,8 @@ class TextProtocol:
     """
 
     def __init__(self, protocol: Literal["text", "auto"], prompts: Prompts | None = None) -> None:
-        self._text = protocol == "text"
+        self.in_prompt = protocol == "text"
+        """Tools are described in the prompt, and the server is sent none."""
         self._prompts = prompts or shipped_prompts()
         self._described: tuple[tuple[ToolSpec, ...], bool, str] = ((), False, "")
 
@@ -30,7 +31,7 @@ class TextProtocol:
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
     ) -> tuple[Sequence[Message], Sequence[ToolSpec], CallOptions]:
         """A request as the model gets it."""
-        if not self._text:
+        if not self.in_prompt:
             return [_as_native(message) for message in messages], tools, options
         sent = self._as_text(messages, tools, options.parallel_tool_calls is not False)
         return sent, (), replace(options, parallel_tool_calls=None)
@@ -40,7 +41,7 @@ class TextProtocol:
         content = reply.message.content
         if not tools or reply.message.tool_calls or not content or "{" not in content:
             return reply
-        found = find_calls(content, {tool.name for tool in tools}, lenient=self._text)
+        found = find_calls(content, {tool.name for tool in tools}, lenient=self.in_prompt)
         calls = tuple(ToolCall(f"{_PREFIX}{sent}_{i}", *call) for i, call in enumerate(found.calls))
         return replace(reply, message=replace(reply.message, tool_calls=calls)) if calls else reply
 
