@@ -20,7 +20,7 @@ check: $(STAMP)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
-	$(BIN)/cog --check README.md
+	$(BIN)/cog --check README.md docs/experiments.md
 	$(BIN)/mkdocs build --strict --quiet
 
 docs: $(STAMP) ## The site, in build/site: every link, example and name in it is checked
@@ -30,7 +30,8 @@ docs: $(STAMP) ## The site, in build/site: every link, example and name in it is
 format: $(STAMP) ## Put the code and the generated parts of the README in order
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	$(BIN)/cog -r README.md
+	$(BIN)/cog -r README.md docs/experiments.md
+	$(BIN)/graphwalk experiments --schema > templates/experiments/experiment.schema.json
 
 bench: $(STAMP) ## Print how fast it is, as ratios to the plain way
 	$(BIN)/python -m benchmarks

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+_NO_LIMIT = 10_000
+"""Columns; the widest table has some 300."""
+
+
 @cache
 def stderr() -> "Console":
     """The console for people; plain if NO_COLOR is set or stderr is not a terminal."""
@@ -22,10 +26,11 @@ def stderr() -> "Console":
 
 @cache
 def stdout() -> "Console":
-    """The console for tables that were asked for."""
+    """The console for tables that were asked for; in a file or a pipe they are as wide as they need to be."""
     from rich.console import Console
 
-    return Console(highlight=False)
+    limited = sys.stdout.isatty() or read_environment().get("COLUMNS")
+    return Console(highlight=False, width=None if limited else _NO_LIMIT)
 
 
 def say(text: str) -> None:
@@ -37,6 +42,11 @@ def data(text: str) -> None:
     """A line of data, flushed at once: a program that reads it from a pipe may be waiting for it."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
+
+
+def counted(number: int, thing: str) -> str:
+    """`1 episode`, `1,200 episodes`."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 def show_error(error: GraphwalkError) -> None:

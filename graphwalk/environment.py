@@ -32,12 +32,22 @@ class Environment:
     def get(self, name: str, default: str | None = None) -> str | None:
         return self.variables.get(name) or default
 
+    def serving(self, servers: Mapping[str, str]) -> "Environment":
+        """The same with the base URLs of these servers in place of what is said by NAME_BASE_URL."""
+        said = {f"{server_variable(name)}_BASE_URL": url for name, url in servers.items()}
+        return Environment({**self.variables, **said}) if said else self
+
     def require(self, name: str, purpose: str) -> str:
         """ConfigError that names the variable where it is not set."""
         value = self.get(name)
         if value is None:
             raise ConfigError(f"{name} is not set: {purpose}", hint=f"export {name}=…   (or write it into .env)")
         return value
+
+    @property
+    def model(self) -> str | None:
+        """The model that plays where none is named."""
+        return self.get("GRAPHWALK_MODEL")
 
     @property
     def neo4j_uri(self) -> str | None:
@@ -79,6 +89,11 @@ class Environment:
         if isinstance(value, dict):
             return {name: self.redact_record(item) for name, item in value.items()}
         return [self.redact_record(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def server_variable(server: str) -> str:
+    """How the variables of a server begin: `my-lab` → MY_LAB."""
+    return re.sub(r"\W", "_", server).upper()
 
 
 def read_environment(folder: Path | None = None) -> Environment:

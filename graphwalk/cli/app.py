@@ -1,6 +1,7 @@
 """The commands, and the one way in which errors become messages and exit codes."""
 
 import sys
+import traceback
 from contextlib import suppress
 from typing import Annotated
 
@@ -28,12 +29,14 @@ from graphwalk.errors import GraphwalkError, StoreError
 from graphwalk.files import FULL_DISK
 from graphwalk.version import __version__
 
+_DEBUG = "--debug"
 app = typer.Typer(
     name="graphwalk",
     help="Let language models walk a graph instead of reading it, and measure how well they do.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("init")(init.init)
 app.command("run")(run.run)
@@ -67,6 +70,7 @@ def options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show where an error came from; before the command.")] = False,
 ) -> None:
     """What holds for every command."""
 
@@ -78,20 +82,29 @@ def main() -> None:
     show_warnings_as_lines()
     try:
         app(prog_name="graphwalk")
-    except GraphwalkError as error:
-        show_error(error)
-        sys.exit(error.exit_code)
     except Interrupted as interrupted:
         sys.exit(interrupted.exit_code)
     except BrokenPipeError:
         # The reader of our output has gone (`| head`); closing stderr keeps the interpreter from complaining.
         sys.stderr.close()
         sys.exit(0)
-    except OSError as error:
-        if error.errno not in FULL_DISK:
-            raise
-        show_error(StoreError(f"the output cannot be written: {error.strerror}", hint="free some space"))
-        # What stdout still holds cannot be written either.
-        with suppress(OSError):
-            sys.stdout.close()
-        sys.exit(StoreError.exit_code)
+    except Exception as error:
+        told = _in_words(error)
+        show_error(told)
+        if _DEBUG in sys.argv:
+            traceback.print_exc()
+        if isinstance(error, OSError):
+            # What stdout still holds may not be writable either.
+            with suppress(OSError):
+                sys.stdout.close()
+        sys.exit(told.exit_code)
+
+
+def _in_words(error: Exception) -> GraphwalkError:
+    """The one way from what was raised to what a person reads."""
+    if isinstance(error, GraphwalkError):
+        return error
+    if isinstance(error, OSError) and error.errno in FULL_DISK:
+        return StoreError(f"the output cannot be written: {error.strerror}", hint="free some space")
+    cause = f"{type(error).__name__}: {error}"
+    return GraphwalkError(f"internal: {cause}", hint=f"`graphwalk {_DEBUG} …`, the same command, shows where")

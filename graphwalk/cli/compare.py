@@ -5,12 +5,15 @@ from typing import Annotated
 
 import typer
 
+from graphwalk.cli.naming import run_folders
 from graphwalk.cli.report import Format
 from graphwalk.console import data, stdout
 
 
 def compare(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders, one or more.")],
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Run folders, one or more.", autocompletion=run_folders)
+    ],
     model: Annotated[list[str] | None, typer.Option("--model", "-m", help="Only this model; repeatable.")] = None,
     setting: Annotated[list[str] | None, typer.Option(help="Only this setting; repeatable.")] = None,
     all: Annotated[bool, typer.Option("--all", help="List all tasks that changed sides.")] = False,

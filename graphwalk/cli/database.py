@@ -1,5 +1,6 @@
 """`graphwalk db up | down | status | load | clean`: a local Neo4j, and the graphs that runs left in one."""
 
+import re
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -7,13 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from graphwalk.asynchronous import run_async
-from graphwalk.console import data, say
+from graphwalk.console import counted, data, say
 from graphwalk.environment import read_environment
 
 if TYPE_CHECKING:
     from graphwalk.stores.neo4j.loads import Load
 
 app = typer.Typer(help="Run a local Neo4j, and remove graphs that runs left in one.", no_args_is_help=True)
+
+
+def _memory(heap: str) -> str:
+    if not re.fullmatch(r"[1-9][0-9]{0,9}[kKmMgG]", heap):
+        raise typer.BadParameter(f"{heap!r} is no amount of memory; write it as 768m or 2g")
+    return heap
 
 
 @app.command("up")
@@ -23,7 +30,7 @@ def up(
         Literal["auto", "docker", "jars"], typer.Option("--with", help="auto: Docker if it runs, else the jars.")
     ] = "auto",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Bolt port on 127.0.0.1.")] = 7687,
-    heap: Annotated[str, typer.Option(help="Memory of Java, for example 768m.")] = "1g",
+    heap: Annotated[str, typer.Option(callback=_memory, help="Memory of Java, for example 768m.")] = "1g",
 ) -> None:
     """Start Neo4j on this machine. Later commands find it automatically."""
     from graphwalk import database
@@ -95,7 +102,8 @@ def load(
     begun = time.perf_counter()
     loaded = run_async(database.load(read_environment(), read))
     seconds = time.perf_counter() - begun
-    data(f"{loaded.nodes} nodes and {loaded.relationships} relationships in {seconds:.1f} s")
+    loaded_now = f"{counted(loaded.nodes, 'node')} and {counted(loaded.relationships, 'relationship')}"
+    data(f"{loaded_now} in {seconds:.1f} s")
     data(f"label          {loaded.scope}")
 
 
@@ -114,13 +122,10 @@ def clean(
         removed = run_async(database.clean(environment, kept=all_))
     for load in removed:
         data(_described(load))
-    graphs = "1 graph" if len(removed) == 1 else f"{len(removed)} graphs"
-    data(f"{graphs} {'would be ' if dry_run else ''}removed")
+    data(f"{counted(len(removed), 'graph')} {'would be ' if dry_run else ''}removed")
 
 
 def _described(load: "Load") -> str:
     state = "in use" if load.in_use else "kept" if load.kept else "left by a killed run"
-    return (
-        f"{load.scope}  {load.nodes} nodes, {load.relationships} relationships, run {load.run_id}, "
-        f"{load.created:%Y-%m-%d %H:%M}, {state}"
-    )
+    size = f"{counted(load.nodes, 'node')}, {counted(load.relationships, 'relationship')}"
+    return f"{load.scope}  {size}, run {load.run_id}, {load.created:%Y-%m-%d %H:%M}, {state}"

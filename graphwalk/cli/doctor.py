@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from graphwalk.asynchronous import run_async
-from graphwalk.console import data, printable
+from graphwalk.console import counted, data, printable
 from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import GraphwalkError
 
@@ -103,7 +103,7 @@ def _neo4j(environment: Environment) -> Check:
 
     async def look() -> str:
         graphs = await list_loads(environment)
-        return f"{environment.neo4j_uri or (server and server.uri)} answers, {len(graphs)} graphs in it"
+        return f"{environment.neo4j_uri or (server and server.uri)} answers, {counted(len(graphs), 'graph')} in it"
 
     return _run("neo4j", look)
 

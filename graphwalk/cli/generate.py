@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from graphwalk.cli.naming import presets
 from graphwalk.cli.suite_commands import suite_group
 from graphwalk.console import data, say
 
@@ -23,7 +24,9 @@ def generate() -> None:
 
 @app.command("graph")
 def graph(
-    preset: Annotated[str | None, typer.Option(help="paper-100, paper-150, paper-200 or paper-500.")] = None,
+    preset: Annotated[
+        str | None, typer.Option(help="paper-100, paper-150, paper-200 or paper-500.", autocompletion=presets)
+    ] = None,
     seed: Seed = 0,
     index: Annotated[int, typer.Option(min=0, help="Number in a series of graphs of one seed.")] = 0,
     nodes: Annotated[int | None, typer.Option(help="Number of nodes.")] = None,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from graphwalk.asynchronous import run_async
+from graphwalk.cli import naming
 from graphwalk.console import data, printable, say
 from graphwalk.environment import read_environment
 
@@ -84,10 +85,32 @@ def questions(name: Name = None) -> None:
         say(f"{kind.name} has no Python part: its Cypher is its only oracle, and scripted/expert cannot play it")
 
 
-def experiments(name: Name = None) -> None:
-    """List the ready-made experiments, or show one."""
+def experiments(
+    name: Annotated[
+        str | None,
+        typer.Argument(help="Show this one in full, a name or a file.", autocompletion=naming.experiments),
+    ] = None,
+    shown: Annotated[str | None, typer.Argument(hidden=True)] = None,
+    resolved: Annotated[
+        bool, typer.Option("--resolved", help="With all fields and their defaults, as it would run.")
+    ] = False,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON Schema of experiments, for editors.")
+    ] = False,
+) -> None:
+    """List the ready-made experiments, or show one: `graphwalk experiments show quickstart --resolved`."""
+    import json
+
+    from graphwalk.experiments.fields import experiment_schema
     from graphwalk.experiments.loading import find_experiment, load_experiment, shipped_experiments
 
+    if schema:
+        data(json.dumps(experiment_schema(), indent=2))
+        return
+    name = shown if name == "show" and shown else name
+    if name is not None and resolved:
+        data(load_experiment(name).as_yaml().rstrip())
+        return
     if name is None:
         _columns({known: _first_sentence(load_experiment(known).description) for known in shipped_experiments()})
         return

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from graphwalk.console import say, stderr
+from graphwalk.console import counted, say, stderr
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -52,7 +52,7 @@ class Counts:
             self.correct += bool(result.score["correct"])
 
     def __str__(self) -> str:
-        parts = [f"{self.correct}/{self.scored} correct", f"{self.calls} tool calls"]
+        parts = [f"{self.correct}/{self.scored} correct", counted(self.calls, "tool call")]
         if self.usage is not None and self.usage.total_tokens:
             about = "about " if self.usage.estimated else ""
             parts += [f"{about}{self.usage.total_tokens:,} tokens", self._cost(self.usage)]
@@ -86,7 +86,7 @@ class QuietProgress:
 
     def started(self, episodes: int, done: int) -> None:
         self._counts.episodes, self._counts.done = episodes, done
-        say(f"{episodes} episodes" + (f", {done} of them done before" if done else ""))
+        say(counted(episodes, "episode") + (f", {done} of them done before" if done else ""))
 
     def finished(self, result: "Result") -> None:
         self._counts.add(result)

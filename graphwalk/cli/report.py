@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from graphwalk.console import data, say, stdout
+from graphwalk.cli.naming import run_folders
+from graphwalk.console import counted, data, say, stdout
 
 OVERVIEW = 2
 """Tables that a run shows at its end: overall, and the first break-down."""
@@ -14,7 +15,7 @@ Format = Literal["terminal", "json", "csv", "markdown"]
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="A run folder, finished or not.")],
+    folder: Annotated[Path, typer.Argument(help="A run folder, finished or not.", autocompletion=run_folders)],
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     format: Annotated[Format, typer.Option(help="How to write the tables.")] = "terminal",
 ) -> None:
@@ -25,7 +26,7 @@ def report(
     print_report(folder, "json" if json else format)
 
 
-def rescore(folder: Annotated[Path, typer.Argument(help="A run folder.")]) -> None:
+def rescore(folder: Annotated[Path, typer.Argument(help="A run folder.", autocompletion=run_folders)]) -> None:
     """Score a run again from its log, without calling a model.
 
     The scorer is the one of this version; the old log is kept beside the new one.
@@ -35,7 +36,7 @@ def rescore(folder: Annotated[Path, typer.Argument(help="A run folder.")]) -> No
 
     run_folder = RunFolder.open(folder)
     changed, total = rescore_run(run_folder)
-    say(f"{total} results scored again, {changed} scores changed")
+    say(f"{counted(total, 'result')} scored again, {counted(changed, 'score')} changed")
     print_report(folder, "terminal", tables=OVERVIEW)
 
 

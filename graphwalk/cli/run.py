@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from graphwalk.asynchronous import Interrupted, run_async
+from graphwalk.cli import naming
 from graphwalk.cli.progress import progress_for_terminal
 from graphwalk.cli.report import OVERVIEW, print_report
-from graphwalk.console import data, say
+from graphwalk.console import counted, data, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError, GraphwalkError
 
@@ -27,18 +28,40 @@ BudgetTokens = Annotated[
 FailUnder = Annotated[
     float | None, typer.Option("--fail-under", help="Exit with 5 if the accuracy of any row is below, in percent.")
 ]
+LogLevel = Annotated[
+    Literal["debug", "info", "warning", "error"],
+    typer.Option("--log-level", help="What run.log in the run folder is told; debug: what libraries log, too."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of a table.")]
 
 
 def run(
-    experiment: Annotated[str, typer.Argument(help="A name (see `graphwalk experiments`) or a YAML file.")],
+    experiment: Annotated[
+        str,
+        typer.Argument(help="A name (see `graphwalk experiments`) or a YAML file.", autocompletion=naming.experiments),
+    ],
     model: Annotated[
         list[str] | None,
-        typer.Option("--model", "-m", help="provider/model; repeatable. Default: scripted players."),
+        typer.Option(
+            "--model",
+            "-m",
+            help="provider/model; repeatable. Default: GRAPHWALK_MODEL, else scripted players.",
+            autocompletion=naming.models,
+        ),
+    ] = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option("--base-url", metavar="URL", help="The server of the models, if it speaks as OpenAI's does."),
     ] = None,
     setting: Annotated[
         list[str] | None,
         typer.Option("--setting", help="tools, no_tools, write_cypher; for MAGMA: a strategy."),
+    ] = None,
+    question: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--question", help="Only this question, by name or file; repeatable.", autocompletion=naming.questions
+        ),
     ] = None,
     store: Annotated[
         str | None, typer.Option(help="embedded, neo4j, or a store of another package (see `graphwalk doctor`).")
@@ -64,12 +87,14 @@ def run(
     override: Annotated[
         list[str] | None, typer.Option("-o", metavar="KEY=VALUE", help="Any field of the experiment; repeatable.")
     ] = None,
+    tag: Annotated[list[str] | None, typer.Option(help="A word to find the run by; repeatable.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder. Default: runs/<time>-<name>-<id>.")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the graphs in Neo4j.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show tasks, calls and estimated cost; run nothing.")
     ] = False,
     fail_under: FailUnder = None,
+    log_level: LogLevel = "info",
     json: Json = False,
 ) -> None:
     """Run an experiment: all models on identical tasks.
@@ -79,9 +104,14 @@ def run(
     from graphwalk.experiments.loading import load_experiment
     from graphwalk.runner.resolve import resolve
 
+    environment = read_environment()
+    named, servers = naming.models_and_servers(model, base_url, environment)
     flags: dict[str, Any] = {
-        "models": model,
+        "models": named,
+        "servers": servers,
         "settings": setting,
+        "suite.questions": question,
+        "tags": tag,
         "store": store,
         "seed": seed,
         "limit": limit,
@@ -99,21 +129,24 @@ def run(
     }
     given = {key: value for key, value in flags.items() if value is not None}
     config = load_experiment(experiment, override or (), given, worlds=graphs)
-    resolved = resolve(config, read_environment(), keys=not dry_run)
+    resolved = resolve(config, environment, keys=not dry_run)
     if dry_run:
         _dry_run(resolved, json)
     else:
-        _start(resolved, out, fail_under, json)
+        _start(resolved, out, fail_under, json, log_level)
 
 
 def resume(
-    folder: Annotated[Path, typer.Argument(help="The folder of a run that was interrupted.")],
+    folder: Annotated[
+        Path, typer.Argument(help="The folder of a run that was interrupted.", autocompletion=naming.run_folders)
+    ],
     max_concurrency: Concurrency = None,
     requests_per_minute: Rpm = None,
     tokens_per_minute: Tpm = None,
     budget_usd: BudgetUsd = None,
     budget_tokens: BudgetTokens = None,
     fail_under: FailUnder = None,
+    log_level: LogLevel = "info",
     json: Json = False,
 ) -> None:
     """Continue a run that was interrupted.
@@ -133,23 +166,27 @@ def resume(
     changes = {name: value for name, value in limits.items() if value is not None}
     run_folder = RunFolder.open(folder)
     with progress_for_terminal() as progress:
-        _finish(run_folder, resume_run(run_folder, read_environment(), progress, changes), fail_under, json)
+        work = resume_run(run_folder, read_environment(), progress, changes, log_level=log_level)
+        _finish(run_folder, work, fail_under, json)
 
 
-def _start(experiment: "Experiment", out: Path | None, fail_under: float | None, json: bool) -> None:
+def _start(experiment: "Experiment", out: Path | None, fail_under: float | None, json: bool, log_level: str) -> None:
     from graphwalk.runlog.run_folder import NewRun
     from graphwalk.runner.run import start_run
 
     new = NewRun.make(experiment.config.name, out)
-    if not experiment.config.models:
+    if not experiment.config.models and not experiment.environment.model:
         say("No model named: the scripted players run. To run your own:  --model openai/gpt-4.1-mini")
     with progress_for_terminal() as progress:
-        _finish(new.folder, start_run(experiment, new, progress), fail_under, json)
+        work = start_run(experiment, new, progress, log_level=log_level)
+        _finish(new.folder, work, fail_under, json, new=True)
 
 
-def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool) -> None:
-    """Do the work, print the report, and exit with the code for how it went."""
+def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool, *, new: bool = False) -> None:
+    """Do the work, print the report, and exit with the code for how it went.
 
+    A `new` run that does not get as far as a plan leaves nothing.
+    """
     goes_on = folder.resume_command
     try:
         summary: RunSummary = run_async(work)
@@ -159,7 +196,8 @@ def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool
     except GraphwalkError as error:
         # The configuration is stored in the run folder: if it is wrong, resuming would not help.
         wrong = isinstance(error, ConfigError)
-        if not wrong and folder.manifest_path.exists() and goes_on not in error.hint:
+        gone = not folder.manifest_path.exists() or (new and folder.discard_unused())
+        if not wrong and not gone and goes_on not in error.hint:
             error.hint = f"{error.hint}; then  {goes_on}" if error.hint else goes_on
         raise
     lowest = print_report(folder.path, "json" if json else "terminal", tables=OVERVIEW)
@@ -167,7 +205,8 @@ def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool
     if summary.budget_reached:
         say(f"the budget is spent; with a larger one:  {goes_on} --budget-usd … | --budget-tokens …")
     if summary.finished < summary.episodes:
-        say(f"{summary.episodes - summary.finished} episodes have no score; try them again:  {goes_on}")
+        missing = summary.episodes - summary.finished
+        say(f"{counted(missing, 'episode')} without a score; try again:  {goes_on}")
         raise typer.Exit(4)
     if fail_under is not None and lowest is not None and lowest < fail_under:
         say(f"the lowest accuracy is {lowest:.2f} %, below {fail_under} %")

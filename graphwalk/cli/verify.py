@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphwalk.asynchronous import run_async
+from graphwalk.cli.naming import run_folders
 from graphwalk.console import data, printable, say
 from graphwalk.environment import read_environment
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def verify(
-    folder: Annotated[Path, typer.Argument(help="A run folder, finished or not.")],
+    folder: Annotated[Path, typer.Argument(help="A run folder, finished or not.", autocompletion=run_folders)],
     store: Annotated[str | None, typer.Option(help="Where graphs are made again. Default: as in the run.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Every difference, as JSON.")] = False,
 ) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphwalk.cli.naming import run_folders
 from graphwalk.console import say, stdout
 from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
@@ -19,7 +20,10 @@ _MOST = 500
 
 
 def view(
-    folder: Annotated[Path, typer.Argument(help="A run folder of a suite that draws pictures, such as mazes.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(help="A run folder of a suite that draws pictures, such as mazes.", autocompletion=run_folders),
+    ],
     task: Annotated[str | None, typer.Option(help="Only this task.")] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model.")] = None,
     setting: Annotated[str | None, typer.Option(help="Only this setting.")] = None,

@@ -16,7 +16,9 @@ class AgentConfig(Strict):
     turn_limit: PositiveInt | None = None
     """Turns after which the answer is asked for. None: in an experiment what its suite says, else no limit."""
     tool_protocol: Literal["native", "text", "auto"] = "auto"
+    """How tools are called: by the server's own way, in the text of the reply, or by whichever of them works."""
     parallel_tool_calls: bool = True
+    """The model may call several tools in one turn."""
     max_calls_per_turn: PositiveInt = 256
     """Calls of one turn beyond this many are refused with a message to the model."""
     call_limit: PositiveInt | None = None
@@ -24,7 +26,9 @@ class AgentConfig(Strict):
     think: bool = True
     """Offer tools that only take notes."""
     relationship_properties: bool = True
+    """Tool results show the properties of relationships."""
     direction: bool = True
+    """Tool results show the direction of relationships."""
     result_budget: PositiveInt | None = None
     """Rows of one tool result; more come in pages. None: no limit."""
     query_seconds: PositiveFloat = 10.0
@@ -36,7 +40,9 @@ class AgentConfig(Strict):
     graph_encoding: Literal["json", "triples", "incidence", "cypher", "graphml"] = "json"
     """How the whole graph is written in the no_tools setting."""
     schema_samples: int = Field(default=0, ge=0)
+    """Values of each property that the schema in the prompt shows."""
     compaction: Literal["none", "window", "summary"] = "none"
+    """What becomes of a long conversation: it stays, old results are shortened, or old turns are summed up."""
     compaction_window: PositiveInt = 8
     """Turns whose tool results stay whole; older ones are shortened or summed up."""
     clock: str = "2026-01-01T00:00:00Z"

@@ -11,11 +11,17 @@ class ModelOptions(Strict):
     """Sent with every call; None leaves it to the provider."""
 
     temperature: float | None = Field(default=None, ge=0)
+    """Sampling temperature."""
     top_p: float | None = None
+    """Share of the probability that tokens are drawn from."""
     max_output_tokens: PositiveInt | None = None
+    """Longest reply."""
     reasoning_effort: str | None = None
+    """How much a reasoning model thinks, in its provider's words: low, medium, high, …"""
     seed: int | None = None
+    """For providers that promise the same reply for the same seed."""
     extra: dict[str, Any] = Field(default_factory=dict)
+    """Other fields of the request, as the provider names them."""
 
 
 class Rates(Strict):
@@ -53,14 +59,26 @@ class Limits(Strict):
     """How fast, how long, how much. None: no limit. Seconds, tokens, US dollars."""
 
     max_concurrency: PositiveInt = 8
+    """Episodes in flight."""
     requests_per_minute: PositiveFloat | None = None
+    """Of each model."""
     tokens_per_minute: PositiveFloat | None = None
+    """Of each model."""
     retries: int = Field(default=8, ge=0)
+    """How often a call that failed is made again."""
     call_seconds: PositiveFloat = 300
+    """Time for one call of a model."""
     pause_seconds: PositiveFloat = 600
     """A call whose server asks to wait longer than this fails instead."""
+    store_seconds: PositiveFloat = 30
+    """Time for one query of the database."""
     episode_seconds: PositiveFloat = 3600
+    """Time for one episode."""
     episode_tokens: PositiveInt | None = None
+    """Tokens of one episode; it ends there, and its answer counts as missing."""
     episode_usd: PositiveFloat | None = None
+    """Cost of one episode."""
     budget_tokens: PositiveInt | None = None
+    """Tokens of the whole run; it stops there, and can go on with a larger budget."""
     budget_usd: PositiveFloat | None = None
+    """Cost of the whole run."""

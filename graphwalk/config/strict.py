@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, PositiveInt, Validat
 class Strict(BaseModel):
     """A part of a configuration."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
 class Spec(Strict):

@@ -1,6 +1,7 @@
 """The configuration of an experiment: a YAML file, overrides from the command line, defaults from here."""
 
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
+from urllib.parse import urlsplit
 
 import yaml
 from pydantic import Field, PositiveInt, ValidationInfo, field_validator, model_validator
@@ -18,7 +19,9 @@ class Extractor(Strict):
     """A model that reads what stage 1 cannot. Where it is not `required`, a run without its key does without it."""
 
     model: str
+    """`provider/model`."""
     required: bool = True
+    """Without its key the run does not begin."""
 
     @model_validator(mode="before")
     @classmethod
@@ -26,19 +29,33 @@ class Extractor(Strict):
         return {"model": data} if isinstance(data, str) else data
 
 
+def _by_name(schema: dict[str, Any]) -> None:
+    """The name of a model alone will do."""
+    schema["anyOf"].append({"type": "string"})
+
+
 class ExperimentConfig(Strict, Generic[C]):
     """One experiment: suite × models × settings × repeats. C is the configuration class of the suite."""
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
+    """What run folders are called after."""
     description: str = ""
+    """For people, in the list of experiments."""
+    tags: tuple[str, ...] = ()
+    """Words by which `graphwalk runs --tag` finds the runs again."""
     suite: C
     models: tuple[str, ...] = ()
     """`provider/model`; none: the scripted ones."""
+    servers: dict[str, str] = Field(default_factory=dict)
+    """Base URLs by server: `openai`, or NAME of `openai-api/NAME/MODEL`; others come from NAME_BASE_URL."""
     settings: tuple[str, ...] = ("tools",)
+    """Ways of asking: tools, no_tools, write_cypher; for MAGMA its strategies."""
     repeats: PositiveInt = 1
+    """Episodes per task, model and setting."""
     limit: PositiveInt | None = None
     """Only the first tasks."""
     seed: int = 0
+    """Everything generated follows from it."""
     store: str = "embedded"
     """Where graphs are kept: "embedded", "neo4j", or a store of another package."""
     keep: bool = False
@@ -47,10 +64,22 @@ class ExperimentConfig(Strict, Generic[C]):
     options: ModelOptions = ModelOptions()
     limits: Limits = Limits()
     prices: dict[str, Price] = Field(default_factory=dict)
-    extractor: Extractor | None = None
+    """US dollars per million tokens by model, where they are not known or not as published."""
+    extractor: Annotated[Extractor | None, Field(json_schema_extra=_by_name)] = None
     """The model of stage 2; its name alone, or with `required`."""
     reference: str | None = None
     """The paper's table to set beside ours: "table_1_mazes", "table_2_questions", …"""
+
+    @field_validator("servers")
+    @classmethod
+    def _addresses_without_secrets(cls, servers: dict[str, str]) -> dict[str, str]:
+        for name, url in servers.items():
+            parts = urlsplit(url)
+            if parts.scheme not in ("http", "https") or not parts.hostname:
+                raise ValueError(f"{name}: {url!r} is not the address of a server; write it as https://host/v1")
+            if parts.username or parts.password or parts.query:
+                raise ValueError(f"{name}: an address is logged, and must hold no key; set {name.upper()}_API_KEY")
+        return servers
 
     @field_validator("suite")
     @classmethod

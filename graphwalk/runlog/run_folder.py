@@ -5,6 +5,7 @@ import json
 import os
 import secrets
 import shlex
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -57,6 +58,11 @@ class RunFolder:
     def texts_path(self) -> Path:
         """What models read: prompts, tools, questions."""
         return self.path / "texts"
+
+    @property
+    def log_path(self) -> Path:
+        """What happened when, for people."""
+        return self.path / "run.log"
 
     @property
     def quoted(self) -> str:
@@ -120,6 +126,13 @@ class RunFolder:
         """A text as the run began with it; None where it is not in the folder."""
         path = self.texts_path / name
         return path.read_text(encoding="utf-8") if path.is_file() else None
+
+    def discard_unused(self) -> bool:
+        """Remove the folder of a run that ended before it had a plan; True where that was so."""
+        if self.results_path.exists() or self.read_manifest().get("fingerprint") is not None:
+            return False
+        shutil.rmtree(self.path, ignore_errors=True)
+        return True
 
     @contextmanager
     def lock(self) -> Iterator[None]:

@@ -14,7 +14,7 @@ from graphwalk.types.episode import Task
 
 FORMAT = 2
 """Version of the fingerprint; those of other versions are compared by what comes out (`outcome`)."""
-_FREE = ("limits", "keep")
+_FREE = ("limits", "keep", "tags", "description")
 """Fields of the configuration that change how fast a run goes or what stays behind, and nothing that it measures."""
 _COUNTED = frozenset({"par_input_tokens", "par_output_tokens"})
 """Fields of a task that depend on how tokens are counted, and decide nothing."""

@@ -1,5 +1,6 @@
 """What a run tells the person who waits for it."""
 
+import logging
 from collections.abc import Mapping
 from typing import Protocol
 
@@ -25,6 +26,29 @@ class Progress(Protocol):
 
     def note(self, text: str) -> None:
         """Something that a person should know."""
+
+
+class Logged:
+    """Tells `progress`, and writes it down."""
+
+    def __init__(self, progress: Progress, logger: logging.Logger) -> None:
+        self._progress, self._logger = progress, logger
+        self.planning = progress.planning
+        self.priced = progress.priced
+
+    def started(self, episodes: int, done: int) -> None:
+        self._logger.info("%d episodes planned, %d of them done before", episodes, done)
+        self._progress.started(episodes, done)
+
+    def finished(self, result: Result) -> None:
+        level = logging.WARNING if result.exit_status.infrastructure else logging.DEBUG
+        told = result.trajectory.error or f"correct: {bool(result.score and result.score['correct'])}"
+        self._logger.log(level, "%s: %s, %s", " ".join(map(str, result.key)), result.exit_status, told)
+        self._progress.finished(result)
+
+    def note(self, text: str) -> None:
+        self._logger.warning("%s", text)
+        self._progress.note(text)
 
 
 class Silent:

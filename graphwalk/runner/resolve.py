@@ -75,9 +75,11 @@ def resolve(
     `person`: somebody sits there and can play. Models in `given` are there already, by name. `prices` are those that
     the run began with; None: they are looked up.
     """
+    environment = environment.serving(config.servers)
     suite = suite_named(config.suite.name)
     report = suite.report()
-    models = config.models or tuple(f"scripted/{name}" for name in suite.default_players)
+    own = (environment.model,) if environment.model else tuple(f"scripted/{name}" for name in suite.default_players)
+    models = config.models or own
     extractor = _extractor(config, environment, keys)
     asked = models if extractor is None else (*models, extractor)
     experiment = Experiment(

@@ -1,6 +1,7 @@
 """A whole run: plan, players, episodes in flight, log; and going on with one that was interrupted."""
 
 import asyncio
+import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,7 @@ from graphwalk.errors import ConfigError, RunLogError, StoreError
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.jsonlines import LineWriter
 from graphwalk.models.model import Model
+from graphwalk.runlog.diary import diary
 from graphwalk.runlog.result import EpisodeKey, key_of
 from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.collection import rare_collection
@@ -19,7 +21,7 @@ from graphwalk.runner.giving_up import GivingUp
 from graphwalk.runner.manifest import new_manifest, prices_in
 from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runner.players import Players
-from graphwalk.runner.progress import Progress
+from graphwalk.runner.progress import Logged, Progress
 from graphwalk.runner.resolve import Experiment, resolve
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.store import Database
@@ -46,12 +48,15 @@ class RunSummary:
     budget_reached: bool
 
 
-async def start_run(experiment: Experiment, new: NewRun, progress: Progress) -> RunSummary:
-    """Begin a run in its new folder and work until it is done. Errors of the run itself are raised."""
+async def start_run(experiment: Experiment, new: NewRun, progress: Progress, *, log_level: str = "info") -> RunSummary:
+    """Begin a run in its new folder and work until it is done. Errors of the run itself are raised.
+
+    `log_level` is that of run.log: one of `graphwalk.runlog.diary.LEVELS`.
+    """
     with new.folder.lock():
         manifest = new_manifest(experiment, new.run_id, new.created)
         new.folder.write_manifest(manifest)
-        return await _Run(experiment, new.folder, progress, manifest).work()
+        return await _worked(experiment, new.folder, progress, manifest, log_level)
 
 
 async def resume_run(
@@ -60,6 +65,8 @@ async def resume_run(
     progress: Progress,
     changes: Mapping[str, Any] | None = None,
     given: Mapping[str, Model] | None = None,
+    *,
+    log_level: str = "info",
 ) -> RunSummary:
     """Go on with a run: finished episodes stay, failed ones are tried again, paid replies are not asked for again.
 
@@ -79,7 +86,21 @@ async def resume_run(
             raise
         manifest["config"] = config.model_dump(mode="json")
         experiment = resolve(config, environment, given=given, prices=prices_in(manifest))
-        return await _Run(experiment, folder, progress, manifest).work()
+        return await _worked(experiment, folder, progress, manifest, log_level)
+
+
+async def _worked(
+    experiment: Experiment, folder: RunFolder, progress: Progress, manifest: dict[str, Any], level: str
+) -> RunSummary:
+    with diary(folder.log_path, level, experiment.environment.redact) as log:
+        log.info("GraphWalk %s works on %s", manifest["graphwalk_version"], folder.path)
+        try:
+            summary = await _Run(experiment, folder, Logged(progress, log), manifest).work()
+        except BaseException as error:
+            log.log(logging.ERROR, "ended by %s: %s", type(error).__name__, error, exc_info=level == "debug")
+            raise
+        log.info("%d of %d episodes have a score, %d failed", summary.finished, summary.episodes, summary.failed)
+        return summary
 
 
 class _Run:
@@ -105,7 +126,10 @@ class _Run:
 
     async def _open_database(self) -> Database:
         self.database = await open_database(
-            self.config.store, self.experiment.environment, run_id=self.manifest["run_id"]
+            self.config.store,
+            self.experiment.environment,
+            run_id=self.manifest["run_id"],
+            timeout_seconds=self.config.limits.store_seconds,
         )
         return self.database
 

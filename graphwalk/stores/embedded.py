@@ -190,7 +190,7 @@ def _shown(stored: str) -> str | None:
 def _too_slow(timeout_ms: int) -> StoreError:
     return StoreError(
         f"a query took longer than {timeout_ms / 1000:g} s on the embedded engine",
-        hint="ask for fewer hops or a smaller graph, or raise the time limit",
+        hint="ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120",
     )
 
 

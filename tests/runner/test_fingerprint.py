@@ -50,7 +50,7 @@ async def test_a_changed_text_is_refused_with_the_difference(tmp_path: Path) -> 
     prompts.mkdir()
     (prompts / "answer_now.j2").write_text("Answer now.")
     folder = await start(tmp_path / "run", **{"agent.prompts": str(prompts)})
-    before = {path: path.read_bytes() for path in folder.path.rglob("*") if path.is_file()}
+    before = _files(folder.path)
     (prompts / "answer_now.j2").write_text("Answer at once.")
     with pytest.raises(RunLogError) as caught:
         await resume(folder)
@@ -58,7 +58,12 @@ async def test_a_changed_text_is_refused_with_the_difference(tmp_path: Path) -> 
     assert "texts: prompts/answer_now.j2: changed" in message
     assert "    -Answer now." in message
     assert "    +Answer at once." in message
-    assert {path: path.read_bytes() for path in folder.path.rglob("*") if path.is_file()} == before
+    assert _files(folder.path) == before
+
+
+def _files(folder: Path) -> dict[Path, bytes]:
+    """All but run.log, which notes every try."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "run.log"}
 
 
 async def test_changed_code_is_refused_with_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,7 +28,9 @@ class GraphSpec(Spec):
     """
 
     preset: str | None = None
+    """paper-100, paper-150, paper-200 or paper-500: the graphs of the paper."""
     nodes: int = Field(default=100, ge=2)
+    """Number of nodes."""
     labels: int = Field(default=4, ge=1, le=1000)
     """Number of node classes."""
     relationship_types: int = Field(default=2, ge=1, le=1000)
@@ -38,7 +40,9 @@ class GraphSpec(Spec):
     values: int = Field(default=5, ge=1, le=10_000)
     """Size of the pool that a property draws its values from."""
     density: float | None = Field(default=None, gt=0, le=1)
+    """Probability that a type joins an ordered pair of nodes whose labels it spans."""
     mean_degree: float | None = Field(default=None, gt=0)
+    """Mean number of outgoing relationships of a node, in place of `density`."""
     pair_fraction: float = Field(default=0.5, gt=0, le=1)
     """Share of all ordered pairs of labels that a relationship type spans; at least one pair."""
     hops: int = Field(default=3, ge=2, le=3)
@@ -46,6 +50,7 @@ class GraphSpec(Spec):
     missing_rate: float = Field(default=0.0, ge=0, lt=1)
     """Share of properties left out at random."""
     self_loops: bool = False
+    """A relationship may lead from a node to itself."""
     parallel_relationships: bool = False
     """Several relationships of one type may join the same ordered pair of nodes."""
     offset: NonNegativeInt = 0

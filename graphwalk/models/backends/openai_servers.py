@@ -3,7 +3,7 @@
 import re
 from ipaddress import ip_address
 
-from graphwalk.environment import Environment
+from graphwalk.environment import Environment, server_variable
 from graphwalk.errors import ConfigError
 from graphwalk.models.backends.endpoint import Endpoint
 from graphwalk.models.backends.openai_chat import OpenAIChatModel
@@ -36,7 +36,7 @@ def openai_api(name: str, environment: Environment) -> Model:
     spec = f"openai-api/{name}"
     if not model:
         raise ConfigError(f"{spec!r} names no model", hint="write it as openai-api/NAME/MODEL")
-    variable = _variable(server)
+    variable = server_variable(server)
     address = environment.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
     return OpenAIChatModel(spec, _endpoint(variable, address, environment), model)
 
@@ -44,12 +44,8 @@ def openai_api(name: str, environment: Environment) -> Model:
 def base_url(spec: str, environment: Environment) -> str | None:
     """The address that the environment gives for a model of this file; None where it gives none."""
     provider, _, name = spec.partition("/")
-    variable = _variable(name.partition("/")[0]) if provider == "openai-api" else "OPENAI"
+    variable = server_variable(name.partition("/")[0]) if provider == "openai-api" else "OPENAI"
     return environment.get(f"{variable}_BASE_URL")
-
-
-def _variable(server: str) -> str:
-    return re.sub(r"\W", "_", server).upper()
 
 
 def _openai_endpoint(environment: Environment) -> Endpoint:

@@ -113,7 +113,12 @@ async def connect(environment: Environment, *, wait_seconds: float, notices: lis
     """
     uri, user, password = _address(environment)
     if urlsplit(uri).scheme not in SCHEMES:
-        raise StoreError(f"{_place(uri)} is not the address of a Neo4j", hint="NEO4J_URI=bolt://127.0.0.1:7687")
+        known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
+        bare = uri.rpartition("@")[2] if "://" not in uri else "127.0.0.1:7687"
+        raise StoreError(
+            f"NEO4J_URI is not the address of a Neo4j: it must begin with one of {known}",
+            hint=f"NEO4J_URI=bolt://{bare}",
+        )
     try:
         driver = AsyncGraphDatabase.driver(
             uri,

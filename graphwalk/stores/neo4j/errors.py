@@ -8,7 +8,7 @@ from graphwalk.errors import StoreError
 from graphwalk.stores.written.refusal import QueryRefused
 
 _PLACE = re.compile(r"\s*\(line \d+, column \d+.*\)")
-SLOW = "ask for fewer hops or a smaller graph, or raise the time limit"
+SLOW = "ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120"
 _START = "graphwalk db up   (or set NEO4J_URI to a running server)"
 
 

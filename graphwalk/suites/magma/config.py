@@ -9,6 +9,7 @@ from graphwalk.config.strict import Spec, Strict, SuiteConfig
 
 Algorithm = Literal["bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim"]
 Split = Literal["train", "validation", "test"]
+_Nodes = Annotated[int, Field(ge=2)]
 
 
 class MagmaSpec(Spec):
@@ -29,13 +30,22 @@ def _listed(value: object) -> object:
 class MagmaGrid(Strict):
     """Algorithms × sizes, `count` traces of each; a single algorithm or size may be written without a list."""
 
-    algorithm: Annotated[tuple[Algorithm, ...], BeforeValidator(_listed)] = ("bfs",)
-    nodes: Annotated[tuple[Annotated[int, Field(ge=2)], ...], BeforeValidator(_listed)] = (5,)
+    algorithm: Annotated[
+        tuple[Algorithm, ...], BeforeValidator(_listed, json_schema_input_type=Algorithm | tuple[Algorithm, ...])
+    ] = ("bfs",)
+    """Which algorithms."""
+    nodes: Annotated[
+        tuple[_Nodes, ...], BeforeValidator(_listed, json_schema_input_type=_Nodes | tuple[_Nodes, ...])
+    ] = (5,)
+    """Nodes of a graph."""
     count: PositiveInt | None = None
     """None: as many as the paper has (test 125, at five nodes 112; train 1000 and 800)."""
     p: float = Field(default=0.5, ge=0, le=1)
+    """Probability of an edge."""
     offset: NonNegativeInt = 0
+    """Index of the first trace in its split."""
     split: Split = "test"
+    """Which part of the traces; the paper trains on one and asks about another."""
 
     def specs(self) -> Iterator[MagmaSpec]:
         """Algorithm by algorithm, size by size."""

@@ -19,7 +19,9 @@ class MazeSpec(Spec):
     walls: float = Field(default=0.5, ge=0, lt=1)
     """Share of the cells."""
     min_path: PositiveInt = 15
+    """Fewest steps from start to goal."""
     generator: MazeGenerator = "random"
+    """How walls are placed."""
     offset: NonNegativeInt = 0
     """Index of the first maze; with a seed it makes every maze of a series on its own."""
 

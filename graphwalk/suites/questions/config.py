@@ -25,7 +25,7 @@ class QuestionsConfig(SuiteConfig):
     answer_rows: tuple[RowBounds, ...] = Field(default=(ANY_ROWS,), min_length=1)
     """How many rows right answers have; of several bounds, `per_question` tasks within each."""
 
-    @field_validator("answer_rows", mode="before")
+    @field_validator("answer_rows", mode="before", json_schema_input_type=RowBounds | tuple[RowBounds, ...])
     @classmethod
     def _one_or_several(cls, bounds: Any) -> Any:
         return (bounds,) if isinstance(bounds, Mapping) else bounds

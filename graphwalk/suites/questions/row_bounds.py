@@ -11,6 +11,7 @@ class RowBounds(Strict):
     """Rows of the right answer: every right row counts, also where any one of them would do."""
 
     at_least: PositiveInt = 1
+    """Fewest rows."""
     at_most: PositiveInt | None = None
     """None: as many as there are."""
 

@@ -1,0 +1,89 @@
+"""Models as they are named on a command line, and names that the shell can complete."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from graphwalk.environment import Environment
+from graphwalk.errors import ConfigError
+
+SERVER = "local"
+"""What the server of a model without a provider is called."""
+
+
+def models_and_servers(
+    named: Sequence[str] | None, base_url: str | None, environment: Environment
+) -> tuple[list[str] | None, dict[str, str] | None]:
+    """The models to play (None: those of the experiment), and the base URLs of their servers.
+
+    With `base_url` a model that names no provider is one of that server; GRAPHWALK_MODEL may name it.
+    """
+    if base_url is None:
+        return list(named) if named else None, None
+    models = list(named) if named else [environment.model] if environment.model else []
+    if not models:
+        raise ConfigError("--base-url is the server of a model, and none is named", hint="-m NAME --base-url URL")
+    models = [name if _has_provider(name) else f"openai-api/{SERVER}/{name}" for name in models]
+    servers = {_server(name) for name in models if not name.startswith(("scripted/", "replay/"))}
+    return models, dict.fromkeys(sorted(servers), base_url)
+
+
+def _has_provider(name: str) -> bool:
+    from graphwalk.models.registry import EPISODE_PROVIDERS, PROVIDERS
+
+    return name.partition("/")[0] in (*PROVIDERS.names(), *EPISODE_PROVIDERS)
+
+
+def _server(name: str) -> str:
+    provider, _, rest = name.partition("/")
+    if provider == "openai-api":
+        return rest.partition("/")[0]
+    if provider.startswith("openai"):
+        return "openai"
+    raise ConfigError(f"--base-url is for servers that speak as OpenAI's does, and not for {name}")
+
+
+def experiments(incomplete: str) -> list[str]:
+    from graphwalk.experiments.loading import shipped_experiments
+
+    return [*_beginning(shipped_experiments(), incomplete), *_files(incomplete, ".yaml", ".yml")]
+
+
+def questions(incomplete: str) -> list[str]:
+    from graphwalk.suites.questions.catalogue import shipped_kinds
+
+    return _beginning(shipped_kinds(), incomplete)
+
+
+def tools(incomplete: str) -> list[str]:
+    from graphwalk.toolbox.tool import tool_names
+
+    return _beginning(tool_names(), incomplete)
+
+
+def presets(incomplete: str) -> list[str]:
+    from graphwalk.graphs.random.spec import GRAPH_PRESETS
+
+    return _beginning(GRAPH_PRESETS, incomplete)
+
+
+def models(incomplete: str) -> list[str]:
+    """Providers, with the slash that follows."""
+    from graphwalk.models.registry import EPISODE_PROVIDERS, PROVIDERS
+
+    return _beginning([f"{name}/" for name in (*PROVIDERS.names(), *EPISODE_PROVIDERS)], incomplete)
+
+
+def run_folders(incomplete: str) -> list[str]:
+    """Folders of runs in runs/, the newest first; others as the shell completes them."""
+    found = sorted(Path("runs").glob("*/run.json"), reverse=True)
+    return _beginning([str(path.parent) for path in found], incomplete)
+
+
+def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _files(incomplete: str, *suffixes: str) -> list[str]:
+    folder = Path(incomplete).parent
+    found = [str(path) for path in folder.glob("*") if path.suffix in suffixes] if folder.is_dir() else []
+    return _beginning(found, incomplete)
