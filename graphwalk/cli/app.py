@@ -20,6 +20,7 @@ from graphwalk.cli import (
     power,
     report,
     run,
+    runs,
     tasks,
     verify,
     view,
@@ -41,6 +42,7 @@ app = typer.Typer(
 app.command("init")(init.init)
 app.command("run")(run.run)
 app.command("resume")(run.resume)
+app.command("runs")(runs.runs)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("power")(power.power)

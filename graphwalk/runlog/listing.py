@@ -1,0 +1,105 @@
+"""The runs in a folder, each in a line: read from the beginnings of their lines, so that large runs are listed fast."""
+
+import fcntl
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from graphwalk.errors import RunLogError
+from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.types.episode import ExitStatus
+
+State = Literal["running", "finished", "not finished", "not begun", "unreadable"]
+_REST = b', "task": {'
+"""Where the part of a result begins that a list does not need: task, world, conversation."""
+
+
+@dataclass(frozen=True)
+class ListedRun:
+    """One run. `correct` of `scored` episodes are right; `cost` in US dollars, None where it is not known."""
+
+    path: Path
+    state: State
+    name: str = ""
+    created: str = ""
+    tags: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    episodes: int | None = None
+    done: int = 0
+    scored: int = 0
+    correct: int = 0
+    cost: float | None = None
+
+    @property
+    def accuracy(self) -> float | None:
+        """In percent; None where nothing is scored."""
+        return 100 * self.correct / self.scored if self.scored else None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**self.__dict__, "path": str(self.path), "accuracy": self.accuracy}
+
+
+def list_runs(folder: Path) -> Iterator[ListedRun]:
+    """The runs directly in a folder, oldest first; the folder itself if it is one."""
+    places = [folder] if (folder / "run.json").exists() else sorted(path.parent for path in folder.glob("*/run.json"))
+    for place in places:
+        try:
+            yield _listed(RunFolder.open(place))
+        except (RunLogError, OSError, LookupError, TypeError, ValueError, AttributeError):
+            yield ListedRun(place, "unreadable")
+
+
+def _listed(folder: RunFolder) -> ListedRun:
+    manifest = folder.read_manifest()
+    config, settled = manifest["config"], manifest.get("fingerprint") or {}
+    episodes = settled.get("episodes")
+    results = {tuple(head[name] for name in _KEY): head for head in _heads(folder.results_path)}
+    scored = [head["score"] for head in results.values() if not ExitStatus(head["exit_status"]).infrastructure]
+    costs = [head["usage"].get("cost") for head in results.values()]
+    return ListedRun(
+        path=folder.path,
+        state=_state(folder, episodes, len(scored)),
+        name=manifest["name"],
+        created=manifest["created"],
+        tags=tuple(config.get("tags", ())),
+        models=tuple(config["models"]),
+        episodes=episodes,
+        done=len(results),
+        scored=len(scored),
+        correct=sum(bool(score["correct"]) for score in scored),
+        cost=sum(costs) if costs and None not in costs else None,
+    )
+
+
+_KEY = ("task_id", "model", "setting", "repeat")
+
+
+def _heads(path: Path) -> Iterator[dict[str, Any]]:
+    if not path.exists():
+        return
+    with path.open("rb") as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                yield json.loads(line.partition(_REST)[0] + b"}")
+
+
+def _state(folder: RunFolder, episodes: int | None, scored: int) -> State:
+    if _is_locked(folder.path / "run.lock"):
+        return "running"
+    if episodes is None:
+        return "not begun"
+    return "finished" if scored >= episodes else "not finished"
+
+
+def _is_locked(path: Path) -> bool:
+    """True where a process is working on the run."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False

@@ -1,0 +1,43 @@
+"""`graphwalk runs`: finished runs, broken ones, running ones."""
+
+import json
+from pathlib import Path
+
+from graphwalk.runlog.listing import list_runs
+from graphwalk.runlog.run_folder import RunFolder
+from tests.cli.test_commands import graphwalk
+from tests.runner.runs import experiment, start
+
+
+async def test_runs_are_listed_with_what_came_out(tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    config = experiment(models=["scripted/expert"], tags=["first", "[red]x"])
+    await start(runs / "1", config)
+    await start(runs / "2", config)
+    results = runs / "2" / "results.jsonl"
+    results.write_text("".join(results.read_text().splitlines(keepends=True)[:4]))
+    (runs / "3").mkdir()
+    (runs / "3" / "run.json").write_text("{")
+    (runs / "4").mkdir()
+    listed = list(list_runs(runs))
+    assert [run.state for run in listed] == ["finished", "not finished", "unreadable"]
+    assert [(run.done, run.episodes, run.accuracy) for run in listed] == [
+        (12, 12, 100.0),
+        (4, 12, 100.0),
+        (0, None, None),
+    ]
+    with RunFolder(runs / "1").lock():
+        assert next(list_runs(runs)).state == "running"
+    shown = graphwalk("runs", folder=tmp_path).stdout
+    assert "scripted/expert" in shown
+    assert "4/12" in shown
+    lines = graphwalk("runs", "--tag", "first", "--json", folder=tmp_path).stdout.splitlines()
+    assert [json.loads(line)["tags"] for line in lines] == [["first", "[red]x"]] * 2
+
+
+def test_where_there_are_none(tmp_path: Path) -> None:
+    missing = graphwalk("runs", folder=tmp_path)
+    assert (missing.returncode, missing.stdout) == (2, "")
+    assert "there is no folder runs" in missing.stderr
+    assert "no run in ." in graphwalk("runs", ".", folder=tmp_path).stderr
