@@ -10,6 +10,7 @@ import numpy as np
 
 from graphwalk.stores.batches import label_codes
 from graphwalk.stores.cypher import NO_LABEL, Identifiers
+from graphwalk.stores.tagged import MARK
 from graphwalk.types.graph import MISSING, Column, PropertyGraph, value_order
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
 from graphwalk.types.values import SCALARS, Row, Value
@@ -63,13 +64,13 @@ async def read_schema(query: Query, samples: int, form: Form) -> Schema:
         if not samples:
             return PropertyType(title)
         parameters = {"property": stored, "limit": samples + 1, "infinity": float("inf")}
-        values = await listed(found + _VALUES + _ORDER, name, parameters)
-        if not all(isinstance(value, SCALARS) and value == value for value in values):
-            values = await listed(found + _VALUES, name, {"property": stored})
-        return _sampled(title, values, samples)
+        stored = await listed(found + _VALUES + _ORDER, name, parameters)
+        if not all(map(_is_plain, stored)):
+            stored = await listed(found + _VALUES, name, {"property": parameters["property"]})
+        return _sampled(title, map(form.value, stored), samples)
 
-    async def listed(template: str, name: str, parameters: Mapping[str, Any]) -> list[Value]:
-        return [form.value(row["value"]) for row in await query(template, {"name": name}, parameters)]
+    async def listed(template: str, name: str, parameters: Mapping[str, Any]) -> list[Any]:
+        return [row["value"] for row in await query(template, {"name": name}, parameters)]
 
     def own(labels: Iterable[str]) -> list[str]:
         """Labels as the graph has them, "" for a node that has none."""
@@ -95,6 +96,11 @@ async def read_schema(query: Query, samples: int, form: Form) -> Schema:
         form.several,
         form.lists,
     )
+
+
+def _is_plain(stored: Any) -> bool:
+    """True where an engine sorts the value as we do; tagged text, which comes before all other text, stands for others."""
+    return isinstance(stored, SCALARS) and stored == stored and not (isinstance(stored, str) and stored[:1] == MARK)
 
 
 def schema_of(graph: PropertyGraph, samples: int = 0) -> Schema:
