@@ -4,8 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from graphwalk.types.values import shown
-
 PACKAGE = Path(__file__).parent
 _LONGEST_QUOTE = 120
 """Characters of a value that are repeated to a model; a 10 MB argument is not sent back to it."""
@@ -21,5 +19,5 @@ def data_path(name: str) -> Path:
 def quote(value: Any) -> str:
     """A value as JSON, cut where it is long; characters that no encoding takes are escaped."""
     cut = isinstance(value, str) and len(value) > _LONGEST_QUOTE
-    text = json.dumps(value[:_LONGEST_QUOTE] if cut else shown(value), ensure_ascii=False)
+    text = json.dumps(value[:_LONGEST_QUOTE] if cut else value, ensure_ascii=False, default=str)
     return text.encode("utf-8", "backslashreplace").decode() + ("…" if cut else "")

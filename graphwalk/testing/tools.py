@@ -9,7 +9,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.stores.cypher import Dialect, render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
-from graphwalk.toolbox.tool import GRAPH_SWITCHES, SWITCHES, Tool, load_tool, load_tools
+from graphwalk.toolbox.tool import Tool, load_tool, load_tools
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.graph import Node, PropertyGraph
 

@@ -100,7 +100,7 @@ class GraphToolbox:
         return encode_result(shown, notes, self._agent.encoding), len(found.rows)
 
     async def _find(self, tool: Tool, checked: Checked) -> _Found:
-        """Rows for the values, and for others that look alike; where nothing has them, read another way ("3.5": 3.5)."""
+        """Rows for the values and others that look alike; where nothing has them, read another way ("3.5" as 3.5)."""
         identifiers: dict[str, str | int] = {**self._switches, **checked.identifiers}
         rows: list[Row] = []
         used: Mapping[str, Value] | None = None
