@@ -28,7 +28,11 @@ class GraphStore(Protocol):
         ...
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """Rows of a read-only query. StoreError if the database cannot be reached, refuses, or takes too long."""
+        """Rows of a read-only query, with values as they are shown (`graphwalk.types.values.shown`).
+
+        Parameters may be any `Value`; a tuple is one value, a list is a list of values. StoreError if the database
+        cannot be reached, refuses, or takes too long.
+        """
         ...
 
     async def schema(self, samples: int = 0) -> Schema:
@@ -62,6 +66,15 @@ class OpenToQueries(Protocol):
         QueryRefused (`graphwalk.stores.written.refusal`) where the query is at fault, or takes longer than `seconds`;
         StoreError where the database is.
         """
+        ...
+
+
+@runtime_checkable
+class GivesValues(Protocol):
+    """A store that gives values as the graph has them, where `run` gives them as they are shown."""
+
+    async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
+        """Rows of a read-only query with `graphwalk.types.values.Value` in them; see `GraphStore.run`."""
         ...
 
 

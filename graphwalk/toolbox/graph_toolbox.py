@@ -1,7 +1,7 @@
 """The tools over one property graph (docs/method.md, Tools)."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -13,14 +13,14 @@ from graphwalk.toolbox.arguments import Checked, check_names, check_shape, close
 from graphwalk.toolbox.encodings import encode_result
 from graphwalk.toolbox.messages import ToolMistake
 from graphwalk.toolbox.operations import OPERATIONS
-from graphwalk.toolbox.readings import as_parameter, kind_of_value, other_readings
+from graphwalk.toolbox.readings import as_parameter, kind_of_value, other_readings, shown_alike
 from graphwalk.toolbox.rows import canonical_rows
-from graphwalk.toolbox.tool import ENTITY_TYPES, LIMITS, SWITCHES, Tool, load_tools
+from graphwalk.toolbox.tool import ENTITY_TYPES, LIMITS, SWITCHES, Parameter, Tool, load_tools
 from graphwalk.toolbox.written_queries import answer_query
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
-from graphwalk.types.values import Row, Value
+from graphwalk.types.values import Row, Value, shown
 
 GRAPH_TOOLS = ("get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values", "think")
 """The four tools of the paper."""
@@ -55,6 +55,7 @@ class GraphToolbox:
         offered = load_tools(GRAPH_TOOLS) if tools is None else tools
         self._tools = {tool.name: tool for tool in offered if self._agent.think or not tool.note_taking}
         self._switches: dict[str, bool] = {name: getattr(self._agent, name) for name in SWITCHES}
+        self._switches |= {"several_labels": schema.several_labels, "no_label": schema.node("") is not None}
         self.specs: Sequence[ToolSpec] = tuple(self._spec(tool) for tool in self._tools.values())
 
     async def call(self, call: ToolCall) -> ToolResult:
@@ -75,7 +76,7 @@ class GraphToolbox:
             close = close_names(call.name, list(self._tools))
             raise ToolMistake("unknown_tool", "unknown_tool", name=call.name, names=list(self._tools), close=close)
         arguments = parse_arguments(tool, call.arguments)
-        check_shape(tool, arguments, self._optional(tool))
+        check_shape(tool, arguments, self._optional(tool), lists=self._schema.lists)
         page = arguments.pop("page", 1)
         if tool.operation is not None:
             text = OPERATIONS[tool.operation](arguments)
@@ -99,16 +100,21 @@ class GraphToolbox:
         return encode_result(shown, notes, self._agent.encoding), len(found.rows)
 
     async def _find(self, tool: Tool, checked: Checked) -> _Found:
-        """Rows for the values as they are or, where nothing has them, read another way ("3.5" as a number)."""
+        """Rows for the values and others that look alike; where nothing has them, read another way ("3.5" as 3.5)."""
         identifiers: dict[str, str | int] = {**self._switches, **checked.identifiers}
-        for values in _attempts(checked.values):
+        rows: list[Row] = []
+        used: Mapping[str, Value] | None = None
+        for values, alike in _attempts(checked.values):
+            if used is not None and not alike:
+                break
             parameters = {name: as_parameter(value) for name, value in values.items()}
             if None in parameters.values():
                 continue
-            rows = await self._query(tool.cypher, identifiers, parameters)
-            if rows or await self._query(tool.matches, identifiers, parameters):
-                return _Found(rows, values, True)
-        return _Found([], checked.values, False)
+            found = await self._query(tool.cypher, identifiers, parameters)
+            if found or await self._query(tool.matches, identifiers, parameters):
+                rows += found
+                used = values if used is None else used
+        return _Found(rows, checked.values if used is None else used, used is not None)
 
     async def _query(
         self, template: str | None, identifiers: Mapping[str, str | int], parameters: Mapping[str, Any]
@@ -120,10 +126,11 @@ class GraphToolbox:
         for name, asked in checked.values.items():
             if (tried := found.values[name]) is not asked:
                 kinds = {"asked_kind": kind_of_value(asked), "tried_kind": kind_of_value(tried)}
-                notes.append(self._say("retried", asked=asked, tried=tried, **kinds))
+                notes.append(self._say("retried", asked=shown(asked), tried=shown(tried), **kinds))
         if not found.rows:
             text = tool.empty if found.matched else tool.no_match
-            notes.append(render_text(text, **self._switches, **checked.identifiers, **found.values))
+            values = {name: shown(value) for name, value in found.values.items()}
+            notes.append(render_text(text, **self._switches, **checked.identifiers, **values))
         return notes
 
     def _page(self, rows: list[Row], page: int) -> tuple[list[Row], list[str]]:
@@ -144,8 +151,7 @@ class GraphToolbox:
     def _spec(self, tool: Tool) -> ToolSpec:
         properties: dict[str, Any] = {}
         for name, parameter in tool.parameters.items():
-            type_ = parameter.type if isinstance(parameter.type, str) else list(parameter.type)
-            properties[name] = {"type": type_, "description": parameter.description}
+            properties[name] = {**self._type(parameter), "description": parameter.description}
             if parameter.role == "entity_type":
                 properties[name]["enum"] = list(ENTITY_TYPES)
         if self._optional(tool):
@@ -159,14 +165,25 @@ class GraphToolbox:
         }
         return ToolSpec(tool.name, self._description(tool), parameters)
 
+    def _type(self, parameter: Parameter) -> dict[str, Any]:
+        """JSON Schema of an argument; a value can be a list where the graph has such values."""
+        if parameter.role == "value" and self._schema.lists:
+            return {"type": [*parameter.types, "array"], "items": {"type": list(parameter.types)}}
+        return {"type": parameter.type if isinstance(parameter.type, str) else list(parameter.type)}
+
     def _description(self, tool: Tool) -> str:
         example = tool.example
-        rows = [{k: v for k, v in row.items() if self._switches.get(k, True)} for row in example.rows]
+        examples = example.several_labels if self._schema.several_labels and example.several_labels else example.rows
+        rows = [{k: v for k, v in row.items() if self._switches.get(k, True)} for row in examples]
         limits = {} if tool.query is None else {name: getattr(self._agent, name) for name in LIMITS}
         call = self._say("example", arguments=json.dumps(example.arguments, ensure_ascii=False))
         result = example.text if example.text is not None else encode_result(rows, (), self._agent.encoding)
         return "\n".join([render_text(tool.description, **self._switches, **limits).strip(), call, result])
 
 
-def _attempts(values: Mapping[str, Value]) -> list[Mapping[str, Value]]:
-    return [values, *({**values, name: other} for name in values for other in other_readings(values[name]))]
+def _attempts(values: Mapping[str, Value]) -> Iterator[tuple[Mapping[str, Value], bool]]:
+    """Values to try, and whether they look like those that were given."""
+    yield values, True
+    for readings, alike in ((shown_alike, True), (other_readings, False)):
+        for name, value in values.items():
+            yield from (({**values, name: other}, alike) for other in readings(value))

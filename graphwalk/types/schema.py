@@ -1,10 +1,14 @@
 """The schema of a property graph: which labels, relationship types and properties exist."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Literal
 
-from graphwalk.types.values import Value
+from graphwalk.types.values import Value, shown
+
+NO_NAME = '""'
+"""The name of nodes without labels, as the table shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +25,8 @@ class PropertyType:
 
 @dataclass(frozen=True, slots=True)
 class NodeType:
+    """Nodes that have the label, whatever others they have; "" stands for nodes without labels."""
+
     label: str
     properties: tuple[PropertyType, ...]
 
@@ -46,10 +52,15 @@ class SchemaRow:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Everything sorted by name, so that equal graphs have equal schemas in every store."""
+    """Everything sorted by name, so that equal graphs have equal schemas in every store.
+
+    `several_labels`: not every node has exactly one label. `lists`: some property holds lists.
+    """
 
     nodes: tuple[NodeType, ...]
     relationships: tuple[RelationshipType, ...]
+    several_labels: bool = False
+    lists: bool = False
 
     def node(self, label: str) -> NodeType | None:
         return next((n for n in self.nodes if n.label == label), None)
@@ -61,12 +72,42 @@ class Schema:
         """The table of docs/method.md, Schema; an entity without properties has one row with `property` None."""
         number = 0
         for node in self.nodes:
-            for prop in node.properties or (None,):
+            for prop in map(_as_shown, node.properties or (None,)):
                 number += 1
-                yield SchemaRow(number, "Node", node.label, f"(:{node.label})", prop)
+                yield SchemaRow(number, "Node", node.label or NO_NAME, _node(node.label), prop)
         for relationship in self.relationships:
-            for source, target in relationship.pairs:
-                pattern = f"(:{source})-[:{relationship.type}]->(:{target})"
-                for prop in relationship.properties or (None,):
+            for source, target in self._ends(relationship.pairs):
+                pattern = f"{source}-[:{relationship.type}]->{target}"
+                for prop in map(_as_shown, relationship.properties or (None,)):
                     number += 1
                     yield SchemaRow(number, "Relationship", relationship.type, pattern, prop)
+
+    def _ends(self, pairs: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, str]]:
+        """Patterns of both ends; where nodes have several labels, sources with the same targets share one."""
+        if not self.several_labels:
+            yield from ((_node(source), _node(target)) for source, target in pairs)
+            return
+        targets: dict[str, list[str]] = {}
+        for source, target in pairs:
+            targets.setdefault(source, []).append(target)
+        sources: dict[tuple[str, ...], list[str]] = {}
+        for source, found in targets.items():
+            sources.setdefault(tuple(found), []).append(source)
+        for some, shared in sources.items():
+            yield from product(_alternatives(shared), _alternatives(some))
+
+
+def _as_shown(property_: PropertyType | None) -> PropertyType | None:
+    if property_ is None or not property_.samples:
+        return property_
+    return replace(property_, samples=tuple(map(shown, property_.samples)))
+
+
+def _alternatives(labels: Sequence[str]) -> list[str]:
+    """One pattern for nodes with any of these labels, and one for nodes without, if they are meant too."""
+    named = [label for label in labels if label]
+    return [*([f"(:{'|'.join(named)})"] if named else []), *(["()"] if "" in labels else [])]
+
+
+def _node(label: str) -> str:
+    return f"(:{label})" if label else "()"
