@@ -32,7 +32,8 @@ def test_a_script_is_taken_apart() -> None:
     found = list(statements(SCRIPT))
     assert [(s.kind, s.line) for s in found] == [("cypher", 3), ("param", 5), ("cypher", 8), ("cypher", 11)]
     assert found[1].text == "born => date('1964-09-02')"
-    assert found[2].text.startswith("CREATE (k:Person") and found[2].text.endswith("->(m)")
+    assert found[2].text.startswith("CREATE (k:Person")
+    assert found[2].text.endswith("->(m)")
     assert found[3].text == "MATCH (m:Movie) SET m.length = duration('PT90M')"
     assert list(statements(":auto MATCH (n) RETURN n;;\n ;")) == [Statement("cypher", "MATCH (n) RETURN n", 1)]
     with pytest.raises(ValueError, match="line 2: the shell's command :source"):

@@ -50,5 +50,5 @@ def test_canonical_texts(kind: TemporalKind, text: str, canonical: str) -> None:
     ],
 )
 def test_other_texts_are_refused(kind: TemporalKind, text: str) -> None:
-    with pytest.raises(ValueError, match="is not a|does not fit"):
+    with pytest.raises(ValueError, match=r"is not a|does not fit"):
         read_temporal(kind, text)
