@@ -1,6 +1,6 @@
 """What `import graphwalk` offers to notebooks, scripts and other programs.
 
-    graphs    generate_graph, read_graph, write_graph, from_networkx, to_networkx
+    graphs    generate_graph, read_graph, write_graph, from_networkx, to_networkx, from_pandas
     tasks     make_tasks
     stores    open_store
     episodes  play
@@ -13,7 +13,7 @@ mistake is a `GraphwalkError`, with the next step in its `hint`.
 """
 
 from graphwalk.api.episodes import aplay, play
-from graphwalk.api.graphs import from_networkx, generate_graph, read_graph, to_networkx, write_graph
+from graphwalk.api.graphs import from_networkx, from_pandas, generate_graph, read_graph, to_networkx, write_graph
 from graphwalk.api.runs import Run, arun, open_run, run
 from graphwalk.api.stores import Store, aopen_store, open_store
 from graphwalk.api.tasks import amake_tasks, make_tasks
@@ -48,6 +48,7 @@ __all__ = [
     "aplay",
     "arun",
     "from_networkx",
+    "from_pandas",
     "generate_graph",
     "make_tasks",
     "open_run",

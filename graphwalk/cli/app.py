@@ -10,6 +10,7 @@ import typer
 from graphwalk.asynchronous import Interrupted
 from graphwalk.cli import (
     compare,
+    convert,
     database,
     doctor,
     export,
@@ -53,6 +54,7 @@ app.command("play", context_settings={"allow_extra_args": True, "ignore_unknown_
 app.command("view")(view.view)
 app.command("tasks")(tasks.tasks)
 app.add_typer(export.app, name="export")
+app.command("convert")(convert.convert)
 app.add_typer(database.app, name="db")
 app.command("doctor")(doctor.doctor)
 app.add_typer(lists.models, name="models")

@@ -87,7 +87,7 @@ def status() -> None:
 
 @app.command("load")
 def load(
-    graph: Annotated[Path, typer.Argument(help="A graph file: JSON, GraphML or Cypher.")],
+    graph: Annotated[Path, typer.Argument(help='A graph file, a folder of CSV, a Cypher script, or "example".')],
 ) -> None:
     """Load a graph file and leave it there.
 
@@ -96,9 +96,9 @@ def load(
     """
 
     from graphwalk import database
-    from graphwalk.graphs.files.formats import load_graph
+    from graphwalk.database.files import read_any
 
-    read = load_graph(graph)
+    read = run_async(read_any(graph, read_environment()))
     begun = time.perf_counter()
     loaded = run_async(database.load(read_environment(), read))
     seconds = time.perf_counter() - begun

@@ -46,12 +46,12 @@ def graph(
     ] = None,
     parallel: Annotated[bool | None, typer.Option("--parallel", help="Allow parallel relationships of a type.")] = None,
     out: Annotated[
-        Path | None, typer.Option(help="FILE.json, FILE.graphml or FILE.cypher. Default: only count and time.")
+        Path | None, typer.Option(help="FILE.json, .graphml, .cypher, or a folder for CSV. Default: only count.")
     ] = None,
 ) -> None:
     """Generate a property graph with meaningless names."""
     from graphwalk.config.yaml_files import validate
-    from graphwalk.graphs.files.formats import graph_format, save_graph
+    from graphwalk.graphs.files.formats import save_graph, writable_format
     from graphwalk.graphs.random.generate import generate_graph
     from graphwalk.graphs.random.spec import GraphSpec
 
@@ -72,7 +72,7 @@ def graph(
     }
     spec = validate(GraphSpec, {name: value for name, value in given.items() if value is not None}, "generate graph")
     if out is not None:
-        graph_format(out)
+        writable_format(out)
     begun = time.perf_counter()
     made = generate_graph(spec, seed, index)
     seconds = time.perf_counter() - begun

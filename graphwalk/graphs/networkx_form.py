@@ -4,16 +4,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import networkx as nx
-import numpy as np
 
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files.attributes import (
-    DEFAULT_TYPE,
     node_attributes,
     node_from_attributes,
     relationship_attributes,
     relationship_from_attributes,
 )
+from graphwalk.graphs.files.undirected import Undirected, both_directions
+from graphwalk.graphs.python_values import plain_value
 from graphwalk.types.graph import PropertyGraph, Relationship
 
 
@@ -25,20 +25,26 @@ def to_networkx(graph: PropertyGraph) -> "nx.MultiDiGraph[str]":
     return result
 
 
-def from_networkx(graph: "nx.Graph[Any]") -> PropertyGraph:
-    """A graph from any directed networkx graph, ours or somebody else's.
+def from_networkx(graph: "nx.Graph[Any]", undirected: Undirected = "refuse") -> PropertyGraph:
+    """A graph from any networkx graph, ours or somebody else's.
 
-    Keys are the nodes as text. The label is the attribute `label` or `labels`, else "Node"; the type is `type`, `label`
-    or `relation`, else the edge's key if that is text, else "RELATED". ConfigError if it is undirected, two nodes have
-    the same text, or a value is not text, a number or a boolean.
+    Keys are the nodes as text. Labels are the attribute `label` or `labels` (text, ":First:Second", or a list), else
+    "Node"; the type is `type`, `label` or `relation`, else the edge's key if that is text, else "RELATED". Values are
+    text, numbers, booleans, Python's or numpy's, dates and times, or lists of these; None, NaT and numpy's masked count
+    as missing. An undirected graph is refused, or with `undirected="both"` has every edge both ways. ConfigError if it
+    cannot be used: two nodes have the same text, or a value is something else.
     """
-    if not graph.is_directed():
-        raise ConfigError("the networkx graph is undirected", hint="from_networkx(graph.to_directed())")
+    if not graph.is_directed() and undirected == "refuse":
+        raise ConfigError(
+            "the networkx graph is undirected, and a property graph has directions",
+            hint='from_networkx(graph, undirected="both") reads every edge both ways',
+        )
     seed, spec = graph.graph.get("seed"), graph.graph.get("spec")
+    relationships = _relationships(graph)
     try:
         return PropertyGraph.from_rows(
             (node_from_attributes(str(key), _plain(attributes)) for key, attributes in graph.nodes(data=True)),
-            _relationships(graph),
+            relationships if graph.is_directed() else both_directions(relationships),
             seed=seed if isinstance(seed, int) else None,
             spec=spec if isinstance(spec, dict) else None,
         )
@@ -52,10 +58,8 @@ def _relationships(graph: "nx.Graph[Any]") -> Iterator[Relationship]:
             yield relationship_from_attributes(str(source), str(target), _plain(attributes))
         return
     for source, target, key, attributes in graph.edges(keys=True, data=True):
-        default = key if isinstance(key, str) and key else DEFAULT_TYPE
-        yield relationship_from_attributes(str(source), str(target), _plain(attributes), default=default)
+        yield relationship_from_attributes(str(source), str(target), _plain(attributes), name=key)
 
 
-def _plain(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """numpy's scalars as Python's."""
-    return {name: value.item() if isinstance(value, np.generic) else value for name, value in attributes.items()}
+def _plain(attributes: Mapping[Any, Any]) -> dict[str, Any]:
+    return {str(name): plain_value(value) for name, value in attributes.items()}

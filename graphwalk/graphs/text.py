@@ -10,9 +10,9 @@ graphml     the document of `graphml`
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
-from graphwalk.graphs.files.cypher_script import literal, quoted
+from graphwalk.graphs.files.cypher_values import literal, quoted
 from graphwalk.graphs.files.graphml_writer import graphml_lines
 from graphwalk.graphs.files.json_form import json_lines
 from graphwalk.graphs.files.shared import by_name
@@ -34,7 +34,7 @@ def _triples(graph: PropertyGraph) -> Iterator[str]:
     for node in graph.nodes():
         yield from (f"({_key(node.key)}, label, {_name(label)})" for label in node.labels)
         for name, value in by_name(node.properties).items():
-            yield f"({_key(node.key)}, {_name(name)}, {_value(value)})"
+            yield f"({_key(node.key)}, {_name(name)}, {literal(shown(value))})"
     for r in graph.relationships():
         yield f"({_key(r.source)}, {_name(r.type)}{_map(by_name(r.properties))}, {_key(r.target)})"
 
@@ -64,18 +64,12 @@ def _cypher(graph: PropertyGraph) -> Iterator[str]:
 
 def _map(properties: Mapping[str, Value]) -> str:
     """ " {name: value, …}", or nothing where there are no properties."""
-    entries = ", ".join(f"{_name(name)}: {_value(value)}" for name, value in properties.items())
+    entries = ", ".join(f"{_name(name)}: {literal(shown(value))}" for name, value in properties.items())
     return f" {{{entries}}}" if entries else ""
 
 
 def _labels(labels: Sequence[str]) -> str:
     return "".join(f":{_name(label)}" for label in labels)
-
-
-def _value(value: Any) -> str:
-    """A value as Cypher writes it; what JSON has no form for as it is shown everywhere."""
-    seen = shown(value)
-    return f"[{', '.join(map(_value, seen))}]" if isinstance(seen, list) else literal(seen)
 
 
 def _key(key: str) -> str:

@@ -14,7 +14,7 @@ import graphwalk.api
 NAMES = (
     "CallOptions ConfigError GraphwalkError Message Model ModelError OracleError PropertyGraph Reply Result Run "
     "RunLogError Store StoreError Task ToolCall ToolSpec Usage __version__ amake_tasks aopen_store aplay arun "
-    "from_networkx generate_graph make_tasks open_run open_store play read_graph run to_networkx write_graph"
+    "from_networkx from_pandas generate_graph make_tasks open_run open_store play read_graph run to_networkx write_graph"
 )
 
 

@@ -1,9 +1,16 @@
 """Hypothesis strategies for the specs and graphs that these tests share."""
 
+import math
+from datetime import UTC, timedelta, timezone
+from typing import Any
+from zoneinfo import ZoneInfo
+
 from hypothesis import strategies as st
 
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.temporals import duration_text, temporal_of
+from graphwalk.types.values import Point, Temporal
 
 specs = st.builds(
     GraphSpec,
@@ -38,4 +45,55 @@ def foreign_graphs(draw: st.DrawFn) -> PropertyGraph:
     nodes = [Node(key, (draw(names),), draw(properties)) for key in keys]
     ends = st.sampled_from(keys)
     relationships = draw(st.lists(st.builds(Relationship, names, ends, ends, properties), max_size=6))
+    return PropertyGraph.from_rows(nodes, relationships)
+
+
+_moments = (
+    st.dates()
+    | st.times()
+    | st.datetimes()
+    | st.times(timezones=st.sampled_from([UTC, timezone(timedelta(hours=-3, minutes=-30))]))
+    | st.datetimes(
+        timezones=st.sampled_from([UTC, timezone(timedelta(hours=5, minutes=45)), ZoneInfo("Europe/Berlin")])
+    )
+).map(temporal_of)
+_durations = st.builds(
+    lambda *parts: Temporal("duration", duration_text(*parts)), st.integers(-999, 999), st.integers(-999, 999), st.integers(-(10**6), 10**6), st.integers(-(10**9), 10**9)
+)
+_points = st.builds(
+    lambda srid, numbers: Point(srid, numbers[: 2 if srid in (4326, 7203) else 3]),
+    st.sampled_from([4326, 4979, 7203, 9157]),
+    st.tuples(*[st.floats(-90, 90)] * 3),
+)
+_lists = st.one_of(
+    *(
+        st.lists(items, max_size=3).map(tuple)
+        for items in (
+            texts.filter(bool),
+            st.integers(-9, 9),
+            st.floats(-1, 1),
+            st.booleans(),
+            _points,
+            st.dates().map(temporal_of),
+        )
+    )
+)
+any_values = (
+    values | st.just(math.nan) | st.sampled_from([math.inf, -math.inf]) | _moments | _durations | _points | _lists
+)
+"""Values of every kind but bytes, which Cypher cannot write."""
+_odd_names = names | st.sampled_from(
+    ["année", "名前", "9lives", ":x", "a:b", "labels", "key_", "x,y", 'say "so"', "a;b"]
+)
+
+
+@st.composite
+def odd_graphs(draw: st.DrawFn, of: st.SearchStrategy[Any] = any_values) -> PropertyGraph:
+    """Small graphs with every kind of value, several labels or none, awkward names, loops, parallel relationships."""
+    keys = draw(st.lists(_odd_names, min_size=1, max_size=5, unique=True))
+    maps = st.dictionaries(_odd_names, of, max_size=4)
+    labels = st.lists(_odd_names.filter(lambda name: not name.startswith("gw_")), max_size=3, unique=True)
+    nodes = [Node(key, tuple(sorted(draw(labels))), draw(maps)) for key in keys]
+    ends = st.sampled_from(keys)
+    relationships = draw(st.lists(st.builds(Relationship, _odd_names, ends, ends, maps), max_size=6))
     return PropertyGraph.from_rows(nodes, relationships)

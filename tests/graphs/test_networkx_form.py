@@ -1,14 +1,17 @@
+from datetime import date, datetime, timedelta
+
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.networkx_form import from_networkx, to_networkx
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from tests.graphs.graphs import specs
+from graphwalk.types.values import Temporal
+from tests.graphs.graphs import odd_graphs, specs
 
 
 @settings(max_examples=30, deadline=None)
@@ -54,9 +57,10 @@ def _with_node(**attributes: object) -> nx.DiGraph:
     [
         (nx.Graph([(1, 2)]), "undirected"),
         (nx.DiGraph([(1, "1")]), "two nodes have the same key '1'"),
-        (_with_node(tags=["x"]), "node 'a', property 'tags': a value must be text, a number or a boolean"),
-        (_with_node(labels=":One:Two"), "node 'a' has the labels One, Two"),
-        (_with_node(key="other"), "node 'a': 'key' is the key of the node"),
+        (_with_node(tags=[["x"]]), "node 'a', property 'tags': a value must be text, a number, a boolean"),
+        (_with_node(tags=["x", 1]), "a list holds values of one kind, not of int, str"),
+        (_with_node(thing=object()), "a value must be text, a number, a boolean"),
+        (_with_node(label="GraphWalkLoad"), "node 'a' has the label 'GraphWalkLoad'"),
     ],
 )
 def test_what_cannot_be_used_is_a_clear_error(graph: "nx.Graph", message: str) -> None:
@@ -67,3 +71,60 @@ def test_what_cannot_be_used_is_a_clear_error(graph: "nx.Graph", message: str) -
 def test_a_property_that_would_hide_the_label_is_refused() -> None:
     with pytest.raises(ConfigError, match="a has a property 'label'"):
         to_networkx(PropertyGraph.from_rows([Node("a", ("A",), {"label": "x"})], []))
+
+
+def test_labels_values_and_a_foreign_key_come_over() -> None:
+    theirs = nx.DiGraph()
+    theirs.add_node(
+        "a",
+        labels=("Ship", "Old"),
+        built=date(1897, 5, 1),
+        seen=datetime(2001, 4, 25, 12, 30, 1, 500_000),
+        trip=timedelta(days=2, seconds=3),
+        day=np.datetime64("2001-04-25"),
+        gap=np.datetime64("NaT"),
+        sizes=np.array([1.5, 2.0]),
+        ports=("Cork", "Riga"),
+        key="captain",
+    )
+    theirs.add_node("b", labels=":Two:Labels")
+    theirs.add_node("c", labels=[])
+    assert list(from_networkx(theirs).nodes()) == [
+        Node(
+            "a",
+            ("Old", "Ship"),
+            {
+                "built": Temporal("date", "1897-05-01"),
+                "seen": Temporal("local datetime", "2001-04-25T12:30:01.5"),
+                "trip": Temporal("duration", "P2DT3S"),
+                "day": Temporal("date", "2001-04-25"),
+                "sizes": (1.5, 2.0),
+                "ports": ("Cork", "Riga"),
+                "key_": "captain",
+            },
+        ),
+        Node("b", ("Labels", "Two"), {}),
+        Node("c", (), {}),
+    ]
+
+
+@settings(max_examples=30, deadline=None)
+@given(graph=odd_graphs())
+def test_odd_graphs_survive_the_round_trip(graph: PropertyGraph) -> None:
+    taken = {"label", "labels", "type"}
+    assume(not any(taken & set(row.properties) for row in (*graph.nodes(), *graph.relationships())))
+    assert from_networkx(to_networkx(graph)).digest == graph.digest
+
+
+@pytest.mark.parametrize(
+    ("theirs", "nodes", "edges"),
+    [(nx.karate_club_graph(), 34, 78), (nx.les_miserables_graph(), 77, 254), (nx.florentine_families_graph(), 15, 20)],
+)
+def test_bundled_graphs_are_read_both_ways(theirs: "nx.Graph", nodes: int, edges: int) -> None:
+    graph = from_networkx(theirs, undirected="both")
+    assert (graph.node_count, graph.relationship_count) == (nodes, 2 * edges)
+    there = {(r.source, r.target) for r in graph.relationships()}
+    assert there == {(target, source) for source, target in there}
+    with pytest.raises(ConfigError, match="undirected") as caught:
+        from_networkx(theirs)
+    assert 'undirected="both"' in caught.value.hint

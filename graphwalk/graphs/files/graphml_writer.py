@@ -1,7 +1,10 @@
 """Graphs written as GraphML (graphml.graphdrawing.org), line by line, so that large ones pass too.
 
-The label of a node is the data of key id "label", the type of a relationship that of key id "type"; properties have
-ids of their own, so that one called "label" does no harm. Text, integers, floats and booleans keep their type.
+The label of a node is the data of key id "label" (several: ":First:Second" of key id "labels"), the type of a
+relationship that of key id "type"; properties have ids of their own, so that one called "label" does no harm. Text,
+integers, floats and booleans have the types of GraphML. Other values are text for every other reader: their keys have
+the type string, and in `graphwalk.type` date, time, localtime, datetime, localdatetime, duration, point or bytes. Lists
+are JSON lists of such texts, with the type of their items in `attr.list`.
 """
 
 import json
@@ -12,15 +15,18 @@ from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from graphwalk.errors import ConfigError
+from graphwalk.graphs.files.attributes import joined_labels
 from graphwalk.graphs.files.shared import by_name, header, write_lines
-from graphwalk.types.graph import Column, PropertyGraph
+from graphwalk.graphs.files.text_values import type_name, value_text
+from graphwalk.types.graph import Column, Node, PropertyGraph
 from graphwalk.types.values import Value
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
-_TYPE_NAMES: dict[type, str] = {str: "string", int: "long", float: "double", bool: "boolean"}
+_OF_GRAPHML = ("string", "long", "double", "boolean")
+_SORT_NAMES = {"string": "str", "long": "int", "double": "float", "boolean": "bool"}
 _NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
-_KeyIds = dict[tuple[str, type], str]
+_KeyIds = dict[tuple[str, str], str]
 """Property name and type → id of its key element."""
 
 
@@ -37,14 +43,15 @@ def graphml_lines(graph: PropertyGraph, head: Mapping[str, Any]) -> Iterator[str
     yield f'<graphml xmlns="{_NAMESPACE}">'
     yield from (_key(name, "graph", name, "string") for name in head)
     yield _key("label", "node", "label", "string")
+    if any(len(table.labels) != 1 for table in graph.node_tables):
+        yield _key("labels", "node", "labels", "string")
     yield _key("type", "edge", "type", "string")
     for domain, ids in (("node", nodes), ("edge", edges)):
-        yield from (_key(id_, domain, name, _TYPE_NAMES[type_]) for (name, type_), id_ in ids.items())
+        yield from (_key(id_, domain, name, type_) for (name, type_), id_ in ids.items())
     yield '<graph edgedefault="directed">'
     yield from (_data(name, json.dumps(value, ensure_ascii=False)) for name, value in head.items())
     for node in graph.nodes():
-        data = _data("label", node.label) + _properties(node.properties, nodes)
-        yield f"<node id={_attribute(node.key)}>{data}</node>"
+        yield f"<node id={_attribute(node.key)}>{_labels(node)}{_properties(node.properties, nodes)}</node>"
     for r in graph.relationships():
         ends = f"source={_attribute(r.source)} target={_attribute(r.target)}"
         yield f"<edge {ends}>{_data('type', r.type)}{_properties(r.properties, edges)}</edge>"
@@ -54,20 +61,32 @@ def graphml_lines(graph: PropertyGraph, head: Mapping[str, Any]) -> Iterator[str
 
 def _key_ids(prefix: str, tables: list[Mapping[str, Column]]) -> _KeyIds:
     used = {
-        (name, type(value))
+        (name, type_name(value))
         for columns in tables
         for name, column in columns.items()
         for value in column.canonical().pool
     }
-    return {key: f"{prefix}{i}" for i, key in enumerate(sorted(used, key=lambda key: (key[0], key[1].__name__)))}
+    ordered = sorted(used, key=lambda key: (key[0], _SORT_NAMES.get(key[1], key[1])))
+    return {key: f"{prefix}{i}" for i, key in enumerate(ordered)}
 
 
 def _key(id_: str, domain: str, name: str, type_: str) -> str:
-    return f'<key id="{id_}" for="{domain}" attr.name={_attribute(name)} attr.type="{type_}"/>'
+    start = f'<key id="{id_}" for="{domain}" attr.name={_attribute(name)}'
+    if type_ in _OF_GRAPHML:
+        return f'{start} attr.type="{type_}"/>'
+    if type_.endswith("[]"):
+        return f'{start} attr.type="string" attr.list="{type_.removesuffix("[]")}"/>'
+    return f'{start} attr.type="string" graphwalk.type="{type_}"/>'
+
+
+def _labels(node: Node) -> str:
+    if len(node.labels) == 1:
+        return _data("label", node.labels[0])
+    return _data("labels", joined_labels(node.labels))
 
 
 def _properties(properties: Mapping[str, Value], ids: _KeyIds) -> str:
-    return "".join(_data(ids[name, type(value)], _text(value)) for name, value in by_name(properties).items())
+    return "".join(_data(ids[name, type_name(value)], _text(value)) for name, value in by_name(properties).items())
 
 
 def _data(id_: str, text: str) -> str:
@@ -79,7 +98,9 @@ def _attribute(text: str) -> str:
 
 
 def _text(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    if isinstance(value, tuple):
+        return json.dumps([value_text(item) for item in value], ensure_ascii=False)
+    return value_text(value)
 
 
 def _valid(text: str) -> str:

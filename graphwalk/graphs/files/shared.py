@@ -1,19 +1,31 @@
-"""What all graph formats share: lines written, checked reading, and rows in an order that gives the same bytes."""
+"""What all graph formats share: lines written, reading that names the file, and an order that gives the same bytes."""
 
-import math
+import csv
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
-from xml.etree.ElementTree import ParseError
+from xml.parsers.expat import ExpatError
 
 from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
 from graphwalk.types.episode import SCHEMA_VERSION
 from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.values import Value
 
 V = TypeVar("V")
+
+_DAMAGE = (
+    ValueError,
+    ArithmeticError,
+    ExpatError,
+    csv.Error,
+    OSError,
+    EOFError,
+    zlib.error,
+    RecursionError,
+    MemoryError,
+)
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -22,13 +34,24 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[None]:
+def reading(path: Path, hint: str = "") -> Iterator[None]:
     """Turn any error while a graph file is read into a ConfigError that names the file."""
     try:
         yield
-    except (ValueError, ParseError, OSError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise ConfigError(f"cannot read the graph {path}: {reason}") from error
+    except _DAMAGE as error:
+        raise ConfigError(f"cannot read the graph {path}: {_reason(error)}", hint=hint) from error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(error, EOFError | zlib.error):
+        return f"the packed file is damaged: {error}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is not UTF-8 text: byte 0x{error.object[error.start]:02x}"
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return str(error) or "it is too large for the memory of this machine"
 
 
 def header(graph: PropertyGraph) -> dict[str, Any]:
@@ -37,8 +60,10 @@ def header(graph: PropertyGraph) -> dict[str, Any]:
 
 
 def checked_header(found: Mapping[str, Any]) -> tuple[int | None, dict[str, Any]]:
-    """Seed and spec of a header. ValueError if it is of another version or damaged."""
-    version, seed, spec = found.get("schema_version"), found.get("seed"), found.get("spec")
+    """Seed and spec of a header; (None, {}) where there is none. ValueError if it is of another version or damaged."""
+    if "schema_version" not in found:
+        return None, {}
+    version, seed, spec = found["schema_version"], found.get("seed"), found.get("spec")
     if version != SCHEMA_VERSION:
         raise ValueError(f"schema_version is {version!r}, this version of GraphWalk reads {SCHEMA_VERSION}")
     if seed is not None and type(seed) is not int:
@@ -51,46 +76,3 @@ def checked_header(found: Mapping[str, Any]) -> tuple[int | None, dict[str, Any]
 def by_name(properties: Mapping[str, V]) -> dict[str, V]:
     """Properties in the order of their names: the order in which they were met must not show in a file."""
     return dict(sorted(properties.items()))
-
-
-def checked_properties(where: str, properties: Mapping[Any, Any]) -> dict[str, Value]:
-    """Properties that a graph can hold; null counts as missing. ValueError names the place and the property."""
-    checked: dict[str, Value] = {}
-    for name, value in properties.items():
-        if not isinstance(name, str) or not name or _problem(name):
-            raise ValueError(f"{where}: {name!r} cannot be a property name")
-        if value is None:
-            continue
-        if problem := _problem(value):
-            raise ValueError(f"{where}, property {name!r}: {problem}")
-        checked[name] = value
-    return checked
-
-
-def checked_text(where: str, value: Any) -> str:
-    """A key, label or type. ValueError unless it is text, and not empty."""
-    if not isinstance(value, str) or not value:
-        raise ValueError(f"{where} must be text, not {value!r}")
-    if problem := _problem(value):
-        raise ValueError(f"{where}: {problem}")
-    return value
-
-
-def _problem(value: Any) -> str | None:
-    """Why a graph cannot hold a value, None if it can."""
-    if type(value) not in (str, int, float, bool):
-        return f"a value must be text, a number or a boolean, not {value!r}"
-    if isinstance(value, float) and not math.isfinite(value):
-        return f"{value} is not a finite number"
-    if isinstance(value, int) and not -(2**63) <= value < 2**63:
-        return f"{value} does not fit into 64 bits"
-    if isinstance(value, str) and not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
-        return f"{value!r} is not valid Unicode text"
-    return None
-
-
-def checked_node_properties(where: str, properties: Mapping[Any, Any]) -> dict[str, Value]:
-    """The same for a node, whose `key` is not among its properties."""
-    if "key" in properties:
-        raise ValueError(f"{where}: 'key' is the key of the node and cannot be one of its properties")
-    return checked_properties(where, properties)

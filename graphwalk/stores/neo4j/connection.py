@@ -48,6 +48,10 @@ class Connection:
         found = await self._patiently("WRITE", cypher, parameters, seconds, self._wait_seconds)
         return [dict(zip(names, values, strict=True)) for names, values in found]
 
+    async def write_once(self, cypher: str, parameters: Mapping[str, Any], seconds: float) -> None:
+        """Somebody's own statement, sent once: nobody knows what it would change the second time."""
+        await self._patiently("WRITE", cypher, parameters, seconds, 0.0)
+
     async def ask(self, cypher: str, parameters: Mapping[str, Any], seconds: float, rows: int) -> NamesAndValues:
         """Up to `rows` rows of a query that a model wrote, in READ mode. It is sent again only after a lost connection.
 

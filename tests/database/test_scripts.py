@@ -1,0 +1,85 @@
+"""Somebody's own Cypher: taken apart here, run by a Neo4j of its own."""
+
+from pathlib import Path
+
+import pytest
+
+from graphwalk.database.files import read_any
+from graphwalk.database.scripts import run_script
+from graphwalk.database.statements import Statement, statements
+from graphwalk.environment import Environment
+from graphwalk.errors import ConfigError, StoreError
+from graphwalk.graphs.files.formats import load_graph
+from graphwalk.types.graph import Node, Relationship
+from graphwalk.types.values import Point, Temporal
+from tests.neo4j_servers import GIVEN, RELEASE_NAMES
+
+SCRIPT = """// somebody's; own
+:begin
+CREATE CONSTRAINT person_name IF NOT EXISTS FOR (p:Person) REQUIRE p.name IS UNIQUE;
+:commit
+:param born => date('1964-09-02')
+/* two
+   lines; */
+CREATE (k:Person:Actor {name: 'Kea; Nu', born: $born, at: point({longitude: 12.5, latitude: 55.7})})
+CREATE (m:Movie {title: "It's a \\"name\\"", `a;b`: ['a', 'b']})
+CREATE (k)-[:ACTED_IN {roles: ['N;']}]->(m);
+MATCH (m:Movie) SET m.length = duration('PT90M') // the last one has no end
+"""
+
+
+def test_a_script_is_taken_apart() -> None:
+    found = list(statements(SCRIPT))
+    assert [(s.kind, s.line) for s in found] == [("cypher", 3), ("param", 5), ("cypher", 8), ("cypher", 11)]
+    assert found[1].text == "born => date('1964-09-02')"
+    assert found[2].text.startswith("CREATE (k:Person")
+    assert found[2].text.endswith("->(m)")
+    assert found[3].text == "MATCH (m:Movie) SET m.length = duration('PT90M')"
+    assert list(statements(":auto MATCH (n) RETURN n;;\n ;")) == [Statement("cypher", "MATCH (n) RETURN n", 1)]
+    with pytest.raises(ValueError, match="line 2: the shell's command :source"):
+        list(statements("RETURN 1;\n:source other.cypher\n"))
+
+
+async def test_what_is_not_run_is_said_before_anything_starts(tmp_path: Path) -> None:
+    path = tmp_path / "s.cypher"
+    for text, message in [
+        ("RETURN 'LOAD CSV';\nload  csv FROM 'http://127.0.0.1/x' AS l CREATE (:A);", "line 2: LOAD CSV is not run"),
+        ("// nothing\n", "there is no statement"),
+        (":source x\n", "line 1: the shell's command"),
+    ]:
+        path.write_text(text)
+        with pytest.raises(ConfigError, match=message):
+            await run_script(path, Environment())
+
+
+def test_a_reader_without_neo4j_names_the_command(tmp_path: Path) -> None:
+    (tmp_path / "s.cypher").write_text(SCRIPT)
+    with pytest.raises(ConfigError, match="only a Neo4j can say what it makes") as caught:
+        load_graph(tmp_path / "s.cypher")
+    assert "graphwalk convert s.cypher s.json" in caught.value.hint
+
+
+@pytest.mark.neo4j
+@pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="a server of its own is started for this")
+async def test_a_neo4j_of_its_own_runs_a_script(tmp_path: Path) -> None:
+    path = tmp_path / "s.cypher"
+    path.write_text(SCRIPT)
+    try:
+        graph = await read_any(path, Environment({"NEO4J_URI": "bolt://127.0.0.1:1"}))
+    except StoreError as error:
+        pytest.skip(str(error))
+    person, movie = graph.nodes()
+    assert person == Node(
+        "Kea; Nu",
+        ("Actor", "Person"),
+        {"name": "Kea; Nu", "born": Temporal("date", "1964-09-02"), "at": Point(4326, (12.5, 55.7))},
+    )
+    assert movie.properties == {
+        "title": 'It\'s a "name"',
+        "a;b": ("a", "b"),
+        "length": Temporal("duration", "PT1H30M"),
+    }
+    assert list(graph.relationships()) == [Relationship("ACTED_IN", person.key, movie.key, {"roles": ("N;",)})]
+    path.write_text("CREATE (:A);\nCREATE (:B;\n")
+    with pytest.raises(ConfigError, match=r"s\.cypher: line 2: Neo4j does not run the statement: Invalid input"):
+        await read_any(path, Environment())
