@@ -1,6 +1,5 @@
 """A Neo4j as it stands, opened to be walked: never changed, nothing of GraphWalk's own in it shown."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,18 +7,21 @@ from neo4j.exceptions import Neo4jError
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
-from graphwalk.errors import ConfigError, StoreError
+from graphwalk.errors import StoreError
 from graphwalk.stores.cypher import KEY, Identifiers, render_cypher
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.naming import SECONDS, is_own, read_names, writable
-from graphwalk.stores.neo4j.standing_dialect import StandingDialect
+from graphwalk.stores.neo4j.naming import is_own
+from graphwalk.stores.neo4j.reading import read_shown
+from graphwalk.stores.neo4j.standing_dialect import StandingDialect, read_dialect
 from graphwalk.stores.neo4j.values import SCALARS, plain
 from graphwalk.stores.schema_queries import read_schema
+from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import NodeType, PropertyType, Schema
 from graphwalk.types.values import Row
 
 WAIT_SECONDS = 10.0
 """How long a database that stops answering is waited for: a person is in front of it."""
+_DATABASES = "SHOW DATABASES YIELD name, type WHERE type <> 'system' RETURN name"
 
 
 class StandingStore:
@@ -47,7 +49,9 @@ class StandingStore:
         except StoreError as error:
             raise await _no_database(source, environment, error) from error
         try:
-            return cls(connection, await _dialect(connection, source), timeout_seconds)
+            return cls(
+                connection, await read_dialect(connection, source.labels, source.relationship_types), timeout_seconds
+            )
         except BaseException:
             await connection.close()
             raise
@@ -77,48 +81,12 @@ class StandingStore:
             self._schemas[samples] = Schema(nodes, found.relationships)
         return self._schemas[samples]
 
+    async def whole(self) -> PropertyGraph:
+        """All that the store shows, in memory, under the same names."""
+        return await read_shown(self.connection, self.dialect)
+
     async def drop(self) -> None:
         """Nothing: the graph is not ours."""
-
-
-async def _dialect(connection: Connection, source: GraphSource) -> StandingDialect:
-    """How names are written for this database. ConfigError where the filter names what is not there."""
-    labels, types, keys = await asyncio.gather(
-        _column(connection, "CALL db.labels() YIELD label RETURN label"),
-        _column(connection, "CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType"),
-        _column(connection, "CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey"),
-    )
-    shown = [label for label in labels if not is_own(label) and writable(label)]
-    _check_filter("label", source.labels, shown)
-    _check_filter("relationship type", source.relationship_types, types)
-    return StandingDialect(
-        names=await read_names(connection, shown),
-        hidden=tuple(sorted(filter(is_own, labels))),
-        labels=source.labels,
-        types=source.relationship_types,
-        key_title=_free_title(keys),
-    )
-
-
-async def _column(connection: Connection, cypher: str) -> list[str]:
-    return sorted(values[0] for _, values in await connection.read(cypher, {}, SECONDS))
-
-
-def _check_filter(what: str, chosen: tuple[str, ...] | None, there: list[str]) -> None:
-    missing = [name for name in chosen or () if name not in there]
-    if chosen == () or missing:
-        problem = f"no {what} {', '.join(map(repr, missing))}" if missing else f"an empty list of {what}s keeps nothing"
-        raise ConfigError(f"the database has {problem}" if missing else problem, hint=f"there are: {', '.join(there)}")
-
-
-def _free_title(keys: list[str]) -> str | None:
-    """The name under which a property called `key` is shown: the first of key_, key__, … that no property has."""
-    if KEY not in keys:
-        return None
-    title = f"{KEY}_"
-    while title in keys:
-        title += "_"
-    return title
 
 
 async def _no_database(source: GraphSource, environment: Environment, error: StoreError) -> StoreError:
@@ -130,12 +98,12 @@ async def _no_database(source: GraphSource, environment: Environment, error: Sto
     try:
         connection = await connect(Environment(own), wait_seconds=WAIT_SECONDS)
         try:
-            names = await _column(connection, "SHOW DATABASES YIELD name, type WHERE type <> 'system' RETURN name")
+            names = await connection.read(_DATABASES, {}, SECONDS)
         finally:
             await connection.close()
     except StoreError:
         return error
     return StoreError(
         f"the server has no database {source.neo4j!r}",
-        hint=f"its databases are: {', '.join(dict.fromkeys(names)) or 'none to see'}",
+        hint=f"its databases are: {', '.join(sorted({n[0] for _, n in names})) or 'none to see'}",
     )

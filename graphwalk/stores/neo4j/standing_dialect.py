@@ -1,11 +1,14 @@
 """How names and keys are written for a Neo4j as it stands, and what is left out of it."""
 
+import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from graphwalk.errors import ConfigError
 from graphwalk.stores.cypher import KEY, Dialect, quote
-from graphwalk.stores.neo4j.naming import BY_ELEMENT_ID, Names, Naming, literal
+from graphwalk.stores.neo4j.connection import Connection
+from graphwalk.stores.neo4j.naming import BY_ELEMENT_ID, SECONDS, Names, Naming, is_own, literal, read_names, writable
 
 _SOUGHT = re.compile(r"\0(\w+)\0\s*=\s*(\$\w+)")
 _KEY = re.compile(r"\0(\w+)\0")
@@ -106,3 +109,48 @@ class StandingDialect(Dialect):
             return f"elementId({variable})"
         begin = f"{literal(names.mark)} + " if names.mark else ""
         return f"{begin}substring(elementId({variable}), {len(names.prefix)})"
+
+
+async def read_dialect(
+    connection: Connection, chosen_labels: Sequence[str] | None = None, chosen_types: Sequence[str] | None = None
+) -> StandingDialect:
+    """How names are written for a database, or the part of it that has these labels and types.
+
+    ConfigError where the choice names what is not there; StoreError where the database cannot be read.
+    """
+    labels, types, keys = await asyncio.gather(
+        _column(connection, "CALL db.labels() YIELD label RETURN label"),
+        _column(connection, "CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType"),
+        _column(connection, "CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey"),
+    )
+    shown = [label for label in labels if not is_own(label) and writable(label)]
+    _check_filter("label", chosen_labels, shown)
+    _check_filter("relationship type", chosen_types, types)
+    return StandingDialect(
+        names=await read_names(connection, shown),
+        hidden=tuple(sorted(filter(is_own, labels))),
+        labels=None if chosen_labels is None else tuple(sorted(set(chosen_labels))),
+        types=None if chosen_types is None else tuple(sorted(set(chosen_types))),
+        key_title=_free_title(keys),
+    )
+
+
+async def _column(connection: Connection, cypher: str) -> list[str]:
+    return sorted(values[0] for _, values in await connection.read(cypher, {}, SECONDS))
+
+
+def _check_filter(what: str, chosen: Sequence[str] | None, there: list[str]) -> None:
+    missing = [name for name in chosen or () if name not in there]
+    if missing or (chosen is not None and not chosen):
+        problem = f"no {what} {', '.join(map(repr, missing))}" if missing else f"an empty list of {what}s keeps nothing"
+        raise ConfigError(f"the database has {problem}" if missing else problem, hint=f"there are: {', '.join(there)}")
+
+
+def _free_title(keys: list[str]) -> str | None:
+    """The name under which a property called `key` is shown: the first of key_, key__, … that no property has."""
+    if KEY not in keys:
+        return None
+    title = f"{KEY}_"
+    while title in keys:
+        title += "_"
+    return title
