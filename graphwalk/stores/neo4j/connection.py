@@ -38,10 +38,19 @@ class Connection:
         self._notices = notices
 
     async def read(
-        self, cypher: str, parameters: Mapping[str, Any], seconds: float, *, once: bool = False
+        self,
+        cypher: str,
+        parameters: Mapping[str, Any],
+        seconds: float,
+        *,
+        once: bool = False,
+        most: int | None = None,
     ) -> NamesAndValues:
-        """Rows of a query in READ mode, in which the server refuses writes; `once`: do not wait for a restart."""
-        return await self._patiently("READ", cypher, parameters, seconds, 0.0 if once else self._wait_seconds)
+        """Rows of a query in READ mode, in which the server refuses writes.
+
+        `once`: do not wait for a restart. `most`: rows to fetch; of others the server makes no more than it must.
+        """
+        return await self._patiently("READ", cypher, parameters, seconds, 0.0 if once else self._wait_seconds, most)
 
     async def write(self, cypher: str, seconds: float = 120.0, **parameters: Any) -> list[dict[str, Any]]:
         """Rows of a statement that may be sent twice: it must change nothing the second time."""

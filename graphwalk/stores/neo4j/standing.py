@@ -1,5 +1,7 @@
 """A Neo4j as it stands, opened to be walked: never changed, nothing of GraphWalk's own in it shown."""
 
+import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,18 +12,19 @@ from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
 from graphwalk.stores.cypher import KEY, Identifiers, render_cypher
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.naming import is_own
+from graphwalk.stores.neo4j.naming import SECONDS, is_own
 from graphwalk.stores.neo4j.reading import read_shown
-from graphwalk.stores.neo4j.standing_dialect import StandingDialect, read_dialect
+from graphwalk.stores.neo4j.standing_dialect import ID_OF, StandingDialect, read_dialect
 from graphwalk.stores.neo4j.values import SCALARS, plain
 from graphwalk.stores.schema_queries import read_schema
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import NodeType, PropertyType, Schema
-from graphwalk.types.values import Row
+from graphwalk.types.values import Row, Value
 
 WAIT_SECONDS = 10.0
 """How long a database that stops answering is waited for: a person is in front of it."""
 _DATABASES = "SHOW DATABASES YIELD name, type WHERE type <> 'system' RETURN name"
+_LOOKED_UP = re.compile(rf"\${ID_OF}(\w+)")
 
 
 class StandingStore:
@@ -47,7 +50,7 @@ class StandingStore:
         try:
             connection = await connect(environment, wait_seconds=WAIT_SECONDS, database=source.neo4j)
         except StoreError as error:
-            raise await _no_database(source, environment, error) from error
+            raise await _no_database(source, environment, error) from error.__cause__
         try:
             return cls(
                 connection, await read_dialect(connection, source.labels, source.relationship_types), timeout_seconds
@@ -63,11 +66,25 @@ class StandingStore:
         return render_cypher(template, identifiers, self.dialect)
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        found = await self.connection.read(cypher, parameters or {}, self._timeout_seconds)
+        return await self._rows(cypher, parameters or {}, self._timeout_seconds)
+
+    async def _rows(
+        self, cypher: str, parameters: Mapping[str, Any], seconds: float, most: int | None = None
+    ) -> list[Row]:
+        """Rows of a query, `most` of them at most; keys among the parameters are looked up first."""
+        ids = {name: await self._element_id(parameters[name]) for name in set(_LOOKED_UP.findall(cypher))}
+        given = {**parameters, **{ID_OF + name: id_ for name, id_ in ids.items()}}
+        found = await self.connection.read(cypher, given, seconds, most=most)
         return [
             {n: v if v.__class__ in SCALARS else plain(v, None) for n, v in zip(names, values, strict=True)}
             for names, values in found
         ]
+
+    async def _element_id(self, key: Value) -> str | None:
+        """The element id of the node with that key, None where there is none; a number stands for its digits."""
+        text = key if isinstance(key, str) else json.dumps(key)
+        found = await self.connection.read(self.dialect.lookup, {"text": text}, self._timeout_seconds)
+        return found[0][1][0] if found else None
 
     async def schema(self, samples: int = 0) -> Schema:
         if samples not in self._schemas:

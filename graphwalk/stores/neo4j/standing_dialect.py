@@ -4,17 +4,20 @@ import asyncio
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from graphwalk.errors import ConfigError
 from graphwalk.stores.cypher import KEY, Dialect, quote
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.naming import BY_ELEMENT_ID, SECONDS, Names, Naming, is_own, literal, read_names, writable
 
-_SOUGHT = re.compile(r"\0(\w+)\0\s*=\s*(\$\w+)")
+ID_OF = "gw_id_of_"
+"""Begins the name of the parameter with the element id of the node that another parameter names."""
+_SOUGHT = re.compile(r"\0(\w+)\0\s*=\s*\$(\w+)")
 _KEY = re.compile(r"\0(\w+)\0")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StandingDialect(Dialect):
     """`hidden` are labels of nodes that are not shown; `labels` and `types` keep what has one of these, None all.
 
@@ -63,8 +66,8 @@ class StandingDialect(Dialect):
         return f"CASE WHEN {no_other} THEN {variable} {{.*, {key}}} ELSE {variable} {{.*, {other}, {key}}} END"
 
     def finished(self, cypher: str) -> str:
-        """Keys written out; where one is compared with a parameter, so that the server finds the node by an index."""
-        sought = _SOUGHT.sub(lambda found: self._is_called(found[1], found[2]), cypher)
+        """Keys written out. What compares one with `$name` finds the node by the element id `$gw_id_of_name`."""
+        sought = _SOUGHT.sub(rf"elementId(\1) = ${ID_OF}\2", cypher)
         return _KEY.sub(lambda found: self._called(found[1]), sought)
 
     def _terms(self, label: str | None = None) -> Iterator[str]:
@@ -78,29 +81,30 @@ class StandingDialect(Dialect):
         cases = [f"WHEN {n.has(variable)} THEN {self._before(n)}{n.value(variable)}" for n in self.names.namings]
         return f"CASE {' '.join(cases)} ELSE {self._id(variable)} END" if cases else self._id(variable)
 
-    def _is_called(self, variable: str, parameter: str) -> str:
-        """That a node is called what a parameter says: found by the index of a constraint, or by its element id."""
-        text = f"toString({parameter})"
-        ways = [
-            f"MATCH (named:{quote(naming.label)}) WHERE {naming.equals('named', self._without_label(naming, text))} "
-            "RETURN elementId(named) AS id"
-            for naming in self.names.namings
-        ]
+    @cached_property
+    def lookup(self) -> str:
+        """Cypher: the element id of the node that `$text` names; no row where there is none. Found by an index."""
         names = self.names
-        after = f"substring({text}, {len(names.mark)})" if names.mark else text
-        full = text if names.mark == names.prefix else f"{literal(names.prefix)} + {after}"
-        ids = " UNION ".join([*ways, f"RETURN {full} AS id"])
-        return f"(elementId({variable}) IN COLLECT {{ {ids} }} AND {self._called(variable)} = {text})"
+        after = f"substring($text, {len(names.mark)})" if names.mark else "$text"
+        full = "$text" if names.mark == names.prefix else f"{literal(names.prefix)} + {after}"
+        ways = [
+            f"MATCH (n:{quote(naming.label)}) WHERE {naming.equals('n', self._without_label(naming))} RETURN n"
+            for naming in names.namings
+        ]
+        ways.append(f"MATCH (n) WHERE elementId(n) = {full} RETURN n")
+        return (
+            f"CALL () {{ {' UNION '.join(ways)} }} WITH n WHERE {self._called('n')} = $text RETURN elementId(n) AS id"
+        )
 
     def _before(self, naming: Naming) -> str:
         return f"{literal(naming.label + ':')} + " if self.names.labelled else ""
 
-    def _without_label(self, naming: Naming, text: str) -> str:
+    def _without_label(self, naming: Naming) -> str:
         """The text without the label before it, null where there is none."""
         if not self.names.labelled:
-            return text
+            return "$text"
         before = naming.label + ":"
-        return f"CASE WHEN {text} STARTS WITH {literal(before)} THEN substring({text}, {len(before)}) END"
+        return f"CASE WHEN $text STARTS WITH {literal(before)} THEN substring($text, {len(before)}) END"
 
     def _id(self, variable: str) -> str:
         """The name of a node that no property names."""
