@@ -3,12 +3,11 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
-from graphwalk.errors import StoreError
 from graphwalk.graphs.keys import apart_from_key
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.neo4j.connection import Connection
-from graphwalk.stores.neo4j.driver_values import value_of
 from graphwalk.stores.neo4j.standing_dialect import StandingDialect, read_dialect
+from graphwalk.stores.neo4j.values import plain
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Value
 
@@ -79,7 +78,9 @@ def _number(element_id: str) -> tuple[int, str]:
 
 
 def _values(properties: Mapping[str, Any]) -> dict[str, Value]:
-    try:
-        return {name: value_of(properties[name]) for name in sorted(properties)}
-    except (TypeError, ValueError) as error:
-        raise StoreError(f"a value in the database cannot be read: {error}") from error
+    return {name: _immutable(value) for name, value in plain(properties, None).items()}
+
+
+def _immutable(value: Any) -> Value:
+    found: Value = tuple(value) if isinstance(value, list) else value
+    return found

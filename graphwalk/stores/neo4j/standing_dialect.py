@@ -24,6 +24,7 @@ class StandingDialect(Dialect):
     `key_title` is the name under which a property is shown that is itself called `key`; None where there is none.
     """
 
+    several: bool = True
     names: Names = BY_ELEMENT_ID
     hidden: tuple[str, ...] = ()
     labels: tuple[str, ...] | None = None
@@ -39,14 +40,17 @@ class StandingDialect(Dialect):
         return "" if self.types is None else ":" + "|".join(map(quote, self.types))
 
     def label(self, name: str) -> str:
-        return "&".join([quote(name), *self._terms(name)])
+        return "&".join([self.label_name(name), *self._terms(name)])
+
+    def label_name(self, name: str) -> str:
+        return quote(name) if name else "!%"
+
+    def property(self, name: str) -> str:
+        return quote(name)
 
     def type(self, name: str) -> str:
         """A type that the filter leaves out is written as one that nothing has."""
         return quote(name) if self.types is None or name in self.types else f"{quote(name)}&!{quote(name)}"
-
-    def labels_of(self, variable: str) -> str:
-        return f"COLLECT {{ UNWIND labels({variable}) AS label RETURN label ORDER BY label }}"
 
     def value_of(self, variable: str, name: str, label: str | None = None) -> str:
         if name == KEY:
