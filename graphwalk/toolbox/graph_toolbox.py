@@ -101,7 +101,7 @@ class GraphToolbox:
             return text, None if tool.note_taking else int(bool(text))
         found = await self._find(tool, checked, page)
         complete = found.total == len(found.rows)
-        total = found.total if complete else await self._count(tool, checked, found)
+        total = await self._count(tool, checked, found) if found.total is None else found.total
         shown = page_of(_in_order(found.rows, complete), page, self._agent, total=total, complete=complete)
         notes = [*self._notes(tool, checked, found), *await self._advice(tool, checked), *shown.notes]
         return encode_result(shown.rows, notes, self._agent.encoding), total or len(found.rows)

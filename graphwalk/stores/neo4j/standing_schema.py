@@ -6,7 +6,8 @@ A database with many labels and types is counted at once, and looked at one by o
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -17,12 +18,13 @@ from graphwalk.stores.neo4j.standing_dialect import StandingDialect
 from graphwalk.stores.neo4j.values import plain
 from graphwalk.types.graph import value_order
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
+from graphwalk.types.values import Value
 
 SAMPLED = 1000
 """Nodes of a label, relationships of a type."""
 FURTHEST = 100_000
 """How far from the first the other half of a sample begins, at most."""
-LOOKED_AT_ONCE = 40
+LOOKED_AT_ONCE = 24
 """Labels and types up to which all are looked at."""
 COUNTED = 100_000
 """Relationships of a filtered type are counted up to here."""
@@ -30,20 +32,16 @@ AT_ONCE = 50
 """Counts that one query asks for."""
 LONGEST_SAMPLE = 80
 _UNLABELLED = "MATCH (n) WITH n LIMIT 200000 WHERE n:!% RETURN count(n)"
-_NODE_IDS = "MATCH (n:{{ name | label }}) WITH n SKIP $skip LIMIT $most RETURN elementId(n)"
-_RELATIONSHIP_IDS = (
-    "MATCH ({{ any_node }})-[r:{{ name | type }}]->({{ any_node }}) WITH r SKIP $skip LIMIT $most RETURN elementId(r)"
-)
+_NODES = "MATCH (e:{{ name | label }}) WITH e SKIP $skip LIMIT $most "
+_RELATIONSHIPS = "MATCH ({{ any_node }})-[e:{{ name | type }}]->({{ any_node }}) WITH e SKIP $skip LIMIT $most "
 _HELD = (
     "UNWIND keys(e) AS name WITH name, e[name] AS value WITH name, valueType(value) AS kind, "
     "CASE WHEN value IS :: STRING NOT NULL AND size(value) > $longest OR valueType(value) STARTS WITH 'LIST' "
     "THEN null ELSE value END AS value "
     "RETURN name, collect(DISTINCT kind), collect(DISTINCT value)[..$samples]"
 )
-_NODES_HOLD = f"UNWIND $ids AS id MATCH (e) WHERE elementId(e) = id {_HELD}"
-_RELATIONSHIPS_HOLD = f"UNWIND $ids AS id MATCH ()-[e]->() WHERE elementId(e) = id {_HELD}"
-_ENDS = "UNWIND $ids AS id MATCH (a)-[e]->(b) WHERE elementId(e) = id RETURN DISTINCT labels(a), labels(b)"
-_KEYS = "UNWIND $ids AS id MATCH (n) WHERE elementId(n) = id RETURN {{ 'n' | key_of }}"
+_ENDS = "RETURN DISTINCT labels(startNode(e)), labels(endNode(e))"
+_KEYS = "MATCH (e:{{ name | label }}) WITH e LIMIT $samples RETURN {{ 'e' | key_of }}"
 _KINDS = {"STRING": "text", "ZONED DATETIME": "datetime", "ZONED TIME": "time"}
 
 
@@ -107,7 +105,7 @@ class SchemaReader:
     async def property_names(self) -> tuple[str, ...]:
         """All that some node or relationship has or had."""
         there = {row[0] for row in await self._ask("CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey")}
-        return tuple(sorted(filter(writable, there - {KEY} | {self._dialect.key_title or KEY} - {KEY})))
+        return tuple(sorted(name for name in {*(there - {KEY}), self._dialect.key_title} if name and writable(name)))
 
     @staticmethod
     def _kept(name: str, chosen: Sequence[str] | None) -> bool:
@@ -139,42 +137,65 @@ class SchemaReader:
 
     async def node(self, node: NodeType) -> NodeType:
         """The label with what a sample of its nodes has."""
-        ids = await self._sample(self._render(_NODE_IDS, node.label), node.count)
-        properties = await self._properties(_NODES_HOLD, ids)
-        keys = await self._ask(self._render(_KEYS), ids=ids[: self._samples])
+        properties = self._properties(await self._sample(_NODES + _HELD, node.label, node.count))
+        keys = await self._ask(self._render(_KEYS, node.label), samples=self._samples) if self._samples else []
         key = PropertyType(KEY, tuple(sorted(row[0] for row in keys)), kinds=("text",))
-        named = {KEY: self._dialect.key_title or KEY}
-        rest = [_renamed(p, named.get(p.name, p.name)) for p in properties]
-        return NodeType(node.label, (key, *(p for p in rest if p.name != KEY)), node.count, len(ids))
+        return NodeType(node.label, (key, *self._without_key(properties)), node.count, _sampled(node.count))
 
     async def relationship(self, relationship: RelationshipType) -> RelationshipType:
         """The type with the labels that it joins, and what it has, in a sample."""
-        ids = await self._sample(self._render(_RELATIONSHIP_IDS, relationship.type), relationship.count)
-        ends = await self._ask(_ENDS, ids=ids)
+        name, count = relationship.type, relationship.count
+        properties = self._properties(await self._sample(_RELATIONSHIPS + _HELD, name, count))
+        ends = await self._sample(_RELATIONSHIPS + _ENDS, name, count)
         pairs = {pair for sources, targets in ends for pair in product(self._shown(sources), self._shown(targets))}
-        properties = await self._properties(_RELATIONSHIPS_HOLD, ids)
-        return RelationshipType(relationship.type, tuple(sorted(pairs)), properties, relationship.count, len(ids))
+        return RelationshipType(name, tuple(sorted(pairs)), properties, count, _sampled(count))
+
+    def _without_key(self, properties: Iterable[PropertyType]) -> Iterator[PropertyType]:
+        """Properties under the names that they are shown by: one called `key` is shown by another, if at all."""
+        title = self._dialect.key_title
+        for property_ in properties:
+            if property_.name != KEY:
+                yield property_
+            elif title is not None:
+                yield replace(property_, name=title)
 
     def _shown(self, labels: Sequence[str]) -> list[str]:
         return [name for name in labels if self._kept(name, self._dialect.labels)] or [""]
 
-    async def _sample(self, query: str, count: int | None) -> list[str]:
-        """Element ids: the first and, where there are more than a sample holds, some from the middle or far on."""
-        if count is not None and count <= SAMPLED:
-            return [row[0] for row in await self._ask(query, skip=0, most=SAMPLED)]
-        further = min((count or 2 * SAMPLED) // 2, FURTHEST)
-        halves = await asyncio.gather(*(self._ask(query, skip=skip, most=SAMPLED // 2) for skip in (0, further)))
-        return list(dict.fromkeys(row[0] for rows in halves for row in rows))
+    async def _sample(self, query: str, name: str, count: int | None) -> list[list[Any]]:
+        """Rows about the first and, where there are more than a sample holds, about some from the middle or far on."""
+        given = {"longest": LONGEST_SAMPLE, "samples": self._samples} if query.endswith(_HELD) else {}
+        cypher = self._render(query, name)
+        if _sampled(count) == count:
+            return await self._ask(cypher, skip=0, most=SAMPLED, **given)
+        further = min((count or 2 * FURTHEST) // 2, FURTHEST)
+        halves = [self._ask(cypher, skip=skip, most=SAMPLED // 2, **given) for skip in (0, further)]
+        return [row for rows in await asyncio.gather(*halves) for row in rows]
 
-    async def _properties(self, query: str, ids: Sequence[str]) -> tuple[PropertyType, ...]:
-        rows = await self._ask(query, ids=ids, samples=self._samples, longest=LONGEST_SAMPLE)
-        found = []
-        for name, kinds, values in rows:
-            samples = sorted((plain(value, None) for value in values), key=value_order)
-            titles = sorted({_KINDS.get(k, k.lower()) for k in (kind.removesuffix(" NOT NULL") for kind in kinds)})
-            found.append(PropertyType(name, tuple(samples), False, tuple("list" if "list" in t else t for t in titles)))
-        return tuple(sorted((p for p in found if writable(p.name)), key=lambda p: p.name))
+    def _properties(self, rows: Sequence[list[Any]]) -> tuple[PropertyType, ...]:
+        """One of each name; both halves of a sample may have it."""
+        kinds: dict[str, set[str]] = defaultdict(set)
+        values: dict[str, dict[tuple[int, Any], Value]] = defaultdict(dict)
+        for name, held, some in rows:
+            kinds[name] |= {_kind(kind) for kind in held}
+            values[name] |= {value_order(value): value for value in plain(some, None)}
+        return tuple(
+            PropertyType(
+                name,
+                tuple(values[name][o] for o in sorted(values[name])[: self._samples]),
+                False,
+                tuple(sorted(kinds[name])),
+            )
+            for name in sorted(filter(writable, kinds))
+        )
 
 
-def _renamed(property_: PropertyType, name: str) -> PropertyType:
-    return PropertyType(name, property_.samples, property_.complete, property_.kinds)
+def _sampled(count: int | None) -> int:
+    """How many of so many are looked at."""
+    return SAMPLED if count is None else min(count, SAMPLED)
+
+
+def _kind(value_type: str) -> str:
+    """What Neo4j calls a type of values, as people call it."""
+    name = value_type.removesuffix(" NOT NULL")
+    return "list" if name.startswith("LIST") else _KINDS.get(name, name.lower())
