@@ -27,7 +27,7 @@ FURTHEST = 100_000
 LOOKED_AT_ONCE = 24
 """Labels and types up to which all are looked at."""
 COUNTED = 100_000
-"""Relationships of a filtered type are counted up to here."""
+"""What the server keeps no counts of, because of a filter, is counted up to here."""
 AT_ONCE = 50
 """Counts that one query asks for."""
 LONGEST_SAMPLE = 80
@@ -40,6 +40,7 @@ _HELD = (
     "THEN null ELSE value END AS value "
     "RETURN name, collect(DISTINCT kind), collect(DISTINCT value)[..$samples]"
 )
+_COUNT_BETWEEN = "MATCH ({{ any_node }})-[e:{{ name | type }}]->({{ any_node }}) WITH e LIMIT $most RETURN count(e)"
 _ENDS = "RETURN DISTINCT labels(startNode(e)), labels(endNode(e))"
 _KEYS = "MATCH (e:{{ name | label }}) WITH e LIMIT $samples RETURN {{ 'e' | key_of }}"
 _KINDS = {"STRING": "text", "ZONED DATETIME": "datetime", "ZONED TIME": "time"}
@@ -77,26 +78,32 @@ class SchemaReader:
     def _render(self, template: str, name: str = "") -> str:
         return render_cypher(template, {"name": name}, self._dialect)
 
-    async def labels(self) -> list[tuple[str, int]]:
+    async def labels(self) -> list[tuple[str, int | None]]:
         """Labels of nodes that are shown, with the number of these; "" for nodes without labels."""
         there = [row[0] for row in await self._ask("CALL db.labels() YIELD label RETURN label")]
-        shown = [
-            n for n in there if writable(n) and n not in self._dialect.hidden and self._kept(n, self._dialect.labels)
-        ]
+        shown = [name for name in there if writable(name) and name not in self._dialect.hidden]
+        if self._dialect.labels is not None:
+            return await self._chosen_labels(shown)
         counts = await self._counts(f"(:{quote(name)})" for name in shown)
         hidden = await self._of_hidden("MATCH (n:{}) UNWIND labels(n) AS name RETURN name, count(*)")
+        [[unlabelled]] = await self._ask(_UNLABELLED)
         found = [(name, count - hidden[name]) for name, count in zip(shown, counts, strict=True)]
-        unlabelled = 0
-        if self._dialect.labels is None:
-            [[unlabelled]] = await self._ask(_UNLABELLED)
         return [(name, count) for name, count in [*found, ("", unlabelled)] if count > 0]
+
+    async def _chosen_labels(self, shown: Sequence[str]) -> list[tuple[str, int | None]]:
+        """The chosen labels, and those that a sample of their nodes has beside them."""
+        beside = "MATCH (n:{{ name | label }}) WITH n LIMIT $most UNWIND labels(n) AS l RETURN DISTINCT l"
+        chosen = self._dialect.labels or ()
+        rows = await asyncio.gather(*(self._ask(self._render(beside, name), most=SAMPLED) for name in chosen))
+        names = sorted({row[0] for found in rows for row in found} & set(shown))
+        return await self._counted(names, "MATCH (e:{{ name | label }}) WITH e LIMIT $most RETURN count(e)")
 
     async def types(self) -> list[tuple[str, int | None]]:
         """Types of relationships that are shown, with the number of these; None where it is not known."""
         there = [row[0] for row in await self._ask("CALL db.relationshipTypes() YIELD relationshipType AS t RETURN t")]
         shown = [name for name in there if writable(name) and self._kept(name, self._dialect.types)]
         if self._dialect.labels is not None:
-            return await self._counted_between(shown)
+            return await self._counted(shown, _COUNT_BETWEEN)
         counts = await self._counts(f"()-[:{quote(name)}]->()" for name in shown)
         hidden = await self._of_hidden("MATCH (:{})-[r]->() RETURN type(r), count(*)")
         found = [(name, count - hidden[name]) for name, count in zip(shown, counts, strict=True)]
@@ -128,12 +135,11 @@ class SchemaReader:
                 found[name] = count
         return found
 
-    async def _counted_between(self, types: Sequence[str]) -> list[tuple[str, int | None]]:
-        """Types between nodes of the chosen labels, which the server has no counts of."""
-        query = "MATCH ({{ any_node }})-[r:{{ name | type }}]->({{ any_node }}) WITH r LIMIT $most RETURN count(r)"
-        rows = await asyncio.gather(*(self._ask(self._render(query, name), most=COUNTED + 1) for name in types))
+    async def _counted(self, names: Sequence[str], query: str) -> list[tuple[str, int | None]]:
+        """What the server keeps no counts of, counted so far as is quickly done; without what there is none of."""
+        rows = await asyncio.gather(*(self._ask(self._render(query, name), most=COUNTED + 1) for name in names))
         counts = [row[0][0] for row in rows]
-        return [(name, n if n <= COUNTED else None) for name, n in zip(types, counts, strict=True) if n]
+        return [(name, n if n <= COUNTED else None) for name, n in zip(names, counts, strict=True) if n]
 
     async def node(self, node: NodeType) -> NodeType:
         """The label with what a sample of its nodes has."""
@@ -147,7 +153,7 @@ class SchemaReader:
         name, count = relationship.type, relationship.count
         properties = self._properties(await self._sample(_RELATIONSHIPS + _HELD, name, count))
         ends = await self._sample(_RELATIONSHIPS + _ENDS, name, count)
-        pairs = {pair for sources, targets in ends for pair in product(self._shown(sources), self._shown(targets))}
+        pairs = {pair for sources, targets in ends for pair in product(sources or [""], targets or [""])}
         return RelationshipType(name, tuple(sorted(pairs)), properties, count, _sampled(count))
 
     def _without_key(self, properties: Iterable[PropertyType]) -> Iterator[PropertyType]:
@@ -158,9 +164,6 @@ class SchemaReader:
                 yield property_
             elif title is not None:
                 yield replace(property_, name=title)
-
-    def _shown(self, labels: Sequence[str]) -> list[str]:
-        return [name for name in labels if self._kept(name, self._dialect.labels)] or [""]
 
     async def _sample(self, query: str, name: str, count: int | None) -> list[list[Any]]:
         """Rows about the first and, where there are more than a sample holds, about some from the middle or far on."""
