@@ -10,7 +10,7 @@ from typing import Any
 import kglite
 
 from graphwalk.environment import Environment
-from graphwalk.errors import ConfigError, StoreError
+from graphwalk.errors import ConfigError, QueryLimitError, StoreError
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.stores.embedded_filling import REFUSALS, Results, filled_engine
 from graphwalk.stores.embedded_names import HIDDEN, NAMES, RESERVED, EmbeddedDialect
@@ -124,7 +124,17 @@ class EmbeddedStore:
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         """See `GivesValues`."""
-        rows = await self._found(cypher, self._encoding.parameters(parameters))
+        return await self._values(cypher, parameters, self._timeout_ms)
+
+    async def first(
+        self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
+    ) -> tuple[list[Row], int | None]:
+        """See `Bounded`. The engine makes all rows before it gives the first, so that it always knows their number."""
+        found = await self._values(cypher, parameters, max(1, int(min(seconds * 1000, self._timeout_ms))))
+        return [{name: shown(value) for name, value in row.items()} for row in found[:rows]], len(found)
+
+    async def _values(self, cypher: str, parameters: Mapping[str, Any] | None, timeout_ms: int) -> list[Row]:
+        rows = await self._found(cypher, self._encoding.parameters(parameters), timeout_ms)
         own, name_of = self._results.own, self._results.name
         if self._results.tags:
             return [{name_of(name): own(value) for name, value in row.items()} for row in rows]
@@ -134,18 +144,18 @@ class EmbeddedStore:
                     row[name] = own(value)
         return rows
 
-    async def _found(self, cypher: str, parameters: Mapping[str, Any]) -> list[Row]:
+    async def _found(self, cypher: str, parameters: Mapping[str, Any], timeout_ms: int) -> list[Row]:
         """Rows as the engine has them."""
-        inline_ms = min(INLINE_MS, self._timeout_ms)
+        inline_ms = min(INLINE_MS, timeout_ms)
         try:
             try:
                 return self._rows(cypher, parameters, inline_ms)
             except kglite.CypherTimeoutError:
-                if inline_ms == self._timeout_ms:
+                if inline_ms == timeout_ms:
                     raise
-            return await asyncio.to_thread(self._rows, cypher, parameters, self._timeout_ms)
+            return await asyncio.to_thread(self._rows, cypher, parameters, timeout_ms)
         except kglite.CypherTimeoutError as error:
-            raise _too_slow(self._timeout_ms) from error
+            raise _too_slow(timeout_ms) from error
         except REFUSALS as error:
             raise StoreError(f"the embedded engine refused a query: {error}\n{cypher}") from error
 
@@ -163,7 +173,7 @@ class EmbeddedStore:
         if samples not in self._schemas:
 
             async def query(template: str, identifiers: Identifiers, parameters: Mapping[str, Any]) -> list[Row]:
-                return await self._found(self.render(template, identifiers), parameters)
+                return await self._found(self.render(template, identifiers), parameters, self._timeout_ms)
 
             self._schemas[samples] = await read_schema(query, samples, self._form())
         return self._schemas[samples]
@@ -185,8 +195,8 @@ class EmbeddedStore:
         self.end_process()
 
 
-def _too_slow(timeout_ms: int) -> StoreError:
-    return StoreError(
+def _too_slow(timeout_ms: int) -> QueryLimitError:
+    return QueryLimitError(
         f"a query took longer than {timeout_ms / 1000:g} s on the embedded engine",
         hint="ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120",
     )

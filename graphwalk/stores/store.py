@@ -7,7 +7,7 @@ rendered by the store, which knows how to tell its graph from others. Values tra
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
@@ -75,6 +75,33 @@ class GivesValues(Protocol):
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         """Rows of a read-only query with `graphwalk.types.values.Value` in them; see `GraphStore.run`."""
+        ...
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """A store that stops a query where it has given enough."""
+
+    async def first(
+        self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
+    ) -> tuple[list[Row], int | None]:
+        """Up to `rows` rows, and how many there are; None where there are more and nobody counted them.
+
+        QueryLimitError where it takes longer than `seconds`, or more memory than there is.
+        """
+        ...
+
+
+@runtime_checkable
+class Standing(Protocol):
+    """A store of a graph that is too large to be looked at whole, and has indexes of its own."""
+
+    async def look_closer(self, kind: Literal["node", "relationship"], name: str, samples: int) -> Schema:
+        """The schema with the properties of this label or type."""
+        ...
+
+    async def missing_index(self, label: str, property_name: str) -> str | None:
+        """The statement that creates the index which would find nodes by this property; None where one does."""
         ...
 
 

@@ -27,7 +27,7 @@ async def check_tool(tool: Tool | Path | str) -> None:
     tool = _loaded(tool)
     for heading in _HEADINGS:
         assert heading in tool.description, f"{tool.name}: the description lacks {heading!r}"
-    for field in ("cypher", "matches"):
+    for field in ("cypher", "matches", "count"):
         template = getattr(tool, field)
         if template is not None:
             _check_query(tool, field, template)

@@ -74,7 +74,8 @@ class Tool(Strict):
 
     `note_taking`: it gives back what the model says and shows nothing of the graph, so that its calls are counted
     apart; it is not offered where the agent does not think. `matches`: Cypher that finds a row where something matches
-    although the tool's result is empty. An empty result is explained by `empty` where something matches, else by
+    although the tool's result is empty. `count`: Cypher that gives the number of `rows` of a result too large to be
+    fetched whole. An empty result is explained by `empty` where something matches, else by
     `no_match`.
     """
 
@@ -87,6 +88,7 @@ class Tool(Strict):
     operation: str | None = None
     query: str | None = None
     matches: str | None = None
+    count: str | None = None
     no_match: str = ""
     empty: str = ""
     messages: dict[str, str] = Field(default_factory=dict)
@@ -220,12 +222,13 @@ def _texts(tool: Tool) -> Iterator[tuple[str, str, set[str], Collection[str]]]:
     switches = (*SWITCHES, *GRAPH_SWITCHES)
     values = set(tool.with_role("value", "text"))
     identifiers = {*tool.parameters, *switches} - values
-    query = {*identifiers, "any_node"}
+    query = {*identifiers, "any_node", "any_relationship"}
     message = {*tool.parameters, *switches}
     limits = LIMITS if tool.query is not None else ()
     yield "description", tool.description, {*switches, *limits}, TEXT_FILTERS
     yield "cypher", tool.cypher or "", query, FILTERS
     yield "matches", tool.matches or "", query, FILTERS
+    yield "count", tool.count or "", query, FILTERS
     yield "no_match", tool.no_match, message, TEXT_FILTERS
     yield "empty", tool.empty, message, TEXT_FILTERS
     for name, text in tool.messages.items():

@@ -15,12 +15,14 @@ NO_NAME = '""'
 class PropertyType:
     """One property of a label or a relationship type.
 
-    `samples` are distinct values in ascending order; `complete` says that they are all there are.
+    `samples` are distinct values in ascending order; `complete` says that they are all there are. `kinds` are the types
+    of its values where these were looked at: text, integer, date, …
     """
 
     name: str
     samples: tuple[Value, ...] = ()
     complete: bool = False
+    kinds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,10 @@ class NodeType:
 
     label: str
     properties: tuple[PropertyType, ...]
+    count: int | None = None
+    """How many nodes have the label, None where that was not counted."""
+    sampled: int | None = None
+    """Nodes that `properties` were found on; 0: nobody has looked yet, None: all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,9 @@ class RelationshipType:
     pairs: tuple[tuple[str, str], ...]
     """(source label, target label) of every pair that the type joins, sorted."""
     properties: tuple[PropertyType, ...]
+    count: int | None = None
+    sampled: int | None = None
+    """See `NodeType`; `pairs` were found on these relationships too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,13 +63,15 @@ class SchemaRow:
 class Schema:
     """Everything sorted by name, so that equal graphs have equal schemas in every store.
 
-    `several_labels`: not every node has exactly one label. `lists`: some property holds lists.
+    `several_labels`: not every node has exactly one label. `lists`: some property holds lists. `other_properties`:
+    names that a property which no sample has may have.
     """
 
     nodes: tuple[NodeType, ...]
     relationships: tuple[RelationshipType, ...]
     several_labels: bool = False
     lists: bool = False
+    other_properties: tuple[str, ...] = ()
 
     def node(self, label: str) -> NodeType | None:
         return next((n for n in self.nodes if n.label == label), None)

@@ -58,7 +58,11 @@ _moments = (
     )
 ).map(temporal_of)
 _durations = st.builds(
-    lambda *parts: Temporal("duration", duration_text(*parts)), st.integers(-999, 999), st.integers(-999, 999), st.integers(-(10**6), 10**6), st.integers(-(10**9), 10**9)
+    lambda *parts: Temporal("duration", duration_text(*parts)),
+    st.integers(-999, 999),
+    st.integers(-999, 999),
+    st.integers(-(10**6), 10**6),
+    st.integers(-(10**9), 10**9),
 )
 _points = st.builds(
     lambda srid, numbers: Point(srid, numbers[: 2 if srid in (4326, 7203) else 3]),
