@@ -1,6 +1,7 @@
 """Reading YAML into models, with errors that name file, line and field."""
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from graphwalk.errors import ConfigError
 from graphwalk.resources import quote
 
 M = TypeVar("M", bound=BaseModel)
+_UNION_TAG = re.compile(r"\(.*\)")
+"""In a location, which of several forms a value was taken for: `(own)`. It is no field."""
 
 
 @dataclass(frozen=True)
@@ -133,6 +136,8 @@ def _locate(tree: yaml.Node | None, location: Sequence[int | str]) -> tuple[int 
     node, fields = tree, []
     line = None if tree is None else tree.start_mark.line + 1
     for part in location:
+        if _UNION_TAG.fullmatch(str(part)):
+            continue
         child = _child(node, part)
         fields.append(str(part))
         node = child

@@ -10,6 +10,9 @@ from graphwalk.suites.questions.players.walker import Link, Walker
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
+STEPS = 2
+"""Relationships of a path."""
+
 
 def rows(index: GraphIndex, source_label: str, middle_label: str, target_label: str) -> Iterator[Row]:
     for a in index.keys_of(source_label):

@@ -33,6 +33,7 @@ class GraphIndex:
         self.nodes_of: Mapping[str, list[Node]] = nodes_of
         self.relationships_of: Mapping[str, list[Relationship]] = relationships_of
         self.outgoing: Mapping[str, list[Relationship]] = outgoing
+        self._walks: list[dict[str, int]] = [dict.fromkeys(self.nodes, 0)]
         self._known_names: dict[tuple[str, str], list[str]] = {}
 
     @cached_property
@@ -47,6 +48,11 @@ class GraphIndex:
             key: frozenset(label for target in targets for label in self.nodes[target].labels)
             for key, targets in self.successors.items()
         }
+
+    @cached_property
+    def all_labelled(self) -> bool:
+        """False where a node has no label, so that no tool can look it up."""
+        return all(node.labels for node in self.nodes.values())
 
     def has_label(self, key: str, label: str) -> bool:
         return label in self.nodes[key].labels
@@ -86,6 +92,13 @@ class GraphIndex:
     def joined_pairs(self, type_: str) -> set[tuple[str, str]]:
         """Keys of the nodes that relationships of this type join, from source to target."""
         return {(r.source, r.target) for r in self.relationships_of.get(type_, ())}
+
+    def walks(self, longest: int) -> Mapping[str, int]:
+        """Key → how many walks of 1 … `longest` steps begin there; a relationship may come up again."""
+        while len(self._walks) <= longest:
+            shorter = self._walks[-1]
+            self._walks.append({key: sum(1 + shorter[r.target] for r in out) for key, out in self.outgoing.items()})
+        return self._walks[longest]
 
     def distances(self, start: str, limit: int) -> dict[str, int]:
         """Fewest steps, 1 … limit, from `start` to every node that can be reached; to `start` itself by a cycle.

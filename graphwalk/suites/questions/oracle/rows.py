@@ -4,9 +4,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from graphwalk.types.graph import value_order
-from graphwalk.types.values import Row
+from graphwalk.types.values import PLAIN, Row, shown
 
 RowKey = tuple[tuple[str, tuple[int, Any]], ...]
+
+
+def as_shown(row: Row) -> Row:
+    """The row with its values in the form in which they are answered: a date as text, a list as a list."""
+    plain = all(value.__class__ in PLAIN or value is None for value in row.values())
+    return row if plain else {name: shown(value) for name, value in row.items()}
 
 
 def row_key(row: Row) -> RowKey:
