@@ -23,7 +23,7 @@ def tasks(
     Each answer is proven by two oracles; to a question of your own without a Python part, by one.
     """
     from graphwalk.graphs.files.formats import load_graph
-    from graphwalk.suites.questions.suite import tasks_on
+    from graphwalk.suites.questions.tasks_about import tasks_on
 
     made = run_async(tasks_on(load_graph(graph), seed=seed, questions=question, per_question=per_question))
     for task in made:

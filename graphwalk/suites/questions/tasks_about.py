@@ -1,0 +1,91 @@
+"""The tasks about one graph: generated, somebody's own, or the twin of one; with the par of each."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from graphwalk.graphs.twin.making import Twin
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.store import Database, GraphStore
+from graphwalk.suites.drive import Played
+from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
+from graphwalk.suites.questions.config import QuestionsConfig
+from graphwalk.suites.questions.drawing import OWN
+from graphwalk.suites.questions.making import LeaveOut, Par, TaskMaker, make_tasks
+from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.own_worlds import bounds_of
+from graphwalk.suites.questions.par import par
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.twin_questions import mapped_parameters, same_answer
+from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.types.graph import PropertyGraph
+
+
+async def tasks_in(
+    graph: PropertyGraph, store: GraphStore, kinds: Sequence[QuestionKind], **drawing: Any
+) -> list[QuestionTask]:
+    """The questions about a graph that a store holds, with their par. `drawing`: see `make_tasks`."""
+    scratch: Database = EmbeddedDatabase()
+    return await make_tasks(graph, store, kinds=kinds, par=await _par_on(store), load=scratch.load, **drawing)
+
+
+async def own_tasks(
+    graph: PropertyGraph, store: GraphStore, config: QuestionsConfig, *, seed: int, leave_out: LeaveOut
+) -> list[QuestionTask]:
+    """The questions that an own graph can host; `leave_out` is told of the others."""
+    return await tasks_in(
+        graph,
+        store,
+        config.kinds,
+        seed=seed,
+        per_question=config.per_question,
+        answer_rows=tuple(map(bounds_of, config.answer_rows)),
+        effort=OWN,
+        leave_out=leave_out,
+    )
+
+
+async def twin_tasks(
+    twin: Twin,
+    originals: Sequence[QuestionTask],
+    store: GraphStore,
+    kinds: Sequence[QuestionKind],
+    *,
+    seed: int,
+    leave_out: LeaveOut,
+) -> list[QuestionTask]:
+    """The same questions on the twin that `store` holds, in the names of the twin.
+
+    A question of the user's own that writes names or values into its text cannot be asked: `leave_out` is told.
+    """
+    maker = TaskMaker(twin.graph, store, seed=seed, par=await _par_on(store), load=EmbeddedDatabase().load)
+    by_name, index = {kind.name: kind for kind in kinds}, GraphIndex(twin.original)
+    tasks = []
+    for original in originals:
+        kind = by_name[original.template]
+        parameters = mapped_parameters(kind.template, original.parameters, index, twin)
+        number = int(original.task_id.rpartition("-")[2])
+        task = await maker.task(kind, number, parameters)
+        if same_answer(original, task):
+            tasks.append(task.model_copy(update={"twin_of": original.task_id, "answer_rows": original.answer_rows}))
+        else:
+            leave_out(kind.name, "its text names what has another name in the twin")
+    return tasks
+
+
+async def tasks_on(
+    graph: PropertyGraph, *, seed: int, questions: Sequence[str] | None = None, per_question: int = 1
+) -> list[QuestionTask]:
+    """The questions about a graph, made on the embedded engine; named as in an experiment, None: all that ship."""
+    kinds = choose_kinds(questions)
+    store = await EmbeddedDatabase().load(graph)
+    return await tasks_in(graph, store, kinds, seed=seed, per_question=per_question)
+
+
+async def _par_on(store: GraphStore) -> Par:
+    schema = await store.schema()
+    toolbox = GraphToolbox(store, schema)
+
+    async def expert_par(task: QuestionTask) -> Played:
+        return await par(task, schema, toolbox)
+
+    return expert_par
