@@ -10,7 +10,11 @@ TYPES = ("KNOWS", "worked with")
 PROPERTIES = ("name", "born on", "größe", "type")
 VALUES: tuple[Value, ...] = (
     *("Oslo", "oslo", "", "1", "2001-04-25", "true", True, False, 1, 1.0, 2.5, -3, 2**60, float("nan")),
-    *(Temporal("date", "2001-04-25"), Temporal("date", "1999-12-31"), Temporal("local datetime", "2001-04-25T10:00:00")),
+    *(
+        Temporal("date", "2001-04-25"),
+        Temporal("date", "1999-12-31"),
+        Temporal("local datetime", "2001-04-25T10:00:00"),
+    ),
     *(Temporal("duration", "P1D"), Point(4326, (12.5, 55.7)), b"\x00\xff", (1, 2), ("a", "b")),
 )
 
@@ -23,9 +27,10 @@ def any_graph(random: Random, *, bare: bool = True) -> PropertyGraph:
     def properties() -> dict[str, Value]:
         return {name: random.choice(pool) for name in PROPERTIES if random.random() > missing}
 
+    several = (0, 1, 1, 2, 3) if bare else (1, 1, 2)
     nodes = [
-        Node(f"k {n}", tuple(sorted(random.sample(LABELS, random.choice((0, 1, 1, 2, 3) if bare else (1, 1, 2)))), properties())
-        for n in range(random.randint(4, 14))
+        Node(f"k {number}", tuple(sorted(random.sample(LABELS, random.choice(several)))), properties())
+        for number in range(random.randint(4, 14))
     ]
     relationships = [
         Relationship(random.choice(TYPES), random.choice(nodes).key, random.choice(nodes).key, properties())
