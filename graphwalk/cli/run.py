@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from graphwalk.asynchronous import Interrupted, run_async
+from graphwalk.cli.own_graph import DatabaseName, GraphFile, chosen_source
 from graphwalk.cli.progress import progress_for_terminal
 from graphwalk.cli.report import OVERVIEW, print_report
 from graphwalk.console import data, say
@@ -40,6 +41,8 @@ def run(
         list[str] | None,
         typer.Option("--setting", help="tools, no_tools, write_cypher; for MAGMA: a strategy."),
     ] = None,
+    graph: GraphFile = None,
+    database: DatabaseName = None,
     store: Annotated[
         str | None, typer.Option(help="embedded, neo4j, or a store of another package (see `graphwalk doctor`).")
     ] = None,
@@ -76,7 +79,7 @@ def run(
 
     Episodes are models × settings × graphs × questions × repeats. Without a model the scripted ones play.
     """
-    from graphwalk.experiments.loading import load_experiment
+    from graphwalk.experiments.loading import load_experiment, own_graphs
     from graphwalk.runner.resolve import resolve
 
     flags: dict[str, Any] = {
@@ -97,6 +100,10 @@ def run(
         "limits.budget_usd": budget_usd,
         "limits.budget_tokens": budget_tokens,
     }
+    if graph is not None or database is not None:
+        source = chosen_source(graph, database)
+        flags["suite.graphs"] = own_graphs(experiment, source)
+        flags["store"] = store or ("neo4j" if source.file is None else "embedded")
     given = {key: value for key, value in flags.items() if value is not None}
     config = load_experiment(experiment, override or (), given, worlds=graphs)
     resolved = resolve(config, read_environment(), keys=not dry_run)

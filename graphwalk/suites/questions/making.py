@@ -67,8 +67,7 @@ async def make_tasks(
             except CannotHost as error:
                 if leave_out is None:
                     raise
-                made = f"{number} of {per_question * len(answer_rows)} made: " if number else ""
-                leave_out(kind.name, made + error.reason)
+                leave_out(f"{kind.name} from number {number + 1} on" if number else kind.name, error.reason)
                 break
     return tasks
 

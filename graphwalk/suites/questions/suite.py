@@ -19,6 +19,7 @@ from graphwalk.stores.reading_out import read_file, read_source
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
+from graphwalk.suites.questions.making import LeaveOut
 from graphwalk.suites.questions.oracle.by_networkx import rows_by_brute_force
 from graphwalk.suites.questions.oracle.rows import same_rows
 from graphwalk.suites.questions.own_worlds import OwnWorld, settings_left_out, worlds_of
@@ -97,7 +98,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             originals = await self._originals(own.twin, config, seed)
             tasks = await twin_tasks(own.twin, originals, store, kinds, seed=seed, leave_out=own.left_out.__setitem__)
         else:
-            tasks = await own_tasks(graph, store, config, seed=seed, leave_out=own.left_out.__setitem__)
+            tasks = await self._own_tasks(graph, store, config, seed, own.left_out.__setitem__)
             self._made[graph.digest, seed] = tasks
         self._unasked |= {(graph.digest, setting) for setting in own.left_out}
         return tasks
@@ -107,8 +108,16 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         key = twin.original.digest, seed
         if key not in self._made:
             store = await EmbeddedDatabase().load(twin.original)
-            self._made[key] = await own_tasks(twin.original, store, config, seed=seed, leave_out=lambda *_: None)
+            self._made[key] = await self._own_tasks(twin.original, store, config, seed, lambda name, reason: None)
         return self._made[key]
+
+    async def _own_tasks(
+        self, graph: PropertyGraph, store: GraphStore, config: QuestionsConfig, seed: int, leave_out: LeaveOut
+    ) -> list[QuestionTask]:
+        number, rows = config.per_question, config.answer_rows
+        return await own_tasks(
+            graph, store, config.kinds, seed=seed, per_question=number, answer_rows=rows, leave_out=leave_out
+        )
 
     def left_out(self, world: World) -> Mapping[str, str]:
         return world.source.left_out if isinstance(world.source, OwnWorld) else {}

@@ -3,17 +3,21 @@
 from collections.abc import Sequence
 from typing import Any
 
+from graphwalk.config.graph_source import GraphSource
+from graphwalk.environment import Environment
 from graphwalk.graphs.twin.making import Twin
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.reading_out import read_source
+from graphwalk.stores.sources import open_source
 from graphwalk.stores.store import Database, GraphStore
 from graphwalk.suites.drive import Played
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
-from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.drawing import OWN
 from graphwalk.suites.questions.making import LeaveOut, Par, TaskMaker, make_tasks
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.own_worlds import bounds_of
 from graphwalk.suites.questions.par import par
+from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.twin_questions import mapped_parameters, same_answer
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
@@ -29,16 +33,23 @@ async def tasks_in(
 
 
 async def own_tasks(
-    graph: PropertyGraph, store: GraphStore, config: QuestionsConfig, *, seed: int, leave_out: LeaveOut
+    graph: PropertyGraph,
+    store: GraphStore,
+    kinds: Sequence[QuestionKind],
+    *,
+    seed: int,
+    leave_out: LeaveOut,
+    per_question: int = 1,
+    answer_rows: Sequence[RowBounds] = (ANY_ROWS,),
 ) -> list[QuestionTask]:
     """The questions that an own graph can host; `leave_out` is told of the others."""
     return await tasks_in(
         graph,
         store,
-        config.kinds,
+        kinds,
         seed=seed,
-        per_question=config.per_question,
-        answer_rows=tuple(map(bounds_of, config.answer_rows)),
+        per_question=per_question,
+        answer_rows=tuple(map(bounds_of, answer_rows)),
         effort=OWN,
         leave_out=leave_out,
     )
@@ -75,10 +86,47 @@ async def twin_tasks(
 async def tasks_on(
     graph: PropertyGraph, *, seed: int, questions: Sequence[str] | None = None, per_question: int = 1
 ) -> list[QuestionTask]:
-    """The questions about a graph, made on the embedded engine; named as in an experiment, None: all that ship."""
-    kinds = choose_kinds(questions)
+    """The questions about a graph, made on the embedded engine; named as in an experiment, None: all that ship.
+
+    Of a graph that was not generated, None stands for those that it can host. ConfigError where it cannot host one.
+    """
     store = await EmbeddedDatabase().load(graph)
-    return await tasks_in(graph, store, kinds, seed=seed, per_question=per_question)
+    return await _tasks_on(graph, store, questions, seed, per_question, {})
+
+
+async def tasks_of_source(
+    source: GraphSource,
+    environment: Environment,
+    *,
+    seed: int,
+    left_out: dict[str, str],
+    questions: Sequence[str] | None = None,
+    per_question: int = 1,
+) -> list[QuestionTask]:
+    """The same about a file, or a database as it stands; `left_out` gets what the graph cannot host, and why."""
+    graph = await read_source(source, environment)
+    if source.file is not None:
+        store = await EmbeddedDatabase().load(graph)
+        return await _tasks_on(graph, store, questions, seed, per_question, left_out)
+    async with open_source(source, environment) as opened:
+        return await _tasks_on(graph, opened.store, questions, seed, per_question, left_out)
+
+
+async def _tasks_on(
+    graph: PropertyGraph,
+    store: GraphStore,
+    questions: Sequence[str] | None,
+    seed: int,
+    per_question: int,
+    left_out: dict[str, str],
+) -> list[QuestionTask]:
+    kinds = choose_kinds(questions)
+    if graph.spec:
+        return await tasks_in(graph, store, kinds, seed=seed, per_question=per_question)
+    if questions is not None:
+        return await tasks_in(graph, store, kinds, seed=seed, per_question=per_question, effort=OWN)
+    leave_out = left_out.__setitem__
+    return await own_tasks(graph, store, kinds, seed=seed, per_question=per_question, leave_out=leave_out)
 
 
 async def _par_on(store: GraphStore) -> Par:
