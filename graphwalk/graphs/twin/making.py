@@ -79,9 +79,10 @@ def make_twin(graph: PropertyGraph, seed: int) -> Twin:
     values = ValueMap(graph, texts, rng)
 
     def columns(old: Mapping[str, Column]) -> dict[str, Column]:
+        used = {name: column.canonical() for name, column in old.items()}
         return {
             properties[name]: replace(column, pool=tuple(values.of(name, value) for value in column.pool))
-            for name, column in old.items()
+            for name, column in used.items()
         }
 
     twin = PropertyGraph(
