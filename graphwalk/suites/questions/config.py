@@ -10,7 +10,7 @@ from graphwalk.config.strict import NameOrPath, SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
-from graphwalk.suites.questions.own_graph import AnyGraph
+from graphwalk.suites.questions.own_graph import AnyGraph, OwnGraph
 from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
 
 
@@ -46,6 +46,10 @@ class QuestionsConfig(SuiteConfig):
         except ConfigError as error:
             raise ValueError(f"{error}; {error.hint}" if error.hint else str(error)) from error
         return names
+
+    @property
+    def foreign(self) -> bool:
+        return any(isinstance(entry, OwnGraph) for entry in self.graphs)
 
     @cached_property
     def kinds(self) -> tuple[QuestionKind, ...]:

@@ -148,7 +148,8 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         writes = setting == "write_cypher"
         toolbox = self._toolboxes.get((world.digest, setting, agent))
         if toolbox is None:
-            offered = load_tools(QUERY_TOOLS) if writes else tools
+            own = None if isinstance(world.source, OwnWorld) and agent.tools is None else tools
+            offered = load_tools(QUERY_TOOLS) if writes else own
             toolbox = self._toolboxes[world.digest, setting, agent] = GraphToolbox(store, schema, offered, agent)
         prompt = write_cypher_prompt if writes else tools_prompt
         return Opening(prompt(task.question, schema, agent), toolbox)

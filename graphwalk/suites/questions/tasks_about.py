@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.foreign import foreign_agent
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
 from graphwalk.graphs.twin.making import Twin
@@ -29,7 +31,8 @@ async def tasks_in(
 ) -> list[QuestionTask]:
     """The questions about a graph that a store holds, with their par. `drawing`: see `make_tasks`."""
     scratch: Database = EmbeddedDatabase()
-    return await make_tasks(graph, store, kinds=kinds, par=await _par_on(store), load=scratch.load, **drawing)
+    par_of = await _par_on(store, AgentConfig())
+    return await make_tasks(graph, store, kinds=kinds, par=par_of, load=scratch.load, **drawing)
 
 
 async def own_tasks(
@@ -43,15 +46,18 @@ async def own_tasks(
     answer_rows: Sequence[RowBounds] = (ANY_ROWS,),
 ) -> list[QuestionTask]:
     """The questions that an own graph can host; `leave_out` is told of the others."""
-    return await tasks_in(
+    scratch: Database = EmbeddedDatabase()
+    return await make_tasks(
         graph,
         store,
-        kinds,
+        kinds=kinds,
         seed=seed,
         per_question=per_question,
         answer_rows=tuple(map(bounds_of, answer_rows)),
         effort=OWN,
         leave_out=leave_out,
+        par=await _own_par(graph, store, scratch),
+        load=scratch.load,
     )
 
 
@@ -68,7 +74,8 @@ async def twin_tasks(
 
     A question of the user's own that writes names or values into its text cannot be asked: `leave_out` is told.
     """
-    maker = TaskMaker(twin.graph, store, seed=seed, par=await _par_on(store), load=EmbeddedDatabase().load)
+    scratch: Database = EmbeddedDatabase()
+    maker = TaskMaker(twin.graph, store, seed=seed, par=await _own_par(twin.graph, store, scratch), load=scratch.load)
     by_name, index = {kind.name: kind for kind in kinds}, GraphIndex(twin.original)
     tasks = []
     for original in originals:
@@ -129,9 +136,15 @@ async def _tasks_on(
     return await own_tasks(graph, store, kinds, seed=seed, per_question=per_question, leave_out=leave_out)
 
 
-async def _par_on(store: GraphStore) -> Par:
+async def _own_par(graph: PropertyGraph, store: GraphStore, scratch: Database) -> Par:
+    """Played on the embedded engine: the schema of a large database is sampled, and a plan needs all of it."""
+    here = store if store.kind == EmbeddedDatabase.kind else await scratch.load(graph)
+    return await _par_on(here, foreign_agent())
+
+
+async def _par_on(store: GraphStore, agent: AgentConfig) -> Par:
     schema = await store.schema()
-    toolbox = GraphToolbox(store, schema)
+    toolbox = GraphToolbox(store, schema, agent=agent)
 
     async def expert_par(task: QuestionTask) -> Played:
         return await par(task, schema, toolbox)
