@@ -34,9 +34,9 @@ class PythonPart:
     steps: int = 1
     """Relationships of a path that a row tells of, where no parameter says how many."""
 
-    def right_rows(self, index: GraphIndex, parameters: Mapping[str, Value]) -> list[Row]:
-        """All right rows, each once, in ascending order; of a tie, every one."""
-        return distinct(as_shown(row) for row in self.rows(index, **parameters))
+    def right_rows(self, index: GraphIndex, parameters: Mapping[str, Value], most: int | None = None) -> list[Row]:
+        """All right rows, each once, in ascending order; of a tie, every one. `most`: of more, any `most` + 1."""
+        return distinct((as_shown(row) for row in self.rows(index, **parameters)), most)
 
 
 @dataclass(frozen=True)

@@ -56,9 +56,9 @@ async def draw_parameters(
     CannotHost says why the graph cannot host the question (again).
     """
     search = _Search(kind.template, bounds, space.size(kind.template), len(taken))
-    most = effort.tries_by_query if kind.python is None else effort.tries
+    tries = effort.tries_by_query if kind.python is None else effort.tries
     left = effort.ways_in_all
-    for number in islice(_shuffled(search.size, random), most + len(taken)):
+    for number in islice(_shuffled(search.size, random), tries + len(taken)):
         parameters = space.at(kind.template, number)
         if tuple(parameters.values()) in taken:
             continue
@@ -70,7 +70,8 @@ async def draw_parameters(
                 continue
             if (left := left - ways) < 0:
                 break
-        rows = await known_rows(question, index, scratch)
+        most = None if effort.ways is None else bounds.at_most
+        rows = await known_rows(question, index, scratch, most)
         if not has_answer(question, rows):
             search.unanswered += 1
         elif not bounds.hold(len(rows)):

@@ -30,7 +30,7 @@ class Question:
     values: dict[str, Value]
     answer_fields: tuple[str, ...]
     one_of_several: bool
-    right_rows: Callable[[GraphIndex], list[Row]] | None
+    right_rows: Callable[..., list[Row]] | None
 
     @property
     def written(self) -> dict[str, Scalar]:
