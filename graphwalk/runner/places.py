@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 
 from graphwalk.environment import Environment
+from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.reading_out import read_source
 from graphwalk.stores.sources import open_source
 from graphwalk.stores.store import Database, GraphStore
@@ -20,6 +21,7 @@ class Places:
         self._open_database = open_database
         self._environment = environment
         self._database: Database | None = None
+        self._memory = EmbeddedDatabase()
         self._standing: list[World] = []
         self._opened = AsyncExitStack()
 
@@ -31,6 +33,8 @@ class Places:
             opened = await self._opened.enter_async_context(open_source(world.standing, self._environment))
             self._standing.append(world)
             return opened.store
+        if world.in_memory and self._environment is not None:
+            return await self._memory.load(world.graph)
         self._database = self._database or await self._open_database()
         return await self._database.load(world.graph)
 
@@ -53,6 +57,7 @@ class Places:
         """Close the connections. What was loaded stays."""
         try:
             await self._opened.aclose()
+            await self._memory.close()
         finally:
             if self._database is not None:
                 await self._database.close()

@@ -43,6 +43,8 @@ class World:
     """What the run records about it: nodes, relationships, size, seed, preset, …"""
     standing: GraphSource | None = None
     """The database of which `graph` is the content, where it can be walked as it stands."""
+    in_memory: bool = False
+    """To be walked on the embedded engine whatever the store of the run: a database that stands gets nothing of it."""
 
 
 def no_next_turn(turns: Sequence[Turn]) -> str | None:

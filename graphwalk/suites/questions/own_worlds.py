@@ -1,7 +1,7 @@
 """What a run asks about somebody's own graph: which questions, in which settings, and what is left out and why."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.text import graph_text
@@ -34,7 +34,8 @@ def worlds_of(entry: OwnGraph, place: int, graph: PropertyGraph, seed: int) -> I
     if entry.twin:
         twin = make_twin(graph, seed)
         facts = {**entry.facts, "name": f"{entry.name} (twin)", "twin_of": graph.digest}
-        yield _world(twin.graph, place, OwnWorld(entry, twin), facts, None)
+        made = _world(twin.graph, place, OwnWorld(entry, twin), facts, None)
+        yield replace(made, in_memory=standing is not None)
 
 
 def _world(
