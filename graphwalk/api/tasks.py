@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from graphwalk.asynchronous import run_in_background
-from graphwalk.suites.questions.suite import tasks_on
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.tasks_about import tasks_on
 from graphwalk.types.graph import PropertyGraph
 
 

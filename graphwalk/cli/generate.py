@@ -6,9 +6,12 @@ from typing import Annotated, Any
 
 import typer
 
+from graphwalk.asynchronous import run_async
 from graphwalk.cli.naming import presets
+from graphwalk.cli.own_graph import DatabaseName, GraphFile, chosen_source
 from graphwalk.cli.suite_commands import suite_group
 from graphwalk.console import data, say
+from graphwalk.environment import read_environment
 
 app = typer.Typer(
     cls=suite_group("GENERATE"), help="Generate property graphs, mazes and algorithm traces.", no_args_is_help=True
@@ -20,6 +23,33 @@ Seed = Annotated[int, typer.Option(help="Same seed, same bytes.")]
 @app.callback()
 def generate() -> None:
     """Generate property graphs, mazes and algorithm traces."""
+
+
+@app.command("twin")
+def twin(
+    out: Annotated[Path, typer.Option(help="FILE.json, FILE.graphml or FILE.cypher: the twin.")],
+    mapping: Annotated[Path, typer.Option(help="FILE.json: what stands for what. Only its owner may read it.")],
+    graph: GraphFile = None,
+    database: DatabaseName = None,
+    seed: Seed = 0,
+) -> None:
+    """Make the anonymised twin of a graph: the same structure, and not one of its words."""
+    from graphwalk.errors import ConfigError
+    from graphwalk.graphs.files.formats import graph_format, save_graph
+    from graphwalk.graphs.twin.making import make_twin
+    from graphwalk.graphs.twin.mapping import save_mapping
+    from graphwalk.stores.reading_out import read_source
+
+    graph_format(out)
+    if out.resolve() == mapping.resolve():
+        raise ConfigError("--out and --mapping are one file", hint="keep the mapping apart from the twin")
+    made = make_twin(run_async(read_source(chosen_source(graph, database), read_environment())), seed)
+    save_mapping(made, mapping)
+    save_graph(made.graph, out)
+    data(f"nodes          {made.graph.node_count}")
+    data(f"relationships  {made.graph.relationship_count}")
+    data(f"digest         {made.graph.digest}")
+    say(f"written to {out}; what stands for what: {mapping}, which undoes it, and only you can read")
 
 
 @app.command("graph")

@@ -7,6 +7,7 @@ import typer
 
 from graphwalk.asynchronous import Interrupted, run_async
 from graphwalk.cli import naming
+from graphwalk.cli.own_graph import DatabaseName, GraphFile, chosen_source
 from graphwalk.cli.progress import progress_for_terminal
 from graphwalk.cli.report import OVERVIEW, print_report
 from graphwalk.console import counted, data, say
@@ -63,6 +64,8 @@ def run(
             "--question", help="Only this question, by name or file; repeatable.", autocompletion=naming.questions
         ),
     ] = None,
+    graph: GraphFile = None,
+    database: DatabaseName = None,
     store: Annotated[
         str | None, typer.Option(help="embedded, neo4j, or a store of another package (see `graphwalk doctor`).")
     ] = None,
@@ -101,7 +104,7 @@ def run(
 
     Episodes are models × settings × graphs × questions × repeats. Without a model the scripted ones play.
     """
-    from graphwalk.experiments.loading import load_experiment
+    from graphwalk.experiments.loading import load_experiment, own_graphs
     from graphwalk.runner.resolve import resolve
 
     environment = read_environment()
@@ -127,6 +130,10 @@ def run(
         "limits.budget_usd": budget_usd,
         "limits.budget_tokens": budget_tokens,
     }
+    if graph is not None or database is not None:
+        source = chosen_source(graph, database)
+        flags["suite.graphs"] = own_graphs(experiment, source)
+        flags["store"] = store or ("neo4j" if source.file is None else "embedded")
     given = {key: value for key, value in flags.items() if value is not None}
     config = load_experiment(experiment, override or (), given, worlds=graphs)
     resolved = resolve(config, environment, keys=not dry_run)

@@ -24,6 +24,11 @@ class SuiteConfig(Strict):
 
     name: str
 
+    @property
+    def foreign(self) -> bool:
+        """True where agents walk graphs that somebody else made, which may be large and have long values."""
+        return False
+
 
 def _absolute(text: str, info: ValidationInfo) -> str:
     """A path made absolute; relative ones begin in the folder of the file that names them (see `validate`)."""

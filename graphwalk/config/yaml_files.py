@@ -1,5 +1,6 @@
 """Reading YAML into models, with errors that name file, line and field."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,8 @@ from graphwalk.config.strict_yaml import LONGEST_TEXT, YamlMistakeError, read_ya
 from graphwalk.errors import ConfigError
 
 M = TypeVar("M", bound=BaseModel)
+_UNION_TAG = re.compile(r"\(.*\)")
+"""In a location, which of several forms a value was taken for: `(own)`. It is no field."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,8 @@ def _locate(tree: yaml.Node | None, location: Sequence[int | str]) -> tuple[int 
     node, fields = tree, []
     line = None if tree is None else tree.start_mark.line + 1
     for part in location:
+        if _UNION_TAG.fullmatch(str(part)):
+            continue
         child = _child(node, part)
         fields.append(str(part))
         node = child

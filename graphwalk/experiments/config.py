@@ -8,6 +8,7 @@ from pydantic import Field, PositiveInt, ValidationInfo, field_validator, model_
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits, ModelOptions, Price
+from graphwalk.config.foreign import foreign_agent
 from graphwalk.config.strict import Strict, SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.suites.registry import SUITES, suite_class
@@ -101,9 +102,11 @@ class ExperimentConfig(Strict, Generic[C]):
 
     @field_validator("agent")
     @classmethod
-    def _as_many_turns_as_the_suite_says(cls, agent: AgentConfig, info: ValidationInfo) -> AgentConfig:
-        """So that a run records the number, and a resumed one has it still."""
+    def _as_the_suite_says(cls, agent: AgentConfig, info: ValidationInfo) -> AgentConfig:
+        """Turns, and the limits on foreign graphs: so that a run records them, and a resumed one has them still."""
         suite = info.data.get("suite")
+        if suite is not None and suite.foreign:
+            agent = foreign_agent(agent)
         if agent.turn_limit is not None or suite is None:
             return agent
         return agent.model_copy(update={"turn_limit": suite_class(suite.name).turn_limit})

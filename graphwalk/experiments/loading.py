@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.yaml_files import YamlFile, parse_value, set_dotted, validate
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment, experiment_type
@@ -84,6 +85,19 @@ def _read(source: str | Mapping[str, Any]) -> tuple[str, Any, Path, yaml.Node | 
 def experiment_from(data: Mapping[str, Any], source: str) -> AnyExperiment:
     """An experiment from data that was read elsewhere: a run folder, a notebook. ConfigError names `source`."""
     return validate(_type(data, source), data, source, folder=Path.cwd())
+
+
+def own_graphs(source: str, graph: GraphSource) -> list[dict[str, Any]]:
+    """`suite.graphs` of an experiment with somebody's own graph in place of those that it names.
+
+    What it says of an own graph besides the place, such as `twin`, stays.
+    """
+    _, data, _, _ = _read(source)
+    suite = data.get("suite") if isinstance(data, dict) else None
+    listed = suite.get("graphs") if isinstance(suite, dict) else None
+    place = graph.model_dump(mode="json", exclude_none=True)
+    kept = [{k: v for k, v in one.items() if k == "twin"} for one in listed or () if isinstance(one, dict)]
+    return [{**(kept[0] if kept else {}), **place}]
 
 
 def parse_override(override: str) -> tuple[str, Any]:

@@ -145,6 +145,8 @@ class Report:
     groups: dict[str, list[ReportRow]]
     baseline_groups: dict[str, list[ReportRow]]
     comparisons: list[dict[str, Any]]
+    known_by_heart: list[dict[str, Any]]
+    """Of graphs that were played with their anonymised twins (report/by_heart.py)."""
     reference: Reference | None
     notes: tuple[str, ...]
     incomplete: str | None = None
@@ -160,6 +162,7 @@ class Report:
             "groups": self.groups,
             "baseline_groups": self.baseline_groups,
             "comparisons": self.comparisons,
+            **({"known_by_heart": self.known_by_heart} if self.known_by_heart else {}),
             "reference": reference
             and {
                 "source": reference.source,

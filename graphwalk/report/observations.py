@@ -30,6 +30,8 @@ class Case(NamedTuple):
     groups: tuple[Any, ...]
     failure: str | None = None
     """Why the episode broke off, for example an error of the provider; None if it did not."""
+    twin_of: str | None = None
+    """The task that asks the same about the graph of which this one's is the anonymised twin."""
 
     @property
     def key(self) -> tuple[Player, str, int]:
@@ -114,6 +116,7 @@ class _Collector:
             share(cluster, cluster),
             share(groups, groups),
             share(failure, failure),
+            result["task"].get("twin_of"),
         )
         self._cases[case.key] = case, array("d", _values(self._suite.measures, result))
         is_new = case.task_id not in self._tasks

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from graphwalk.report.by_heart import known_by_heart
 from graphwalk.report.comparison_table import PAIRS_NOTE
 from graphwalk.report.comparisons import comparisons_of
 from graphwalk.report.declared import Reference, Report, ReportRow, ResultRecord, SuiteReport
@@ -34,6 +35,7 @@ def build_report(
         groups={**groups, **declared.derived(groups)},
         baseline_groups=dict(_grouped(baselines, exact_row, list(groups))) if baselines else {},
         comparisons=comparisons,
+        known_by_heart=known_by_heart(observed, seed=seed),
         reference=_matching(reference, observed.players),
         notes=(*declared.notes, *_on_numbers(rows, comparisons), *reasons, *observed.remarks, *_failures(observed)),
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from graphwalk.report.by_heart import by_heart_table
 from graphwalk.report.common import TASKS
 from graphwalk.report.comparison_table import comparison_table
 from graphwalk.report.counts import PAPER
@@ -20,6 +21,8 @@ def text_tables(report: Report) -> Iterator[TextTable]:
     source = " ".join([f"(paper): {reference.source}.", *reference.notes]) if reference else ""
     overall = _published(reference.rows) if reference else []
     yield _table("Results", report.suite.columns, [*report.rows, *report.baselines, *overall], None, source)
+    if report.known_by_heart:
+        yield by_heart_table(report.known_by_heart)
     for grouping in report.suite.groupings:
         rows = report.groups.get(grouping.name, [])
         if grouping.shown and len({row[grouping.name] for row in rows}) > 1:

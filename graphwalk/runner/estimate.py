@@ -11,6 +11,7 @@ from graphwalk.models.tokens import tokenizer_of
 from graphwalk.runner.assumptions import assumptions
 from graphwalk.runner.dry_run import Estimate, ModelEstimate
 from graphwalk.runner.par_walk import ParWalk, ParWalks, sizes_for
+from graphwalk.runner.places import Places
 from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runner.resolve import Experiment, per_episode
 from graphwalk.runner.sight import smallest_difference_of
@@ -56,7 +57,7 @@ async def estimate_run(experiment: Experiment) -> Estimate:
     async def open_scratch() -> Database:
         return EmbeddedDatabase()
 
-    plan = await make_plan(experiment, open_scratch, lambda tasks: None)
+    plan = await make_plan(experiment, Places(open_scratch), lambda tasks: None)
     strata: dict[Stratum, list[PlannedEpisode]] = defaultdict(list)
     for planned in plan.episodes:
         strata[_stratum(planned)].append(planned)
@@ -75,7 +76,7 @@ async def estimate_run(experiment: Experiment) -> Estimate:
     sight = smallest_difference_of(plan, experiment.config.repeats)
     prices = dict(experiment.prices)
     estimate = Estimate(experiment.config.name, _by_template(plan), estimates, prices, len(played), len(pairs), sight)
-    estimate.notes += [*assumptions(experiment, estimate), sight.as_text()]
+    estimate.notes += [*plan.notes(), *assumptions(experiment, estimate), sight.as_text()]
     return estimate
 
 

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from graphwalk.errors import ConfigError
 from graphwalk.runlog.result import Result
 from graphwalk.runner.episode import play
+from graphwalk.runner.places import Places
 from graphwalk.runner.plan import LoadedWorld, PlannedEpisode, episodes_about
 from graphwalk.runner.players import Players
 from graphwalk.runner.resolve import Experiment, no_episode
@@ -20,7 +21,7 @@ from graphwalk.types.graph import PropertyGraph
 async def play_first(experiment: Experiment, read: ReadLine) -> Result:
     """The first episode of an experiment; a person types what comes from `read`. ConfigError where it has none."""
     config, suite = experiment.config, experiment.suite
-    for world in suite.worlds(config.suite, config.seed):
+    async for world in suite.worlds_in(config.suite, config.seed, experiment.environment):
         async with _loaded(world, experiment) as loaded:
             for task in await suite.tasks(world, loaded.store, config.suite, config.seed):
                 for planned in episodes_about(task, loaded, experiment):
@@ -52,16 +53,18 @@ async def _played(planned: PlannedEpisode, experiment: Experiment, read: ReadLin
 @asynccontextmanager
 async def _loaded(world: World, experiment: Experiment) -> AsyncIterator[LoadedWorld]:
     """A world in its store, for the length of an episode."""
-    if world.graph is None:
-        yield LoadedWorld(world, None)
-        return
     kind, environment = experiment.config.store, experiment.environment
-    database: Database = await open_database(kind, environment, run_id=secrets.token_hex(4))
+
+    async def open_once() -> Database:
+        return await open_database(kind, environment, run_id=secrets.token_hex(4))
+
+    places = Places(open_once, environment if kind == "neo4j" else None)
     try:
-        store = await database.load(world.graph)
+        store = await places.store_of(world)
         try:
             yield LoadedWorld(world, store)
         finally:
-            await store.drop()
+            if store is not None:
+                await store.drop()
     finally:
-        await database.close()
+        await places.close()

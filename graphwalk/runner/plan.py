@@ -1,12 +1,13 @@
 """What a run has to do: graphs in their stores, tasks about them, and one episode per task, model, setting, repeat."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from graphwalk.runlog.result import EpisodeKey
+from graphwalk.runner.places import Places
 from graphwalk.runner.resolve import Experiment, can_play, no_episode
-from graphwalk.stores.store import Database, GraphStore
+from graphwalk.stores.store import GraphStore
 from graphwalk.suites.suite import Opening, World
 from graphwalk.types.episode import Task
 
@@ -17,11 +18,14 @@ class LoadedWorld:
 
     world: World
     store: GraphStore | None
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """What is not asked about it, and why."""
 
     @property
     def facts(self) -> dict[str, Any]:
         """What is logged about it."""
-        return {"digest": self.world.digest, **self.world.facts}
+        left_out = {"left_out": dict(self.left_out)} if self.left_out else {}
+        return {"digest": self.world.digest, **self.world.facts, **left_out}
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,12 @@ class Plan:
     tasks: list[tuple[Task, LoadedWorld]] = field(default_factory=list)
     episodes: list[PlannedEpisode] = field(default_factory=list)
 
+    def notes(self) -> Iterator[str]:
+        """What a person should know of it: what is not asked, one line each."""
+        for loaded in self.worlds:
+            name = loaded.world.facts.get("name", loaded.world.digest[:12])
+            yield from (f"{name}: without {what}: {why}" for what, why in loaded.left_out.items())
+
     async def drop_graphs(self) -> None:
         """Remove from the database what this run put there."""
         for loaded in self.worlds:
@@ -63,24 +73,17 @@ def episodes_about(task: Task, world: LoadedWorld, experiment: Experiment) -> It
                         yield PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), task, world)
 
 
-OpenOnce = Callable[[], Awaitable[Database]]
-
-
-async def make_plan(experiment: Experiment, open_database: OpenOnce, made: Callable[[int], None]) -> Plan:
+async def make_plan(experiment: Experiment, places: Places, made: Callable[[int], None]) -> Plan:
     """The plan of an experiment: the same for the same configuration. `made` is told how many tasks there are."""
     config, suite = experiment.config, experiment.suite
     plan = Plan()
-    database: Database | None = None
-    for world in suite.worlds(config.suite, config.seed):
+    async for world in suite.worlds_in(config.suite, config.seed, experiment.environment):
         if config.limit is not None and len(plan.tasks) >= config.limit:
             break
-        store = None
-        if world.graph is not None:
-            database = database or await open_database()
-            store = await database.load(world.graph)
-        loaded = LoadedWorld(world, store)
-        plan.worlds.append(loaded)
+        store = await places.store_of(world)
         tasks = await suite.tasks(world, store, config.suite, config.seed, experiment.agent)
+        loaded = LoadedWorld(world, store, suite.left_out(world))
+        plan.worlds.append(loaded)
         plan.tasks += [(task, loaded) for task in tasks]
         made(len(plan.tasks))
     del plan.tasks[config.limit or len(plan.tasks) :]

@@ -19,6 +19,7 @@ from graphwalk.runner.drift import settle
 from graphwalk.runner.episode import play
 from graphwalk.runner.giving_up import GivingUp
 from graphwalk.runner.manifest import new_manifest, prices_in
+from graphwalk.runner.places import Places
 from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runner.players import Players
 from graphwalk.runner.progress import Logged, Progress
@@ -110,28 +111,41 @@ class _Run:
         self.experiment, self.folder = experiment, folder
         self.progress, self.manifest = progress, manifest
         self.config = experiment.config
-        self.database: Database | None = None
         self._giving_up = GivingUp(progress.note)
+        stands = self.config.store == "neo4j"
+        self.places = Places(self._open_database, experiment.environment if stands else None)
 
     async def work(self) -> RunSummary:
         plan = Plan()
         async with Players(self.experiment, self.folder.replies_path, note=self.progress.note) as players:
             try:
-                plan = await make_plan(self.experiment, self._open_database, self.progress.planning)
+                plan = await make_plan(self.experiment, self.places, self.progress.planning)
                 await self._settle_manifest(plan)
+                for note in plan.notes():
+                    self.progress.note(note)
                 with rare_collection():
-                    return await self._play_all(plan, players)
+                    summary = await self._play_all(plan, players)
+                await self._note_changes()
+                return summary
             finally:
                 await self._clean_up(plan)
 
     async def _open_database(self) -> Database:
-        self.database = await open_database(
+        return await open_database(
             self.config.store,
             self.experiment.environment,
             run_id=self.manifest["run_id"],
             timeout_seconds=self.config.limits.store_seconds,
         )
-        return self.database
+
+    async def _note_changes(self) -> None:
+        """Targets are right for the graph as it was when the questions were drawn."""
+        for name in await self.places.changed():
+            self.manifest.setdefault("changed_meanwhile", []).append(name)
+            self.folder.write_manifest(self.manifest)
+            self.progress.note(
+                f"the database {name} was changed while it was walked: answers may be right that count as wrong"
+            )
 
     async def _settle_manifest(self, plan: Plan) -> None:
         """Record what the run is about, or refuse to go on where that is no longer the same."""
@@ -198,18 +212,16 @@ class _Run:
 
     async def _clean_up(self, plan: Plan) -> None:
         """Leave the database as it was found; where that takes too long, `graphwalk db clean` does it later."""
-        if self.database is None:
-            return
         try:
             task = asyncio.current_task()
             interrupted = task is not None and task.cancelling() > 0
             async with asyncio.timeout(_CLEAN_UP_SECONDS if interrupted else None):
-                if not self.config.keep:
+                if self.places.used and not self.config.keep:
                     await plan.drop_graphs()
         except (StoreError, TimeoutError) as error:
             self.progress.note(f"graphs may be left in the database ({error or 'time out'}): graphwalk db clean")
         finally:
-            await self.database.close()
+            await self.places.close()
 
 
 @dataclass

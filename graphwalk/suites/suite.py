@@ -3,12 +3,14 @@ scores, scripted players, report, pictures, commands. It knows no model.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import SuiteConfig
+from graphwalk.environment import Environment
 from graphwalk.models.model import Model
 from graphwalk.models.players.policy import Policy
 from graphwalk.report.common import plain_report
@@ -39,6 +41,10 @@ class World:
     """The suite's own object: a Maze, an algorithm trace, …"""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What the run records about it: nodes, relationships, size, seed, preset, …"""
+    standing: GraphSource | None = None
+    """The database of which `graph` is the content, where it can be walked as it stands."""
+    in_memory: bool = False
+    """To be walked on the embedded engine whatever the store of the run: a database that stands gets nothing of it."""
 
 
 def no_next_turn(turns: Sequence[Turn]) -> str | None:
@@ -110,6 +116,14 @@ class Suite(ABC, Generic[C, T]):
     def worlds(self, config: C, seed: int) -> Iterator[World]:
         """The graphs, mazes or traces of an experiment, in order."""
 
+    async def worlds_in(self, config: C, seed: int, environment: Environment) -> AsyncIterator[World]:
+        """The same, with those that are read from a database; a suite that has such ones reads them here.
+
+        StoreError where a database cannot be read.
+        """
+        for world in self.worlds(config, seed):
+            yield world
+
     @abstractmethod
     async def tasks(
         self, world: World, store: GraphStore | None, config: C, seed: int, agent: AgentConfig = AgentConfig()
@@ -142,6 +156,10 @@ class Suite(ABC, Generic[C, T]):
     @abstractmethod
     def score(self, task: T, setting: str, trajectory: Trajectory, extraction: Extraction) -> Score:
         """Compare an answer with the target. Called only where the episode did not fail for reasons of its own."""
+
+    def left_out(self, world: World) -> Mapping[str, str]:
+        """What is not asked about a world whose tasks were made: the name of a template or setting → why."""
+        return {}
 
     async def cross_check(self, task: T, store: GraphStore, answer: Any, score: Score) -> None:
         """Let the store judge the answer too. OracleError where it differs from the score; default: it is not asked."""

@@ -9,8 +9,9 @@ from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.runner.one_episode import play_task
 from graphwalk.runner.resolve import can_play, resolve
 from graphwalk.suites.questions.scoring import extract_rows, score_question
-from graphwalk.suites.questions.suite import QuestionsSuite, tasks_on
+from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.tasks_about import tasks_on
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from graphwalk.types.graph import PropertyGraph

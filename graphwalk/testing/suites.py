@@ -13,6 +13,7 @@ from graphwalk.report.terminal import as_text
 from graphwalk.report.written import to_csv, to_json, to_markdown
 from graphwalk.runlog.result import Result
 from graphwalk.runner.episode import judge, play
+from graphwalk.runner.places import Places
 from graphwalk.runner.plan import Plan, make_plan
 from graphwalk.runner.players import Players
 from graphwalk.runner.resolve import Experiment, resolve
@@ -77,7 +78,7 @@ async def _plan(experiment: Experiment) -> Plan:
     async def scratch() -> EmbeddedDatabase:
         return EmbeddedDatabase()
 
-    return await make_plan(experiment, scratch, lambda tasks: None)
+    return await make_plan(experiment, Places(scratch), lambda tasks: None)
 
 
 def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:

@@ -16,6 +16,7 @@ from graphwalk.runlog.result import EpisodeKey, Result
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.episode import judge
 from graphwalk.runner.fingerprint import code_digests, scorer_digests, tasks_digest, texts_of
+from graphwalk.runner.places import Places
 from graphwalk.runner.plan import Plan, make_plan
 from graphwalk.runner.players import Players
 from graphwalk.runner.resolve import Experiment
@@ -35,15 +36,14 @@ async def verify_run(folder: RunFolder, environment: Environment, store: str | N
     """
     manifest = folder.read_manifest()
     experiment = kept_experiment(folder, environment, store)
-    opened: list[Database] = []
 
     async def open_one() -> Database:
-        opened.append(await open_database(experiment.config.store, environment, run_id=f"verify-{manifest['run_id']}"))
-        return opened[0]
+        return await open_database(experiment.config.store, environment, run_id=f"verify-{manifest['run_id']}")
 
+    places = Places(open_one, environment if experiment.config.store == "neo4j" else None)
     plan = Plan()
     try:
-        plan = await make_plan(experiment, open_one, lambda number: None)
+        plan = await make_plan(experiment, places, lambda number: None)
         with tempfile.TemporaryDirectory(prefix="graphwalk-") as scratch:
             replies = Path(scratch) / "replies.jsonl"
             if folder.replies_path.exists():
@@ -53,8 +53,7 @@ async def verify_run(folder: RunFolder, environment: Environment, store: str | N
                 return await run.verified()
     finally:
         await plan.drop_graphs()
-        for database in opened:
-            await database.close()
+        await places.close()
 
 
 class _Run:

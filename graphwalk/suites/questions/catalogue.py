@@ -19,7 +19,7 @@ from graphwalk.plugins import Registry
 from graphwalk.resources import data_path
 from graphwalk.suites.questions import kinds
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.oracle.rows import distinct
+from graphwalk.suites.questions.oracle.rows import as_shown, distinct
 from graphwalk.suites.questions.players.reading import Steps
 from graphwalk.suites.questions.template import CATEGORIES, QuestionTemplate, read_template
 from graphwalk.types.values import Row, Value
@@ -31,10 +31,12 @@ class PythonPart:
 
     rows: Callable[..., Iterator[Row]]
     plan: Callable[..., Steps[list[Row]]]
+    steps: int = 1
+    """Relationships of a path that a row tells of, where no parameter says how many."""
 
-    def right_rows(self, index: GraphIndex, parameters: Mapping[str, Value]) -> list[Row]:
-        """All right rows, each once, in ascending order; of a tie, every one."""
-        return distinct(self.rows(index, **parameters))
+    def right_rows(self, index: GraphIndex, parameters: Mapping[str, Value], most: int | None = None) -> list[Row]:
+        """All right rows, each once, in ascending order; of a tie, every one. `most`: of more, any `most` + 1."""
+        return distinct((as_shown(row) for row in self.rows(index, **parameters)), most)
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def python_part(
     if parameters is not None:
         _check_parameters(module.rows, 1, parameters, f"{origin}.rows")
         _check_parameters(module.plan, 2, parameters, f"{origin}.plan")
-    return PythonPart(module.rows, module.plan)
+    return PythonPart(module.rows, module.plan, getattr(module, "STEPS", 1))
 
 
 def load_kind(path: Path, parts: Registry | None = None) -> QuestionKind:

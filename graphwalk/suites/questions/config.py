@@ -10,20 +10,26 @@ from graphwalk.config.strict import NameOrPath, SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
+from graphwalk.suites.questions.own_graph import AnyGraph, OwnGraph
 from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
 
 
 class QuestionsConfig(SuiteConfig):
-    """The suite `questions`, on generated property graphs. Every entry of `graphs` is made `count` times."""
+    """The suite `questions`, on generated property graphs and on somebody's own.
+
+    A generated entry of `graphs` is made `count` times; `{file: movies.graphml}` and `{neo4j: movies}` are graphs that
+    there are.
+    """
 
     name: Literal["questions"] = "questions"
-    graphs: tuple[GraphSpec, ...] = (GraphSpec(),)
+    graphs: tuple[AnyGraph, ...] = (GraphSpec(),)
     questions: tuple[NameOrPath, ...] | None = None
     """Questions that ship, by name, and the user's own, by the path of their YAML file; None: all twelve."""
     per_question: PositiveInt = 1
     """Tasks per graph and question."""
     answer_rows: tuple[RowBounds, ...] = Field(default=(ANY_ROWS,), min_length=1)
-    """How many rows right answers have; of several bounds, `per_question` tasks within each."""
+    """How many rows right answers have; of several bounds, `per_question` tasks within each. Unless bounds are given,
+    those on somebody's own graph have 100 at most: it may be a hundred times as large as the generated ones."""
 
     @field_validator("answer_rows", mode="before", json_schema_input_type=RowBounds | tuple[RowBounds, ...])
     @classmethod
@@ -40,6 +46,10 @@ class QuestionsConfig(SuiteConfig):
         except ConfigError as error:
             raise ValueError(f"{error}; {error.hint}" if error.hint else str(error)) from error
         return names
+
+    @property
+    def foreign(self) -> bool:
+        return any(isinstance(entry, OwnGraph) for entry in self.graphs)
 
     @cached_property
     def kinds(self) -> tuple[QuestionKind, ...]:

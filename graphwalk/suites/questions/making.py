@@ -1,15 +1,17 @@
 """Making tasks: templates × graph, each with an answer that both oracles name."""
 
-from collections.abc import Awaitable, Callable, Sequence
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from jinja2 import TemplateError
 
+from graphwalk.errors import OracleError
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.drive import Played
 from graphwalk.suites.questions.catalogue import QuestionKind, shipped_kinds
-from graphwalk.suites.questions.drawing import Drawn, draw_parameters
+from graphwalk.suites.questions.drawing import GENERATED, CannotHost, Drawn, Effort, draw_parameters
 from graphwalk.suites.questions.oracle.agreement import agreed_rows
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.oracle.scratch import LoadGraph, Scratch
@@ -19,11 +21,15 @@ from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.wording import render_wording
 from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.values import Row
+from graphwalk.types.values import Row, Temporal, Value
 
 Par = Callable[[QuestionTask], Awaitable[Played]]
 """The walk of the scripted expert."""
+LeaveOut = Callable[[str, str], None]
+"""Told the name of a question that a graph cannot host, and why."""
 MAX_HOPS = 3
+_WALKED_IN_VAIN = 10
+"""Choices whose answer the tools cannot reach before a question is left out."""
 
 
 async def make_tasks(
@@ -37,6 +43,8 @@ async def make_tasks(
     max_hops: int | None = None,
     par: Par | None = None,
     load: LoadGraph | None = None,
+    effort: Effort = GENERATED,
+    leave_out: LeaveOut | None = None,
 ) -> list[QuestionTask]:
     """`per_question` tasks of every kind (None: all that ship) with answers within each of the bounds `answer_rows`,
     all different, about the graph that `store` holds.
@@ -44,25 +52,85 @@ async def make_tasks(
     A task depends on (seed, graph, question, its number) alone. `max_hops` bounds walks, by default what the graph's
     spec says, else 3. `par` fills the par of questions that the expert has a plan for. `load`
     puts a graph into the database that is looked at in drawing, and in the search for a small counter-example; by
-    default an embedded one. ConfigError where the graph cannot host a question, or its YAML is wrong; OracleError
-    where two oracles differ.
+    default an embedded one. With `leave_out` questions that the graph cannot host are left out. ConfigError where it
+    cannot host one otherwise, or its YAML is wrong; OracleError where two oracles differ.
     """
-    index = GraphIndex(graph)
-    space = ParameterSpace(index, max_hops or int(graph.spec.get("hops", MAX_HOPS)))
-    scratch = Scratch(graph, store, load)
+    maker = TaskMaker(graph, store, seed=seed, par=par, load=load)
+    space = ParameterSpace(maker.index, max_hops or int(graph.spec.get("hops", MAX_HOPS)))
     tasks = []
     for kind in shipped_kinds().values() if kinds is None else kinds:
         taken: dict[Drawn, None] = {}
         for number in range(per_question * len(answer_rows)):
             bounds = answer_rows[number // per_question]
-            random = stdlib_random(seed, "question", graph.digest, kind.name, number)
-            parameters = await draw_parameters(kind, index, space, random, scratch, taken, bounds)
-            taken[tuple(parameters.values())] = None
-            question = instantiate(kind, index, parameters)
-            gold = await agreed_rows(question, index, store, scratch)
-            task = _task(question, gold, index, seed, number, bounds)
-            tasks.append(task if par is None or kind.python is None else (await par(task)).as_par_of(task))
+            try:
+                tasks.append(await _drawn(maker, kind, number, space, taken, bounds, effort))
+            except CannotHost as error:
+                if leave_out is None:
+                    raise
+                leave_out(f"{kind.name} from number {number + 1} on" if number else kind.name, error.reason)
+                break
     return tasks
+
+
+async def _drawn(
+    maker: "TaskMaker",
+    kind: QuestionKind,
+    number: int,
+    space: ParameterSpace,
+    taken: dict[Drawn, None],
+    bounds: RowBounds,
+    effort: Effort,
+) -> QuestionTask:
+    """Task `number` of a kind. On a graph with nodes that no tool can name, one whose answer the tools can reach."""
+    random = stdlib_random(maker.seed, "question", maker.index.graph.digest, kind.name, number)
+    for _ in range(_WALKED_IN_VAIN):
+        parameters = await draw_parameters(kind, maker.index, space, random, maker.scratch, taken, bounds, effort)
+        taken[tuple(parameters.values())] = None
+        try:
+            return await maker.task(kind, number, parameters, bounds)
+        except OutOfReachError:
+            continue
+    reason = f"the ways of {_WALKED_IN_VAIN} choices lead over nodes without a label, which the tools cannot look up"
+    raise CannotHost(f"{kind.name}: {reason}", reason=reason, hint="give the nodes a label, or leave the question out")
+
+
+class OutOfReachError(OracleError):
+    """The expert does not find an answer, on a graph with nodes that no tool can name."""
+
+
+class TaskMaker:
+    """Makes the tasks of one graph from parameters."""
+
+    def __init__(
+        self,
+        graph: PropertyGraph,
+        store: GraphStore,
+        *,
+        seed: int,
+        par: Par | None = None,
+        load: LoadGraph | None = None,
+    ) -> None:
+        self.index = GraphIndex(graph)
+        self.seed = seed
+        self.scratch = Scratch(graph, store, load)
+        self._store = store
+        self._par = par
+
+    async def task(
+        self, kind: QuestionKind, number: int, parameters: dict[str, Value], bounds: RowBounds = ANY_ROWS
+    ) -> QuestionTask:
+        """The task with these parameters, its target and its par. OracleError where two oracles differ."""
+        question = instantiate(kind, self.index, parameters)
+        gold = await agreed_rows(question, self.index, self._store, self.scratch)
+        task = _task(question, gold, self.index, self.seed, number, bounds)
+        if self._par is None or kind.python is None:
+            return task
+        try:
+            return (await self._par(task)).as_par_of(task)
+        except OracleError as error:
+            if self.index.all_labelled:
+                raise
+            raise OutOfReachError(str(error), hint=error.hint) from error
 
 
 def _task(
@@ -77,9 +145,9 @@ def _task(
         template_version=template.version,
         category=template.category,
         question=_wording(question),
-        parameters=question.parameters,
-        cypher=render_cypher(template.cypher, question.identifiers),
-        cypher_parameters=question.values,
+        parameters=question.written,
+        cypher=_with_times(render_cypher(template.cypher, question.identifiers), question.values),
+        cypher_parameters={name: question.written[name] for name in question.values},
         answer_fields=fields,
         scored_fields=template.scored_fields or fields,
         mode=template.mode,
@@ -94,10 +162,18 @@ def _task(
     )
 
 
+def _with_times(cypher: str, values: Mapping[str, Value]) -> str:
+    """The query as it runs with parameters that JSON has: a date is made from its text, `date($value)`."""
+    for name, value in values.items():
+        if isinstance(value, Temporal):
+            cypher = re.sub(rf"\${name}\b", f"{value.kind.replace(' ', '')}(${name})", cypher)
+    return cypher
+
+
 def _wording(question: Question) -> str:
     kind = question.kind
     properties = question.answer_fields[len(kind.template.answer_fields) :]
     try:
-        return render_wording(kind.template.wording, question.parameters | {"answer_properties": properties})
+        return render_wording(kind.template.wording, {**question.written, "answer_properties": properties})
     except (TemplateError, ArithmeticError, TypeError, ValueError) as error:
-        raise kind.mistake(f"it cannot be written for {question.parameters}: {error}", "wording") from error
+        raise kind.mistake(f"it cannot be written for {question.written}: {error}", "wording") from error

@@ -1,13 +1,20 @@
 """What the parameters of a question can be on one graph: all choices, numbered through."""
 
+import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
 
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.template import QuestionTemplate
 from graphwalk.types.graph import Node, Relationship, value_order
-from graphwalk.types.values import SCALARS, Scalar
+from graphwalk.types.values import Temporal, TemporalKind, Value, shown
 
-Chosen = dict[str, Scalar]
+Chosen = dict[str, Value]
+COMPARED: frozenset[TemporalKind] = frozenset({"date", "local time", "local datetime"})
+"""Times that look the same exactly where Cypher's `=` says so. With zones, and for durations, it does not."""
+_EXACT = 2**53
+"""Beyond it, whole numbers are others after they went through a program that has only floating point numbers."""
 
 
 class ParameterSpace:
@@ -23,8 +30,8 @@ class ParameterSpace:
         self._labels = sorted(index.nodes_of)
         self._types = sorted(index.relationships_of)
         self._properties: dict[tuple[str, str], list[str]] = {}
-        self._values: dict[tuple[str, str, Scalar], list[Scalar]] = {}
-        self._counts: dict[tuple[Scalar, ...], int] = {}
+        self._values: dict[tuple[str, str, Value], list[Value]] = {}
+        self._counts: dict[tuple[Value, ...], int] = {}
         self._referred: dict[str, list[tuple[str, ...]]] = {}
 
     def size(self, template: QuestionTemplate) -> int:
@@ -75,7 +82,7 @@ class ParameterSpace:
             ]
         return self._referred[template.name][position]
 
-    def _options(self, template: QuestionTemplate, name: str, chosen: Mapping[str, Scalar]) -> Sequence[Scalar]:
+    def _options(self, template: QuestionTemplate, name: str, chosen: Mapping[str, Value]) -> Sequence[Value]:
         parameter = template.parameters[name]
         match parameter.role:
             case "label":
@@ -98,18 +105,39 @@ class ParameterSpace:
             self._properties[role, owner] = names(owner)
         return self._properties[role, owner]
 
-    def _property_values(self, role: str, owner: str, name: Scalar) -> list[Scalar]:
+    def _property_values(self, role: str, owner: str, name: Value) -> list[Value]:
         if (role, owner, name) not in self._values:
             entities: Iterable[Node | Relationship] = (
                 self._index.nodes_of[owner] if role == "label" else self._index.relationships_of[owner]
             )
-            found = (value for entity in entities if isinstance(value := entity.properties.get(str(name)), SCALARS))
-            distinct = {value_order(value): value for value in found}
-            self._values[role, owner, name] = [distinct[order] for order in sorted(distinct)]
+            found = (value for entity in entities if (value := entity.properties.get(str(name))) is not None)
+            self._values[role, owner, name] = _to_be_asked(found)
         return self._values[role, owner, name]
 
 
-def _owner(template: QuestionTemplate, name: str, chosen: Mapping[str, Scalar]) -> tuple[str, str]:
+def _to_be_asked(found: Iterable[Value]) -> list[Value]:
+    """The values that a question can name, each once, in order: those that JSON has, and dates and times as shown.
+
+    Of two values that are shown alike (a date, and text that looks like one) neither can be named.
+    """
+    distinct = {value_order(value): value for value in found}
+    looks = Counter(map(_look, distinct.values()))
+    return [value for _, value in sorted(distinct.items()) if _can_be_asked(value) and looks[_look(value)] == 1]
+
+
+def _look(value: Value) -> tuple[int, Any]:
+    return value_order(cast("Value", tuple(map(str, seen)) if isinstance(seen := shown(value), list) else seen))
+
+
+def _can_be_asked(value: Value) -> bool:
+    if isinstance(value, Temporal):
+        return value.kind in COMPARED
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, str) or (isinstance(value, int) and abs(value) <= _EXACT)
+
+
+def _owner(template: QuestionTemplate, name: str, chosen: Mapping[str, Value]) -> tuple[str, str]:
     """(role, name) of the label or relationship type that a property or value belongs to."""
     while template.parameters[name].role in ("property", "value"):
         name = str(template.parameters[name].of)

@@ -10,33 +10,39 @@ from graphwalk.stores.cypher import Identifiers
 from graphwalk.suites.questions.catalogue import QuestionKind
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.template import IDENTIFIER_ROLES, QuestionTemplate
-from graphwalk.types.values import Row, Scalar
+from graphwalk.types.values import Row, Scalar, Value, shown
 
 
 @dataclass(frozen=True)
 class Question:
     """One question about one graph.
 
+    `parameters` are values of the graph; where they are written down they are as a model sees them (`shown`).
     `cypher` is the Jinja text, `identifiers` what it names, `values` its Cypher parameters, `answer_fields` the
     columns of its rows. `one_of_several`: the Cypher returns one of the right rows, not all of them. `right_rows` finds
     them without Cypher; None where Cypher is the only oracle.
     """
 
     kind: QuestionKind
-    parameters: dict[str, Scalar]
+    parameters: dict[str, Value]
     cypher: str
     identifiers: Identifiers
-    values: dict[str, Scalar]
+    values: dict[str, Value]
     answer_fields: tuple[str, ...]
     one_of_several: bool
-    right_rows: Callable[[GraphIndex], list[Row]] | None
+    right_rows: Callable[..., list[Row]] | None
+
+    @property
+    def written(self) -> dict[str, Scalar]:
+        """The parameters as JSON."""
+        return {name: shown(value) for name, value in self.parameters.items()}
 
     @property
     def name(self) -> str:
         return self.kind.name
 
 
-def instantiate(kind: QuestionKind, index: GraphIndex, parameters: dict[str, Scalar]) -> Question:
+def instantiate(kind: QuestionKind, index: GraphIndex, parameters: dict[str, Value]) -> Question:
     """A kind of question with these parameters."""
     template, python = kind.template, kind.python
     properties = _answer_properties(template, index, parameters)
@@ -53,7 +59,7 @@ def instantiate(kind: QuestionKind, index: GraphIndex, parameters: dict[str, Sca
     )
 
 
-def count_candidates(template: QuestionTemplate, index: GraphIndex, parameters: Mapping[str, Scalar]) -> int | None:
+def count_candidates(template: QuestionTemplate, index: GraphIndex, parameters: Mapping[str, Value]) -> int | None:
     """Rows that the form of an answer allows: what a player that gives everything would give."""
     if not template.candidates:
         return None
@@ -69,8 +75,20 @@ def count_candidates(template: QuestionTemplate, index: GraphIndex, parameters: 
     return math.prod(sizes)
 
 
+def ways_of(question: Question, index: GraphIndex) -> int:
+    """Nodes that an answer may begin at, and walks that begin there: what an oracle may have to look at."""
+    roles = {name: p.role for name, p in question.kind.template.parameters.items()}
+    by_role = {role: question.parameters[name] for name, role in reversed(roles.items())}
+    if "label" not in by_role:
+        return len(index.relationships_of.get(str(by_role.get("relationship_type")), ())) or index.graph.node_count
+    starts = [str(by_role["key"])] if "key" in by_role else index.keys_of(str(by_role["label"]))
+    steps = 1 if question.kind.python is None else question.kind.python.steps
+    walks = index.walks(max(steps, int(str(by_role.get("hops", 1)))))
+    return len(starts) + sum(walks[key] for key in starts)
+
+
 def _answer_properties(
-    template: QuestionTemplate, index: GraphIndex, parameters: Mapping[str, Scalar]
+    template: QuestionTemplate, index: GraphIndex, parameters: Mapping[str, Value]
 ) -> tuple[str, ...]:
     """The properties that are answer fields too; one that is named like a field of the template is left out."""
     if template.answer_properties_of is None:

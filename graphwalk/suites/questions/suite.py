@@ -1,29 +1,33 @@
 """Questions on property graphs, as a suite."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from typing import ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
-from graphwalk.errors import OracleError
+from graphwalk.environment import Environment
+from graphwalk.errors import ConfigError, OracleError
 from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.twin.making import Twin
 from graphwalk.models.players.policy import Policy
 from graphwalk.report.declared import SuiteReport
 from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import Database, GraphStore
-from graphwalk.suites.drive import Played
-from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds, shipped_kinds
+from graphwalk.stores.reading_out import read_file, read_source
+from graphwalk.stores.store import GraphStore
+from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.making import make_tasks
+from graphwalk.suites.questions.making import LeaveOut
 from graphwalk.suites.questions.oracle.by_networkx import rows_by_brute_force
 from graphwalk.suites.questions.oracle.rows import same_rows
-from graphwalk.suites.questions.par import par
+from graphwalk.suites.questions.own_worlds import OwnWorld, settings_left_out, worlds_of
 from graphwalk.suites.questions.players.roster import FOLLOW_A_PLAN, PLAYERS, WRITE_QUERIES, player_named
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_prompt, write_cypher_prompt
 from graphwalk.suites.questions.scoring import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.tasks_about import own_tasks, tasks_in, twin_tasks
 from graphwalk.suites.suite import Opening, Suite, World
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.toolbox.tool import Tool, load_tools
@@ -36,7 +40,7 @@ QUERY_TOOLS = ("run_cypher",)
 
 
 class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
-    """Questions about random graphs (docs/method.md, Questions and Graphs)."""
+    """Questions about random graphs (docs/method.md, Questions and Graphs), and about somebody's own."""
 
     name: ClassVar[str] = "questions"
     settings: ClassVar[tuple[str, ...]] = ("tools", "no_tools", "write_cypher")
@@ -52,14 +56,29 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     def __init__(self) -> None:
         self._toolboxes: dict[tuple[str, str, AgentConfig], GraphToolbox] = {}
         """By graph and setting: tools hold nothing of an episode, so that all episodes on a graph share them."""
+        self._made: dict[tuple[str, int], list[QuestionTask]] = {}
+        """Tasks about own graphs, by digest and seed: twins are asked the same."""
+        self._unasked: set[tuple[str, str]] = set()
+        """Digest and setting, where an own graph cannot be asked about in one."""
 
     def worlds(self, config: QuestionsConfig, seed: int) -> Iterator[World]:
-        for entry, spec in enumerate(config.graphs):
-            for index in range(spec.count):
-                graph = generate_graph(spec, seed, index)
-                size = {"nodes": graph.node_count, "relationships": graph.relationship_count}
-                facts = {"entry": entry, "index": index, "preset": spec.preset, **size}
-                yield World(graph.digest, graph, facts=facts)
+        """Those that need no database. ConfigError where one does."""
+        for place, entry in enumerate(config.graphs):
+            if isinstance(entry, GraphSpec):
+                yield from _generated(place, entry, seed)
+            elif entry.file is not None:
+                yield from worlds_of(entry, place, read_file(entry), seed)
+            else:
+                raise ConfigError(f"the database {entry.name} must be read before there is a graph", hint="worlds_in")
+
+    async def worlds_in(self, config: QuestionsConfig, seed: int, environment: Environment) -> AsyncIterator[World]:
+        for place, entry in enumerate(config.graphs):
+            if isinstance(entry, GraphSpec):
+                made = _generated(place, entry, seed)
+            else:
+                made = worlds_of(entry, place, await read_source(entry, environment), seed)
+            for world in made:
+                yield world
 
     async def tasks(
         self,
@@ -71,7 +90,41 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     ) -> list[QuestionTask]:
         assert store is not None
         kinds, number, rows = config.kinds, config.per_question, config.answer_rows
-        return await tasks_in(_graph(world), store, kinds, seed=seed, per_question=number, answer_rows=rows)
+        graph, own = _graph(world), world.source
+        if not isinstance(own, OwnWorld):
+            return await tasks_in(graph, store, kinds, seed=seed, per_question=number, answer_rows=rows)
+        own.left_out.update(settings_left_out(graph, store, agent))
+        if own.twin is not None:
+            originals = await self._originals(own.twin, config, seed)
+            tasks = await twin_tasks(own.twin, originals, store, kinds, seed=seed, leave_out=own.left_out.__setitem__)
+        else:
+            tasks = await self._own_tasks(graph, store, config, seed, own.left_out.__setitem__)
+            self._made[graph.digest, seed] = tasks
+        self._unasked |= {(graph.digest, setting) for setting in own.left_out}
+        return tasks
+
+    async def _originals(self, twin: Twin, config: QuestionsConfig, seed: int) -> list[QuestionTask]:
+        """The tasks about the graph of a twin, made once."""
+        key = twin.original.digest, seed
+        if key not in self._made:
+            store = await EmbeddedDatabase().load(twin.original)
+            self._made[key] = await self._own_tasks(twin.original, store, config, seed, lambda name, reason: None)
+        return self._made[key]
+
+    async def _own_tasks(
+        self, graph: PropertyGraph, store: GraphStore, config: QuestionsConfig, seed: int, leave_out: LeaveOut
+    ) -> list[QuestionTask]:
+        number, rows = config.per_question, config.answer_rows
+        return await own_tasks(
+            graph, store, config.kinds, seed=seed, per_question=number, answer_rows=rows, leave_out=leave_out
+        )
+
+    def left_out(self, world: World) -> Mapping[str, str]:
+        return world.source.left_out if isinstance(world.source, OwnWorld) else {}
+
+    def applies(self, task: QuestionTask, setting: str, config: QuestionsConfig) -> bool:
+        """An own graph may be too large to be given as text, or stand where no queries are taken."""
+        return (task.graph_digest, setting) not in self._unasked
 
     def can_play(self, player: str, setting: str, task: QuestionTask | None = None) -> bool:
         """Players walk by tools, or write queries; those that follow a plan need a question that has one."""
@@ -95,7 +148,8 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         writes = setting == "write_cypher"
         toolbox = self._toolboxes.get((world.digest, setting, agent))
         if toolbox is None:
-            offered = load_tools(QUERY_TOOLS) if writes else tools
+            own = None if isinstance(world.source, OwnWorld) and agent.tools is None else tools
+            offered = load_tools(QUERY_TOOLS) if writes else own
             toolbox = self._toolboxes[world.digest, setting, agent] = GraphToolbox(store, schema, offered, agent)
         prompt = write_cypher_prompt if writes else tools_prompt
         return Opening(prompt(task.question, schema, agent), toolbox)
@@ -135,27 +189,11 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return {**{f"questions/{kind.name}.yaml": kind.file.text for kind in config.kinds}, **tools}
 
 
-async def tasks_in(
-    graph: PropertyGraph, store: GraphStore, kinds: Sequence[QuestionKind], **drawing: Any
-) -> list[QuestionTask]:
-    """The questions about a graph that a store holds, with their par. `drawing`: see `make_tasks`."""
-    schema = await store.schema()
-    toolbox = GraphToolbox(store, schema)
-
-    async def expert_par(task: QuestionTask) -> Played:
-        return await par(task, schema, toolbox)
-
-    scratch: Database = EmbeddedDatabase()
-    return await make_tasks(graph, store, kinds=kinds, par=expert_par, load=scratch.load, **drawing)
-
-
-async def tasks_on(
-    graph: PropertyGraph, *, seed: int, questions: Sequence[str] | None = None, per_question: int = 1
-) -> list[QuestionTask]:
-    """The questions about a graph, made on the embedded engine; named as in an experiment, None: all that ship."""
-    kinds = choose_kinds(questions)
-    store = await EmbeddedDatabase().load(graph)
-    return await tasks_in(graph, store, kinds, seed=seed, per_question=per_question)
+def _generated(place: int, spec: GraphSpec, seed: int) -> Iterator[World]:
+    for index in range(spec.count):
+        graph = generate_graph(spec, seed, index)
+        size = {"nodes": graph.node_count, "relationships": graph.relationship_count}
+        yield World(graph.digest, graph, facts={"entry": place, "index": index, "preset": spec.preset, **size})
 
 
 def _graph(world: World) -> PropertyGraph:

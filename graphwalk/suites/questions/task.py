@@ -37,6 +37,9 @@ class QuestionTask(Task):
     answer_rows: RowBounds | None = Field(default=None, exclude_if=lambda bounds: bounds is None)
     """The bounds within which the question was drawn; None: any number of rows."""
 
+    twin_of: str | None = Field(default=None, exclude_if=lambda twin_of: twin_of is None)
+    """The task that asks the same about the graph of which this one is the anonymised twin."""
+
     @property
     def computed_fields(self) -> frozenset[str]:
         """Answer fields that stand in no tool result, since no tool counts."""

@@ -10,14 +10,15 @@ from graphwalk.suites.questions.question import Question, count_candidates
 from graphwalk.types.values import Row
 
 
-async def known_rows(question: Question, index: GraphIndex, scratch: Scratch) -> list[Row]:
-    """The right rows as the evaluator names them; where there is none, as the embedded engine does.
+async def known_rows(question: Question, index: GraphIndex, scratch: Scratch, most: int | None = None) -> list[Row]:
+    """The right rows as the evaluator names them (of more than `most`, any `most` + 1); where there is none, as the
+    embedded engine does.
 
     ConfigError where the engine refuses the Cypher, or the columns are not the answer fields.
     """
     asked = ", ".join(question.answer_fields)
     if question.right_rows is not None:
-        rows = question.right_rows(index)
+        rows = question.right_rows(index, most=most)
         if rows and rows[0].keys() != set(question.answer_fields):
             given = ", ".join(rows[0])
             raise question.kind.mistake(f"the Python part gives {given} in place of {asked}", "answer_fields")

@@ -49,7 +49,7 @@ def rows(index, label):
 
 def plan(walker, schema, label):
     links = yield from walker.relationships({label})
-    starts = {link.source for link in links if link.source_label == label}
+    starts = {link.source for link in links if label in link.source_labels}
     ends = {link.target for link in links if link.target_label == label}
     return [{"total": len(ends - starts)}]
 """

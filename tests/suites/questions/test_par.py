@@ -19,8 +19,8 @@ from graphwalk.suites.questions.making import make_tasks
 from graphwalk.suites.questions.par import par
 from graphwalk.suites.questions.players.expert import expert
 from graphwalk.suites.questions.prompts import tools_prompt
-from graphwalk.suites.questions.suite import tasks_on
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.tasks_about import tasks_on
 from graphwalk.suites.suite import Opening
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec

@@ -30,7 +30,9 @@ class SeenGraph(GraphIndex):
     """What was seen, and nothing else. Untold where a direction or a property is asked for that the tools hide."""
 
     def __init__(self, shown: Shown) -> None:
-        nodes = [Node(key, (label,), shown.properties.get(key, {})) for key, label in shown.labels.items()]
+        nodes = [
+            Node(key, tuple(sorted(labels)), shown.properties.get(key, {})) for key, labels in shown.labels.items()
+        ]
         self._arrange(nodes, _relationships(shown))
         if shown.hidden_direction:
             self.outgoing = self.relationships_of = _Hidden()
@@ -57,9 +59,9 @@ class PossibleGraph(GraphIndex):
         self._open: dict[str, list[str]] = defaultdict(list)
         for key in seen.nodes:
             if not shown.closed(key):
-                self._open[seen.label(key)].append(key)
+                self._add_open(seen.nodes[key])
         for node in unseen:
-            self._open[node.label].append(node.key)
+            self._add_open(node)
         self._seen_of, self._seen_outgoing = self.relationships_of, self.outgoing
         types = dict.fromkeys([*self._seen_of, *(type_ for _, type_, _ in self._pairs)])
         self.relationships_of = _Made(types, self._all_of)
@@ -77,10 +79,17 @@ class PossibleGraph(GraphIndex):
     def successor_labels(self) -> Mapping[str, frozenset[str]]:
         return _Made(self.nodes, lambda key: frozenset(self._labels_after(key)))
 
+    def _add_open(self, node: Node) -> None:
+        for label in node.labels:
+            self._open[label].append(node.key)
+
     def _labels_after(self, key: str) -> Iterator[str]:
-        yield from (self.label(r.target) for r in self._seen_outgoing[key])
-        if key in self._open_keys:
-            yield from (t for s, _, t in self._pairs if s == self.label(key) and self._open[t])
+        yield from (label for r in self._seen_outgoing[key] for label in self.nodes[r.target].labels)
+        yield from (target for _, _, target in self._open_pairs(key) if self._open[target])
+
+    def _open_pairs(self, key: str) -> list[Pair]:
+        """What relationships may begin at a node besides those that were seen."""
+        return [pair for pair in self._pairs if self.has_label(key, pair[0])] if key in self._open_keys else []
 
     @cached_property
     def _open_keys(self) -> frozenset[str]:
@@ -93,8 +102,7 @@ class PossibleGraph(GraphIndex):
         return [*self._seen_of.get(type_, ()), *made]
 
     def _all_from(self, key: str) -> list[Relationship]:
-        pairs = [pair for pair in self._pairs if pair[0] == self.label(key)] if key in self._open_keys else []
-        return [*self._seen_outgoing[key], *(r for pair in pairs for r in self._new(key, pair))]
+        return [*self._seen_outgoing[key], *(r for pair in self._open_pairs(key) for r in self._new(key, pair))]
 
     def _new(self, key: str, pair: Pair) -> Iterator[Relationship]:
         source, type_, target = pair

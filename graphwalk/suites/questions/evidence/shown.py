@@ -2,20 +2,21 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
 from graphwalk.scoring.evidence import shows_data
 from graphwalk.suites.questions.evidence.views import View, views_of
+from graphwalk.suites.questions.players.reading import labels_in
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.graph import value_order
 from graphwalk.types.values import Row, Value
 
 KEY = "key"
 _NEIGHBORS, _VALUES = "get_all_nearest_neighbors", "get_unique_property_values"
-_NEIGHBOR_COLUMNS = frozenset({"center_key", "type", "neighbor_label", "neighbor_properties"})
+_NEIGHBOR_COLUMNS = frozenset({"center_key", "type", "neighbor_properties"})
 _PATTERN = re.compile(r"\(:([^\n]+?)\)-\[:([^\n]+?)\]->\(:([^\n]+?)\)")
 
 Pair = tuple[str, str, str]
@@ -36,6 +37,7 @@ class Link(NamedTuple):
 class Shown:
     """All that tool results say about a graph.
 
+    `labels`: those that a node was seen to have, by its key; a node that was looked up by one may have more.
     `links` have the number of relationships that are alike. `whole_labels`: all nodes of the label were listed.
     `centres` and `closures` (label, property, value): all relationships of these nodes were shown. `hidden_direction`:
     relationships were shown without a direction, and the schema allows both. `understood`: False where there
@@ -43,7 +45,7 @@ class Shown:
     """
 
     pairs: frozenset[Pair]
-    labels: dict[str, str] = field(default_factory=dict)
+    labels: dict[str, frozenset[str]] = field(default_factory=dict)
     properties: defaultdict[str, dict[str, Value]] = field(default_factory=lambda: defaultdict(dict))
     links: dict[Link, int] = field(default_factory=dict)
     link_properties: dict[Link, Mapping[str, Value]] = field(default_factory=dict)
@@ -55,18 +57,23 @@ class Shown:
 
     def closed(self, key: str) -> bool:
         """True where all relationships of a node were shown."""
-        label = self.labels[key]
         known = {**self.properties[key], KEY: key}
         return key in self.centres or any(
-            (label, name, value_order(value)) in self.closures for name, value in known.items()
+            (label, name, value_order(value)) in self.closures
+            for label in self.labels[key]
+            for name, value in known.items()
         )
 
-    def meet(self, label: Any, properties: Any) -> str | None:
+    def label(self, key: str, labels: Iterable[str]) -> None:
+        """A node has these labels, besides those that it was seen with before."""
+        self.labels[key] = self.labels.get(key, frozenset()).union(labels)
+
+    def meet(self, labels: Iterable[str] | None, properties: Any) -> str | None:
         """A node with all of its properties: its key, None where this is no node."""
         key = properties.get(KEY) if isinstance(properties, dict) else None
-        if not isinstance(key, str) or not isinstance(label, str):
+        if not isinstance(key, str) or labels is None:
             return None
-        self.labels[key] = label
+        self.label(key, labels)
         self.properties[key] |= _plain(properties)
         return key
 
@@ -93,12 +100,14 @@ def schema_pairs(prompt: str) -> frozenset[Pair]:
 
 def _read_view(shown: Shown, view: View) -> bool:
     """False where the rows are of a form that no tool of ours has."""
-    if _all_have(view, _NEIGHBOR_COLUMNS, _NEIGHBORS):
+    if _all_have(view, _NEIGHBOR_COLUMNS, _NEIGHBORS) and all(
+        labels_in(r, "neighbor_label") is not None for r in view.rows
+    ):
         _read_neighbors(shown, view)
     elif _all_have(view, {"values"}, _VALUES):
         _read_values(shown, view)
     else:
-        return None not in [shown.meet(row.get("label"), row.get("properties")) for row in view.rows]
+        return None not in [shown.meet(labels_in(row, "label"), row.get("properties")) for row in view.rows]
     return True
 
 
@@ -113,7 +122,9 @@ def _read_values(shown: Shown, view: View) -> None:
     label, kind = view.text("entity_name"), view.text("entity_type") or ""
     if label is None or kind.strip().lower() != "node" or view.text("property_name") != KEY:
         return
-    shown.labels |= {row["values"]: label for row in view.rows if isinstance(row.get("values"), str)}
+    for row in view.rows:
+        if isinstance(row.get("values"), str):
+            shown.label(row["values"], [label])
     if view.whole and view.tool == _VALUES:
         shown.whole_labels.add(label)
 
@@ -124,7 +135,7 @@ def _read_neighbors(shown: Shown, view: View) -> None:
     for row in view.rows:
         centre = row.get("center_key")
         if isinstance(centre, str) and label is not None:
-            shown.labels[centre] = label
+            shown.label(centre, [label])
             if name is not None and value is not None and name != KEY:
                 shown.properties[centre][name] = value
             _count_link(shown, counted, centre, row)
@@ -144,7 +155,7 @@ def _close(shown: Shown, view: View, closure: tuple[str, str, tuple[int, Any]]) 
 
 
 def _count_link(shown: Shown, counted: Counter[tuple[Link, Side]], centre: str, row: Row) -> None:
-    other = shown.meet(row.get("neighbor_label"), row.get("neighbor_properties"))
+    other = shown.meet(labels_in(row, "neighbor_label"), row.get("neighbor_properties"))
     if other is None or not isinstance(row.get("type"), str):
         return
     side = _side(shown, row, shown.labels[centre], shown.labels[other])
@@ -161,12 +172,15 @@ def _count_link(shown: Shown, counted: Counter[tuple[Link, Side]], centre: str, 
     counted[link, side] += 1
 
 
-def _side(shown: Shown, row: Row, centre: str, other: str) -> Side | None:
+def _side(shown: Shown, row: Row, centre: Set[str], other: Set[str]) -> Side | None:
     """As the row says; where directions are not shown, what the schema allows."""
     if "direction" in row:
         said: Side | None = row["direction"] if row["direction"] in ("outgoing", "incoming") else None
         return said
-    outgoing, incoming = (centre, row["type"], other) in shown.pairs, (other, row["type"], centre) in shown.pairs
+    outgoing, incoming = (
+        any((source, row["type"], target) in shown.pairs for source in sources for target in targets)
+        for sources, targets in ((centre, other), (other, centre))
+    )
     if outgoing == incoming:
         shown.hidden_direction = True
         return None

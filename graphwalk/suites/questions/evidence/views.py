@@ -3,13 +3,13 @@
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from graphwalk.scoring.values import parse_json
 from graphwalk.toolbox.encodings import decode_notes, read_rows
 from graphwalk.toolbox.readings import other_readings
 from graphwalk.types.episode import ToolResult
-from graphwalk.types.values import Row, Value
+from graphwalk.types.values import Row, Value, shown
 
 _FIRST = 1
 """The number of the first page."""
@@ -47,7 +47,7 @@ class View:
         value = self.arguments.get(name)
         if not isinstance(value, str | int | float):
             return None
-        return next(other_readings(value), value) if self.retried else value
+        return cast("Value", shown(next(other_readings(value), value))) if self.retried else value
 
     def rows_from_first_page(self) -> Iterator[Row]:
         """Those before the first page that was not asked for."""

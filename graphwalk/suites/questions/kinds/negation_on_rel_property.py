@@ -24,7 +24,7 @@ def rows(
     for key in index.keys_of(source_label):
         if equal(index.property(key, node_property), node_value) and any(
             r.type == relationship_type
-            and index.label(r.target) == target_label
+            and index.has_label(r.target, target_label)
             and differs(r.properties.get(relationship_property), excluded_value)
             for r in index.outgoing[key]
         ):
@@ -46,6 +46,7 @@ def plan(
     return node_keys(
         link.source
         for link in links
-        if (link.type, link.target_label) == (relationship_type, target_label)
+        if link.type == relationship_type
+        and target_label in link.target_labels
         and differs(link.properties.get(relationship_property), excluded_value)
     )

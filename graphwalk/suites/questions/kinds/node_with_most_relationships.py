@@ -13,12 +13,12 @@ from graphwalk.types.values import Row
 def rows(index: GraphIndex, source_label: str, relationship_type: str) -> Iterator[Row]:
     """Every node that shares the highest number."""
     sources = (r.source for r in index.relationships_of.get(relationship_type, ()))
-    counts = Counter(key for key in sources if index.label(key) == source_label)
+    counts = Counter(key for key in sources if index.has_label(key, source_label))
     most = max(counts.values(), default=0)
     return ({"node_key": key, "rel_count": count} for key, count in counts.items() if count == most)
 
 
 def plan(walker: Walker, schema: Schema, source_label: str, relationship_type: str) -> Steps[list[Row]]:
     links = yield from walker.relationships({source_label})
-    counts = Counter(x.source for x in links if (x.source_label, x.type) == (source_label, relationship_type))
+    counts = Counter(x.source for x in links if x.type == relationship_type and source_label in x.source_labels)
     return [{"node_key": key, "rel_count": count} for key, count in counts.most_common(1)]

@@ -10,14 +10,17 @@ from graphwalk.suites.questions.players.walker import Link, Walker
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
+STEPS = 2
+"""Relationships of a path."""
+
 
 def rows(index: GraphIndex, source_label: str, middle_label: str, target_label: str) -> Iterator[Row]:
     for a in index.keys_of(source_label):
         for first in index.outgoing[a]:
-            if index.label(first.target) != middle_label:
+            if not index.has_label(first.target, middle_label):
                 continue
             for second in index.outgoing[first.target]:
-                if second is not first and index.label(second.target) == target_label:
+                if second is not first and index.has_label(second.target, target_label):
                     yield {"source_node_key": a, "target_node_key": second.target}
 
 
@@ -26,12 +29,12 @@ def plan(walker: Walker, schema: Schema, source_label: str, middle_label: str, t
     links = yield from walker.relationships({middle_label})
     onward: defaultdict[str, list[Link]] = defaultdict(list)
     for link in links:
-        if (link.source_label, link.target_label) == (middle_label, target_label):
+        if middle_label in link.source_labels and target_label in link.target_labels:
             onward[link.source].append(link)
     return end_keys(
         (first.source, second.target)
         for first in links
-        if (first.source_label, first.target_label) == (source_label, middle_label)
+        if source_label in first.source_labels and middle_label in first.target_labels
         for second in onward[first.target]
         if second is not first  # a loop is one relationship, and cannot be both steps
     )

@@ -13,7 +13,7 @@ from graphwalk.types.values import Row
 def rows(index: GraphIndex, source_label: str, key: str, target_label: str, max_hops: int) -> Iterator[Row]:
     for a in index.with_key(source_label, key):
         for b in index.distances(a, max_hops):
-            if index.label(b) == target_label:
+            if index.has_label(b, target_label):
                 yield {"target_node_key": b}
 
 
@@ -23,7 +23,7 @@ def plan(
     """Node by node from the start: its surroundings are smaller than whole labels."""
     start = Centre(source_label, KEY, key)
     layers = yield from spread(walker, schema, start, target_label, max_hops, until=_never)
-    found = {link.target for links in layers for link in links if link.target_label == target_label}
+    found = {link.target for links in layers for link in links if target_label in link.target_labels}
     return [{"target_node_key": key} for key in sorted(found)]
 
 

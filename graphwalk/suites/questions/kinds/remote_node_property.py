@@ -17,7 +17,7 @@ def rows(
     for a in index.with_key(source_label, key):
         # Distance 1 is a direct neighbour, which the question leaves out however else it can be reached.
         for b, distance in index.distances(a, max_hops).items():
-            if distance >= 2 and index.label(b) == target_label:
+            if distance >= 2 and index.has_label(b, target_label):
                 yield {"value": index.property(b, property)}
 
 
@@ -29,7 +29,7 @@ def plan(
     def values(layers: Layers) -> list[Any]:
         near = {link.target for link in layers[0]}
         remote = [link for links in layers[1:] for link in links if link.target not in near]
-        labelled = [link for link in remote if link.target_label == target_label]
+        labelled = [link for link in remote if target_label in link.target_labels]
         return [link.neighbor[property] for link in labelled if property in link.neighbor]
 
     start = Centre(source_label, KEY, key)

@@ -17,7 +17,7 @@ def rows(index: GraphIndex, source_label: str, target_label: str, max_hops: int)
         for b in index.distances(a, max_hops):
             # A shortest path leaves its end only where it is a cycle: then one relationship of b is used up.
             used = 1 if b == a else 0
-            if index.label(b) == target_label and len(index.outgoing[b]) > used:
+            if index.has_label(b, target_label) and len(index.outgoing[b]) > used:
                 yield {"source_node_key": a, "target_node_key": b}
 
 
@@ -31,11 +31,11 @@ def plan(walker: Walker, schema: Schema, source_label: str, target_label: str, m
     links = yield from walker.relationships({target_label}.union(*on_way))
     follow = successors(links)
     degree = Counter(link.source for link in links)
-    labels = {link.source: link.source_label for link in links}
+    labels = {link.source: link.source_labels for link in links}
     return end_keys(
         (start, end)
         for start in follow
-        if labels[start] == source_label
+        if source_label in labels[start]
         for end in reached(start, max_hops, follow)
-        if labels.get(end) == target_label and degree[end] >= (2 if end == start else 1)
+        if target_label in labels.get(end, ()) and degree[end] >= (2 if end == start else 1)
     )

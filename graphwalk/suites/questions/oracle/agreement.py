@@ -9,7 +9,7 @@ from graphwalk.errors import OracleError, StoreError
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.oracle.rows import distinct, same_rows
+from graphwalk.suites.questions.oracle.rows import as_shown, distinct, same_rows
 from graphwalk.suites.questions.oracle.scratch import LoadGraph, Scratch
 from graphwalk.suites.questions.oracle.shrinking import smallest
 from graphwalk.suites.questions.question import Question
@@ -62,7 +62,8 @@ async def _agreed_by_engines(question: Question, found: list[Row], store: GraphS
 
 async def cypher_rows(question: Question, store: GraphStore) -> list[Row]:
     """The rows that the store finds."""
-    return await store.run(store.render(question.cypher, question.identifiers), question.values)
+    found = await store.run(store.render(question.cypher, question.identifiers), question.values)
+    return [as_shown(row) for row in found]
 
 
 def agree(question: Question, found: list[Row], right: list[Row]) -> bool:
@@ -93,11 +94,11 @@ async def _differ(question: Question, right_rows: RightRows, graph: PropertyGrap
 
 
 def _asked(question: Question) -> str:
-    return f"parameters: {question.parameters}\nquery: {render_cypher(question.cypher, question.identifiers)}"
+    return f"parameters: {question.written}\nquery: {render_cypher(question.cypher, question.identifiers)}"
 
 
 def _written(graph: PropertyGraph) -> str:
-    nodes = [f"(:{n.label} {{key: {n.key!r}}}) {dict(n.properties)}" for n in graph.nodes()]
+    nodes = [f"(:{':'.join(n.labels)} {{key: {n.key!r}}}) {dict(n.properties)}" for n in graph.nodes()]
     relationships = [f"{r.source!r} -[:{r.type}]-> {r.target!r} {dict(r.properties)}" for r in graph.relationships()]
     lines = [f"  {line}" for line in (*nodes[:_SHOWN], *relationships[:_SHOWN])]
     left_out = len(nodes) + len(relationships) - len(lines)

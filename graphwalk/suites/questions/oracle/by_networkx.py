@@ -24,12 +24,22 @@ class TooManyPathsError(Exception):
 
 def rows_by_brute_force(name: str, graph: PropertyGraph, parameters: Mapping[str, Any]) -> list[Row] | None:
     """All right rows of a shipped question, repetitions included; None where it is none, or has too many paths."""
-    from graphwalk.graphs.networkx_form import to_networkx
-
     try:
-        return None if name not in _WAYS else list(_WAYS[name](to_networkx(graph), **parameters))
+        return None if name not in _WAYS else list(_WAYS[name](_networkx(graph), **parameters))
     except TooManyPathsError:
         return None
+
+
+def _networkx(graph: PropertyGraph) -> "Graph":
+    """Properties apart from labels and types: somebody's own graph may have a property of any name."""
+    import networkx as nx
+
+    made: Graph = nx.MultiDiGraph()
+    made.add_nodes_from((n.key, {"labels": n.labels, "properties": n.properties}) for n in graph.nodes())
+    made.add_edges_from(
+        (r.source, r.target, {"type": r.type, "properties": r.properties}) for r in graph.relationships()
+    )
+    return made
 
 
 def _same(left: Any, right: Value) -> bool:
@@ -37,11 +47,11 @@ def _same(left: Any, right: Value) -> bool:
 
 
 def _value(graph: "Graph", key: str, name: str) -> Any:
-    return key if name == "key" else graph.nodes[key].get(name)
+    return key if name == "key" else graph.nodes[key]["properties"].get(name)
 
 
 def _labelled(graph: "Graph", label: str) -> list[str]:
-    return [key for key, found in graph.nodes(data="label") if found == label]
+    return [key for key, labels in graph.nodes(data="labels") if label in labels]
 
 
 def _paths(graph: "Graph", starts: list[str], longest: int) -> Iterator[list[tuple[str, str, int]]]:
@@ -83,16 +93,16 @@ def node_with_most_relationships(graph: "Graph", source_label: str, relationship
 
 def relationship_by_property(graph: "Graph", relationship_type: str, property: str, value: Value) -> Iterator[Row]:
     typed = [(s, t, data) for s, t, data in graph.edges(data=True) if data["type"] == relationship_type]
-    names = sorted({name for _, _, data in typed for name in data} - {"type"})
+    names = sorted({name for _, _, data in typed for name in data["properties"]})
     for source, target, data in typed:
-        if _same(data.get(property), value):
-            yield {**{name: data.get(name) for name in names}, "source_key": source, "target_key": target}
+        own = data["properties"]
+        if _same(own.get(property), value):
+            yield {**{name: own.get(name) for name in names}, "source_key": source, "target_key": target}
 
 
 def path_finding(graph: "Graph", source_label: str, middle_label: str, target_label: str) -> Iterator[Row]:
     for path in _paths(graph, _labelled(graph, source_label), 2):
-        labels = [graph.nodes[end]["label"] for _, end, _ in path]
-        if labels == [middle_label, target_label]:
+        if len(path) == 2 and _has(graph, path[0][1], middle_label) and _has(graph, path[1][1], target_label):
             yield {"source_node_key": path[0][0], "target_node_key": path[1][1]}
 
 
@@ -100,7 +110,7 @@ def path_from_specific_node(
     graph: "Graph", source_label: str, key: str, target_label: str, max_hops: int
 ) -> Iterator[Row]:
     for path in _paths(graph, _start(graph, source_label, key), max_hops):
-        if graph.nodes[path[-1][1]]["label"] == target_label:
+        if _has(graph, path[-1][1], target_label):
             yield {"target_node_key": path[-1][1]}
 
 
@@ -109,7 +119,7 @@ def remote_node_property(
 ) -> Iterator[Row]:
     for path in _paths(graph, _start(graph, source_label, key), max_hops):
         end = path[-1][1]
-        if len(path) >= 2 and graph.nodes[end]["label"] == target_label and not graph.has_edge(key, end):
+        if len(path) >= 2 and _has(graph, end, target_label) and not graph.has_edge(key, end):
             yield {"value": _value(graph, end, property)}
 
 
@@ -117,13 +127,13 @@ def variable_hop_path(graph: "Graph", source_label: str, target_label: str, max_
     for path in _paths(graph, _labelled(graph, source_label), max_hops):
         end = path[-1][1]
         onward = (edge for edge in graph.out_edges(end, keys=True) if edge not in path)
-        if graph.nodes[end]["label"] == target_label and next(onward, None):
+        if _has(graph, end, target_label) and next(onward, None):
             yield {"source_node_key": path[0][0], "target_node_key": end}
 
 
 def compositional_intersection(graph: "Graph", source_label: str, first_label: str, second_label: str) -> Iterator[Row]:
     for key in _labelled(graph, source_label):
-        beside = [graph.nodes[target]["label"] for target in graph.successors(key)]
+        beside = _labels_beside(graph, key)
         if first_label in beside and second_label in beside:
             yield {"node_key": key}
 
@@ -132,7 +142,7 @@ def negation_with_connection(
     graph: "Graph", source_label: str, required_label: str, excluded_label: str
 ) -> Iterator[Row]:
     for key in _labelled(graph, source_label):
-        beside = [graph.nodes[target]["label"] for target in graph.successors(key)]
+        beside = _labels_beside(graph, key)
         if required_label in beside and excluded_label not in beside:
             yield {"node_key": key}
 
@@ -148,15 +158,24 @@ def negation_on_rel_property(
     excluded_value: Value,
 ) -> Iterator[Row]:
     for source, target, data in graph.edges(data=True):
-        ends = (graph.nodes[source]["label"], data["type"], graph.nodes[target]["label"])
-        found = data.get(relationship_property)
+        found = data["properties"].get(relationship_property)
         if (
-            ends == (source_label, relationship_type, target_label)
+            data["type"] == relationship_type
+            and _has(graph, source, source_label)
+            and _has(graph, target, target_label)
             and _same(_value(graph, source, node_property), node_value)
             and found is not None
             and not _same(found, excluded_value)
         ):
             yield {"node_key": source}
+
+
+def _has(graph: "Graph", key: str, label: str) -> bool:
+    return label in graph.nodes[key]["labels"]
+
+
+def _labels_beside(graph: "Graph", key: str) -> set[str]:
+    return {label for target in graph.successors(key) for label in graph.nodes[target]["labels"]}
 
 
 def _start(graph: "Graph", label: str, key: str) -> list[str]:

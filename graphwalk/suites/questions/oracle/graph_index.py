@@ -1,4 +1,7 @@
-"""A property graph as reference evaluators read it: plain rows, and who is next to whom."""
+"""A property graph as reference evaluators read it: plain rows, and who is next to whom.
+
+A node with several labels is one of the nodes of each of them; one without labels belongs to none.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -22,13 +25,16 @@ class GraphIndex:
         relationships_of: dict[str, list[Relationship]] = defaultdict(list)
         outgoing: dict[str, list[Relationship]] = {key: [] for key in self.nodes}
         for node in self.nodes.values():
-            nodes_of[node.label].append(node)
+            for label in node.labels:
+                nodes_of[label].append(node)
         for relationship in relationships:
             relationships_of[relationship.type].append(relationship)
             outgoing[relationship.source].append(relationship)
         self.nodes_of: Mapping[str, list[Node]] = nodes_of
         self.relationships_of: Mapping[str, list[Relationship]] = relationships_of
         self.outgoing: Mapping[str, list[Relationship]] = outgoing
+        self._walks: list[dict[str, int]] = [dict.fromkeys(self.nodes, 0)]
+        self._known_names: dict[tuple[str, str], list[str]] = {}
 
     @cached_property
     def successors(self) -> Mapping[str, frozenset[str]]:
@@ -37,11 +43,19 @@ class GraphIndex:
 
     @cached_property
     def successor_labels(self) -> Mapping[str, frozenset[str]]:
-        """Key → labels of these nodes."""
-        return {key: frozenset(map(self.label, targets)) for key, targets in self.successors.items()}
+        """Key → all labels of these nodes."""
+        return {
+            key: frozenset(label for target in targets for label in self.nodes[target].labels)
+            for key, targets in self.successors.items()
+        }
 
-    def label(self, key: str) -> str:
-        return self.nodes[key].label
+    @cached_property
+    def all_labelled(self) -> bool:
+        """False where a node has no label, so that no tool can look it up."""
+        return all(node.labels for node in self.nodes.values())
+
+    def has_label(self, key: str, label: str) -> bool:
+        return label in self.nodes[key].labels
 
     def keys_of(self, label: str) -> list[str]:
         """Keys of the nodes with this label, none where there is no such label."""
@@ -49,7 +63,7 @@ class GraphIndex:
 
     def with_key(self, label: str, key: str) -> list[str]:
         """The node with this label and key: one or none."""
-        return [key] if key in self.nodes and self.label(key) == label else []
+        return [key] if key in self.nodes and self.has_label(key, label) else []
 
     def property(self, key: str, name: str) -> Value | None:
         """A node's property; None where it is missing. `key` is one too."""
@@ -57,11 +71,18 @@ class GraphIndex:
 
     def node_properties(self, label: str) -> list[str]:
         """Names of the properties that nodes with this label have, sorted; without `key`."""
-        return _property_names(self.nodes_of.get(label, ()))
+        return self._names("node", label, self.nodes_of)
 
     def relationship_properties(self, type_: str) -> list[str]:
         """Names of the properties that relationships of this type have, sorted."""
-        return _property_names(self.relationships_of.get(type_, ()))
+        return self._names("relationship", type_, self.relationships_of)
+
+    def _names(
+        self, kind: str, owner: str, entities: "Mapping[str, list[Node]] | Mapping[str, list[Relationship]]"
+    ) -> list[str]:
+        if (kind, owner) not in self._known_names:
+            self._known_names[kind, owner] = _property_names(entities.get(owner, ()))
+        return self._known_names[kind, owner]
 
     def node_values(self, label: str, name: str) -> set[Any]:
         """What tells the values of a node property apart, as Cypher does: 1 and 1.0 are equal, 1 and true are not."""
@@ -71,6 +92,13 @@ class GraphIndex:
     def joined_pairs(self, type_: str) -> set[tuple[str, str]]:
         """Keys of the nodes that relationships of this type join, from source to target."""
         return {(r.source, r.target) for r in self.relationships_of.get(type_, ())}
+
+    def walks(self, longest: int) -> Mapping[str, int]:
+        """Key → how many walks of 1 … `longest` steps begin there; a relationship may come up again."""
+        while len(self._walks) <= longest:
+            shorter = self._walks[-1]
+            self._walks.append({key: sum(1 + shorter[r.target] for r in out) for key, out in self.outgoing.items()})
+        return self._walks[longest]
 
     def distances(self, start: str, limit: int) -> dict[str, int]:
         """Fewest steps, 1 … limit, from `start` to every node that can be reached; to `start` itself by a cycle.

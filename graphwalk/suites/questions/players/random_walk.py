@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from graphwalk.models.players.policy import Ask, Policy
 from graphwalk.models.players.scripted import AnswerNow
-from graphwalk.suites.questions.players.reading import neighborhood, nodes, unique_values
+from graphwalk.suites.questions.players.reading import labels_in, neighborhood, nodes, unique_values
 from graphwalk.suites.questions.players.walker import KEY, Centre
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.toolbox.encodings import read_rows
@@ -56,10 +56,10 @@ class _Memory:
                 self._meet(arguments["entity_name"], {arguments["property_name"]: row["values"]})
             elif "values" in row:
                 self._values[arguments["property_name"]].append(row["values"])
-            elif "neighbor_label" in row:
-                self._meet(row["neighbor_label"], row["neighbor_properties"])
-            elif "label" in row:
-                self._meet(row["label"], row["properties"])
+            elif "neighbor_properties" in row:
+                self._meet_node(row, "neighbor_label", row["neighbor_properties"])
+            elif "properties" in row:
+                self._meet_node(row, "label", row["properties"])
 
     def guess(self, draw: random.Random, task: QuestionTask) -> list[Row]:
         computed = task.computed_fields
@@ -73,6 +73,11 @@ class _Memory:
             return draw.randint(1, HIGHEST_COUNT)
         name = KEY if field.endswith("key") else self._asked_property if field == "value" else field
         return draw.choice(self._values[name]) if self._values[name] else None
+
+    def _meet_node(self, row: Row, name: str, properties: Mapping[str, Value]) -> None:
+        """A node, to be looked up by the first of its labels; one without labels cannot be."""
+        for label in (labels_in(row, name) or [])[:1]:
+            self._meet(label, properties)
 
     def _meet(self, label: str, properties: Mapping[str, Value]) -> None:
         for name, value in properties.items():

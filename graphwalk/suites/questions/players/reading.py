@@ -40,6 +40,12 @@ def read(asks: Sequence[Ask]) -> Steps[list[list[Row]]]:
     return rows
 
 
+def labels_in(row: Row, name: str) -> list[str] | None:
+    """The labels of a node in a row, whose column is `name`, or `name`s where nodes may have several; None: no such."""
+    found = row.get(f"{name}s", [row.get(name)])
+    return found if isinstance(found, list) and all(isinstance(label, str) for label in found) else None
+
+
 def neighborhood(label: str, name: str, value: Any) -> Ask:
     """The call for all relationships of the nodes that have this value."""
     return Ask("get_all_nearest_neighbors", {"label": label, "property_name": name, "property_value": value})

@@ -16,13 +16,13 @@ def spread(
 ) -> Steps[Layers]:
     """Walk on from all nodes of a layer at once, but only where the target label may still be reached."""
     layers: Layers = []
-    seen: set[Centre] = set()
-    edge = {start}
+    seen: set[str] = set()
+    edge = {str(start.value): frozenset([start.label])}
     for labels in on_the_way(schema, start.label, target_label, hops):
-        fresh = {node for node in edge - seen if node.label in labels}
-        layers.append((yield from walker.outgoing(sorted(fresh))))
+        fresh = {key: edge[key] & labels for key in edge.keys() - seen if edge[key] & labels}
+        layers.append((yield from walker.outgoing(sorted(Centre(min(own), KEY, key) for key, own in fresh.items()))))
         if until(layers):
             break
-        seen |= fresh
-        edge = {Centre(link.target_label, KEY, link.target) for link in layers[-1]}
+        seen |= fresh.keys()
+        edge = {link.target: link.target_labels for link in layers[-1]}
     return layers

@@ -13,8 +13,8 @@ def target_labels(walker: Walker, label: str) -> Steps[dict[str, set[str]]]:
     links = yield from walker.relationships({label})
     found: defaultdict[str, set[str]] = defaultdict(set)
     for link in links:
-        if link.source_label == label:
-            found[link.source].add(link.target_label)
+        if label in link.source_labels:
+            found[link.source] |= link.target_labels
     return found
 
 

@@ -1,13 +1,14 @@
 """What every expert plan is made of: the relationships of whole labels or of single nodes, in few tool calls."""
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from graphwalk.suites.questions.players.reading import Steps, neighborhood, read, unique_values
+from graphwalk.suites.questions.players.reading import Steps, labels_in, neighborhood, read, unique_values
 from graphwalk.types.graph import value_order
 from graphwalk.types.schema import PropertyType, Schema
-from graphwalk.types.values import Row, Value
+from graphwalk.types.values import SCALARS, Row, Value
 
 KEY = "key"
 WORTH_ASKING = 8
@@ -24,13 +25,16 @@ class Centre(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Link:
-    """One relationship. Parallel ones may look alike, so each is equal to itself only."""
+    """One relationship. Parallel ones may look alike, so each is equal to itself only.
+
+    The end that it was seen from is known by the one label that was asked for; it may have more.
+    """
 
     source: str
-    source_label: str
+    source_labels: frozenset[str]
     type: str
     target: str
-    target_label: str
+    target_labels: frozenset[str]
     properties: Mapping[str, Value]
     """Empty where the tools do not show the properties of relationships."""
     neighbor: Mapping[str, Value]
@@ -41,11 +45,8 @@ class Link:
     @property
     def centre(self) -> Centre:
         """The node it was seen from."""
-        return (
-            Centre(self.source_label, KEY, self.source)
-            if self.outgoing
-            else Centre(self.target_label, KEY, self.target)
-        )
+        key, labels = (self.source, self.source_labels) if self.outgoing else (self.target, self.target_labels)
+        return Centre(min(labels), KEY, key)
 
 
 class Walker:
@@ -55,10 +56,19 @@ class Walker:
         self._schema = schema
 
     def links(self, centres: Iterable[Centre]) -> Steps[list[Link]]:
-        """The relationships of all matching nodes, one per row: twice where both ends match."""
+        """The relationships of all matching nodes, one per row: twice where both ends match.
+
+        A node that matches under several of its labels is read once.
+        """
         asked = list(centres)
         results = yield from read([neighborhood(*centre) for centre in asked])
-        return [self._link(centre.label, row) for centre, rows in zip(asked, results, strict=True) for row in rows]
+        label_of: dict[str, str] = {}
+        return [
+            self._link(centre.label, row)
+            for centre, rows in zip(asked, results, strict=True)
+            for row in rows
+            if label_of.setdefault(row["center_key"], centre.label) == centre.label
+        ]
 
     def outgoing(self, centres: Iterable[Centre]) -> Steps[list[Link]]:
         """The relationships that begin at the matching nodes, once each as long as no node matches twice."""
@@ -74,12 +84,13 @@ class Walker:
         values = yield from self._values(sorted(labels))
         splits = [_split(label, values) for label in sorted(labels)]
         links = yield from self.links(centre for split in splits for centre in split)
-        seen = {link.centre for link in links}
+        seen = {link.centre.value for link in links}
         grouped = [split[0].label for split in splits if split and split[0].property != KEY]
         keys = [Centre(label, KEY, key) for label in grouped for key in values[label, KEY]]
-        links += yield from self.links(centre for centre in keys if centre not in seen)
+        links += yield from self.links(centre for centre in keys if centre.value not in seen)
         # A relationship between two of these labels has a row at either end, and counts at its source.
-        return [link for link in links if link.outgoing or link.source_label not in labels]
+        once = [link for link in links if link.outgoing or link.source_labels.isdisjoint(labels)]
+        return list(_with_all_labels(once, _labels_known(links, values)))
 
     def _values(self, labels: list[str]) -> Steps[dict[tuple[str, str], list[Value]]]:
         """Values by label and property: of all keys, and of the properties that promise to have few."""
@@ -100,19 +111,43 @@ class Walker:
 
     def _link(self, label: str, row: Row) -> Link:
         centre, other = row["center_key"], row["neighbor_properties"][KEY]
-        outgoing = self._outgoing(label, row)
-        ends = (centre, label), (other, row["neighbor_label"])
-        (source, source_label), (target, target_label) = ends if outgoing else ends[::-1]
+        beside = frozenset(labels_in(row, "neighbor_label") or ())
+        outgoing = self._outgoing(label, beside, row)
+        ends = (centre, frozenset([label])), (other, beside)
+        (source, source_labels), (target, target_labels) = ends if outgoing else ends[::-1]
         properties = row.get("relationship_properties", {})
         neighbor = row["neighbor_properties"]
-        return Link(source, source_label, row["type"], target, target_label, properties, neighbor, outgoing)
+        return Link(source, source_labels, row["type"], target, target_labels, properties, neighbor, outgoing)
 
-    def _outgoing(self, label: str, row: Row) -> bool:
+    def _outgoing(self, label: str, beside: frozenset[str], row: Row) -> bool:
         """As the row says; where directions are not shown, what the schema allows, outgoing if it allows both."""
         if "direction" in row:
             return bool(row["direction"] == "outgoing")
         type_ = self._schema.relationship(row["type"])
-        return type_ is not None and (label, row["neighbor_label"]) in type_.pairs
+        return type_ is not None and any((label, other) in type_.pairs for other in beside)
+
+
+def _labels_known(
+    links: Iterable[Link], values: Mapping[tuple[str, str], Iterable[Value]]
+) -> Mapping[Value, frozenset[str]]:
+    """Key → labels, from both ends of all rows, and from the lists of keys of whole labels."""
+    known: defaultdict[Value, frozenset[str]] = defaultdict(frozenset)
+    for (label, name), found in values.items():
+        for key in found if name == KEY else ():
+            known[key] |= {label}
+    for link in links:
+        known[link.source] |= link.source_labels
+        known[link.target] |= link.target_labels
+    return known
+
+
+def _with_all_labels(links: Iterable[Link], known: Mapping[Value, frozenset[str]]) -> Iterator[Link]:
+    for link in links:
+        labels = known[link.source], known[link.target]
+        if labels == (link.source_labels, link.target_labels):
+            yield link
+        else:
+            yield replace(link, source_labels=labels[0], target_labels=labels[1])
 
 
 def _unique(names: Iterable[tuple[str, str]]) -> Steps[dict[tuple[str, str], list[Value]]]:
@@ -127,10 +162,18 @@ def _once(values: Iterable[Value]) -> list[Value]:
 
 
 def _split(label: str, values: Mapping[tuple[str, str], list[Value]]) -> list[Centre]:
-    """All nodes of a label that have the property with the fewest values; the key where it is no worse."""
-    names = [name for owner, name in values if owner == label and values[owner, name]]
+    """All nodes of a label that have the property with the fewest values; the key where it is no worse.
+
+    Nothing can be looked up by a list, so that properties with one are not taken.
+    """
+    plain = {name: found for (owner, name), found in values.items() if owner == label and _can_be_asked(found)}
+    names = [name for name, found in plain.items() if found]
     best = min(names, key=lambda name: (len(values[label, name]), name != KEY), default=KEY)
     return [Centre(label, best, value) for value in values[label, best]]
+
+
+def _can_be_asked(values: Iterable[Value]) -> bool:
+    return all(isinstance(value, SCALARS) for value in values)
 
 
 def _known_values(property_: PropertyType) -> float:

@@ -83,12 +83,13 @@ GROUP_COLUMNS = (
 
 
 def remark(result: ResultRecord) -> str | None:
-    """A score of an earlier version; a question whose answers nothing but its own Cypher confirms."""
+    """A score of an earlier version; a question whose answers only its own Cypher confirms; what is not asked."""
     if (result["score"] or {}).get("error_class") in EARLIER_ERROR_CLASSES:
         return "Some errors have classes of an earlier version and are in no column of today's: graphwalk rescore RUN."
-    task = result["task"]
+    task, world = result["task"], result.get("world", {})
     if task.get("oracles", 2) == 2:
-        return None
+        left_out = world.get("left_out")
+        return f"{world['name']} is not asked: {', '.join(left_out)} (run.json says why)." if left_out else None
     return f"{task['template']} has one oracle only: its targets come from its Cypher, and no evaluator confirms them."
 
 
@@ -98,6 +99,7 @@ REPORT = SuiteReport(
     groupings=(
         Grouping("category", "category", lambda result: result["task"].get("category"), tuple(CATEGORIES)),
         Grouping("question", "question", lambda result: result["task"]["template"], QUESTIONS),
+        Grouping("graph", "graph", lambda result: result.get("world", {}).get("name")),
         Grouping("nodes", "graph size", lambda result: result.get("world", {}).get("nodes")),
     ),
     columns=COLUMNS,

@@ -58,5 +58,6 @@ def odd_question(kind: QuestionKind, index: GraphIndex, random: Random) -> Quest
                 options = range(parameter.at_least if template.name == "remote_node_property" else 1, 4)
         parameters[name] = random.choice(options)
     if parameters.get("key") in index.nodes and random.random() < 0.9:
-        parameters["source_label"] = index.label(str(parameters["key"]))
+        labels = index.nodes[str(parameters["key"])].labels
+        parameters["source_label"] = random.choice(labels or LABELS)
     return instantiate(kind, index, parameters)

@@ -1,0 +1,63 @@
+"""Where the graphs of a run are walked: loaded into its database, or in a Neo4j as they stand."""
+
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+
+from graphwalk.environment import Environment
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.reading_out import read_source
+from graphwalk.stores.sources import open_source
+from graphwalk.stores.store import Database, GraphStore
+from graphwalk.suites.suite import World
+
+OpenOnce = Callable[[], Awaitable[Database]]
+
+
+class Places:
+    """The database of a run, opened when the first graph is loaded, and the databases that are walked as they stand."""
+
+    def __init__(self, open_database: OpenOnce, environment: Environment | None = None) -> None:
+        """`environment`: of a run whose store is Neo4j, so that what stands in one is walked there; None: a copy is."""
+        self._open_database = open_database
+        self._environment = environment
+        self._database: Database | None = None
+        self._memory = EmbeddedDatabase()
+        self._standing: list[World] = []
+        self._opened = AsyncExitStack()
+
+    async def store_of(self, world: World) -> GraphStore | None:
+        """The graph of a world, ready to be walked; None where it has none. StoreError where it cannot be reached."""
+        if world.graph is None:
+            return None
+        if world.standing is not None and self._environment is not None:
+            opened = await self._opened.enter_async_context(open_source(world.standing, self._environment))
+            self._standing.append(world)
+            return opened.store
+        if world.in_memory and self._environment is not None:
+            return await self._memory.load(world.graph)
+        self._database = self._database or await self._open_database()
+        return await self._database.load(world.graph)
+
+    @property
+    def used(self) -> bool:
+        """True where graphs were loaded into the run's own database."""
+        return self._database is not None
+
+    async def changed(self) -> list[str]:
+        """The names of the databases walked as they stand whose content is another one now. StoreError as above."""
+        names = []
+        for world in self._standing:
+            assert world.standing is not None
+            assert self._environment is not None
+            if (await read_source(world.standing, self._environment)).digest != world.digest:
+                names.append(world.standing.name)
+        return names
+
+    async def close(self) -> None:
+        """Close the connections. What was loaded stays."""
+        try:
+            await self._opened.aclose()
+            await self._memory.close()
+        finally:
+            if self._database is not None:
+                await self._database.close()
