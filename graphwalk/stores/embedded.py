@@ -91,11 +91,12 @@ class EmbeddedStore:
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
         """See `OpenToQueries`. The engine does not bound its memory, so that such queries run in another process."""
-        asked = translate(query, await self.schema(), reserved=RESERVED)
+        asked = translate(query, await self.schema(), reserved=RESERVED, cut=True)
         engine = self._loaded()
         if self._process is None:
             self._process = EngineProcess(engine.to_bytes())
-        found, total = await asyncio.to_thread(self._process.ask, asked.cypher, asked.parameters, seconds, rows)
+        with asked.told():
+            found, total = await asyncio.to_thread(self._process.ask, asked.cypher, asked.parameters, seconds, rows)
         shown = [{asked.columns.get(name, name): self._plain(value) for name, value in row.items()} for row in found]
         return Asked(shown, total, asked.ordered)
 
@@ -144,7 +145,7 @@ class EmbeddedStore:
             return {"type": value["type"], "properties": self._own(value["properties"], frozenset())}
         mark = value.get("id")
         if mark.__class__ is str and mark.startswith(_ID_MARK):
-            return self._own(value, _ID_ONLY)
+            return {k: self._plain(v) for k, v in self._own(value, _ID_ONLY).items()}
         return {shown_name(k): self._plain(v) for k, v in value.items()} if self._renamed else self._nested(value)
 
     def _nested(self, value: dict[str, Any]) -> dict[str, Any]:

@@ -206,7 +206,8 @@ class Neo4jStore:
     async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
         """See `OpenToQueries`. Every node pattern is confined to this graph, and every node that comes back checked."""
         asked = translate(query, await self.schema(), scope=self.scope)
-        found = await self._connection.ask(asked.cypher, asked.parameters, seconds, rows + 1)
+        with asked.told():
+            found = await self._connection.ask(asked.cypher, asked.parameters, seconds, rows + 1)
         shown = [
             {asked.columns.get(n, n): plain(own(v, self.scope), self.scope) for n, v in zip(names, values, strict=True)}
             for names, values in found[:rows]

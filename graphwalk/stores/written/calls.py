@@ -5,7 +5,7 @@ from abc import abstractmethod
 from graphwalk.stores.cypher import RESERVED_PREFIX
 from graphwalk.stores.written.patterns import Patterns
 from graphwalk.stores.written.refusal import QueryRefused, not_offered
-from graphwalk.stores.written.words import FUNCTIONS, LARGEST_RANGE, QUANTIFIERS, SUBQUERIES
+from graphwalk.stores.written.words import AGGREGATES, ARGUMENTS, FUNCTIONS, LARGEST_RANGE, QUANTIFIERS, SUBQUERIES
 
 
 class Calls(Patterns):
@@ -29,7 +29,8 @@ class Calls(Patterns):
         word = self.take().value.upper()
         if word == "COLLECT":
             raise not_offered("COLLECT {")
-        return f"{word} {self.expect('{')} {self.matches()} {self.expect('}')}"
+        with self.inner():
+            return f"{word} {self.expect('{')} {self.matches()} {self.expect('}')}"
 
     def call(self) -> str | None:
         """A function that is offered; None where no function is called."""
@@ -53,20 +54,41 @@ class Calls(Patterns):
     def _called(self, name: str) -> str:
         """The call, whose opening bracket is behind us."""
         if name in QUANTIFIERS:
-            listed = f"{self.variable()} {self.expect_words('in')} {self.expression()}"
-            return f"{name}({listed} {self.expect_words('where')} {self.expression()}{self.expect(')')}"
-        if name in ("size", "exists") and self.is_pattern():
-            word = "COUNT" if name == "size" else "EXISTS"
-            pattern = self.chain()
+            listed, element = self.listed()
+            with self.inner():
+                self.kinds[element] = "any"
+                return f"{name}({listed} {self.expect_words('where')} {self.expression()}{self.expect(')')}"
+        if name == "size" and self.is_pattern():
+            raise not_offered("size()")
+        if name == "exists" and self.is_pattern():
+            pattern = self.condition()
             self.expect(")")
-            return f"{word} {{ {pattern} }}"
+            return f"EXISTS {{ {pattern} }}"
         if name == "range":
             return f"range({self._bounds()}{self.expect(')')}"
-        if name == "count" and self.took_symbol("*"):
-            return f"count(*{self.expect(')')}"
-        distinct = "DISTINCT " if self.took_words("distinct") else ""
-        called = f"{name}({distinct}{self.expressions(')')}{self.expect(')')}"
+        if name in AGGREGATES:
+            return self._aggregate(name)
+        begin = self.at
+        called = f"{name}({self.expressions(')')}"
+        kind = self.kind(begin, self.at) if self.at > begin else "any"
+        if kind not in ("any", *ARGUMENTS.get(name, (kind,))):
+            self.breaks("argument", name=f"{name}()", was=kind)
+        called += self.expect(")")
         return {"labels": self._own_labels, "keys": self._own_keys}.get(name, str)(called)
+
+    def _aggregate(self, name: str) -> str:
+        if not self.aggregates:
+            self.breaks("aggregate", name=f"{name}()")
+        self.aggregates, self.aggregated = False, True
+        distinct = "DISTINCT " if self.took_words("distinct") else ""
+        of = "*" if name == "count" and self.took_symbol("*") else self.expressions(")")
+        self.aggregates = True
+        return f"{name}({distinct}{of}{self.expect(')')}"
+
+    def listed(self) -> tuple[str, str]:
+        """`x IN list`, and x."""
+        element = self.variable()
+        return f"{element} {self.expect_words('in')} {self.expression()}", element
 
     def _own_labels(self, labels: str) -> str:
         """The labels without the one that tells graphs apart."""
@@ -78,7 +100,8 @@ class Calls(Patterns):
             return keys
         added = ", ".join(map(self.parameter, sorted(self.reserved)))
         prefix, nothing = self.parameter(RESERVED_PREFIX), self.parameter("")
-        return f"[gw_k IN {keys} WHERE NOT gw_k IN [{added}] | replace(gw_k, {prefix}, {nothing})]"
+        # In round brackets: after IN the engine reads nothing in square ones but a plain list.
+        return f"([gw_k IN {keys} WHERE NOT gw_k IN [{added}] | replace(gw_k, {prefix}, {nothing})])"
 
     def _bounds(self) -> str:
         """The numbers of a range: small ones, or what size and length say of something that is there."""

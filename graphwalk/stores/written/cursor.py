@@ -14,14 +14,15 @@ class Cursor:
     """Reads tokens from left to right; every method that reads a part returns that part as Cypher for the store.
 
     `scope` is the label that tells the graph from others, None where it is alone; `reserved` are property names
-    that the store keeps under others.
+    that the store keeps under others. `cut`: the store ends paths without a bound early.
     """
 
-    def __init__(self, query: str, names: Names, scope: str | None, reserved: frozenset[str]) -> None:
+    def __init__(self, query: str, names: Names, scope: str | None, reserved: frozenset[str], cut: bool) -> None:
         self.query = query
         self.names = names
         self.scope = scope
         self.reserved = reserved
+        self.cut = cut
         self.tokens, self.partner = read_tokens(query)
         self.at = 0
         self.parameters: dict[str, str] = {}
@@ -119,5 +120,5 @@ class Cursor:
 
     def parameter(self, value: str) -> str:
         """A text as a parameter; the same text is the same parameter, so that equal expressions stay equal."""
-        name = self.parameters.setdefault(value, f"gw_{len(self.parameters)}")
+        name = self.parameters.setdefault(value, f"gw_t{len(self.parameters)}")
         return f"${name}"
