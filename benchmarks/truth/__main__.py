@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import metadata
+from pathlib import Path
 
 from benchmarks.truth.graph_tasks import Count, graph_tasks
 from benchmarks.truth.page import PAGE, write_page
@@ -15,11 +16,13 @@ from benchmarks.truth.tck import failures, judged, played, table, tck_jar
 from benchmarks.truth.tck_engines import Kglite, Neo4j
 from benchmarks.truth.tck_play import Outcome
 from benchmarks.truth.tck_scenarios import ARTIFACT
+from benchmarks.truth.tck_written import Written, fates, written_table
 from graphwalk import database
 from graphwalk.database.releases import RELEASES
 from graphwalk.environment import Environment, read_environment
 
-_RELEASE = "5.26"
+Outcomes = Mapping[str, Sequence[Outcome]]
+"""Of all scenarios, by engine."""
 
 
 def main() -> int:
@@ -29,24 +32,34 @@ def main() -> int:
     print("reasoning-gym …", flush=True)
     counts = list(graph_tasks())
     print("openCypher TCK …", flush=True)
-    jar = tck_jar()
-    with neo4j_environment() as environment:
-        outcomes = {"kglite": played(Kglite(), jar), "neo4j": played(Neo4j(environment), jar)}
-    wrong = [*_wrong(found, counts), *_unjudged(outcomes)]
-    write_page("\n".join([*_tck(outcomes), *_targets(found), *_graph_tasks(counts)]))
+    plainly, written = _tck_outcomes(tck_jar())
+    wrong = [*_wrong(found, counts), *_unjudged(plainly), *_different(plainly, written)]
+    write_page("\n".join([*_tck(plainly, written), *_targets(found), *_graph_tasks(counts)]))
     print(f"{PAGE.name} written, {time.perf_counter() - started:.0f} s")
     for line in wrong:
         print(f"differs: {line}")
     return 1 if wrong else 0
 
 
+def _tck_outcomes(jar: Path) -> tuple[Outcomes, Outcomes]:
+    """By engine: the scenarios as they are, and with their queries read and written anew."""
+    plainly, written = {"kglite": played(Kglite(), jar)}, {"kglite": played(Written(Kglite()), jar)}
+    for release in RELEASES:
+        print(f"openCypher TCK on Neo4j {release} …", flush=True)
+        with neo4j_environment(release) as environment:
+            name = f"neo4j {release}"
+            plainly[name] = played(Neo4j(environment, name), jar)
+            written[name] = played(Written(Neo4j(environment, name)), jar)
+    return plainly, written
+
+
 @contextmanager
-def neo4j_environment() -> Iterator[Environment]:
+def neo4j_environment(release: str) -> Iterator[Environment]:
     """A Neo4j for the length of a `with`: a throw-away server of the jars. TCK scenarios empty the database, so that
     NEO4J_URI is not used."""
     with tempfile.TemporaryDirectory(prefix="graphwalk-truth-") as home:
         environment = Environment({**read_environment().variables, "GRAPHWALK_HOME": home})
-        server = database.up(environment, with_="jars", release=_RELEASE, port=None, heap="512m", conf={})
+        server = database.up(environment, with_="jars", release=release, port=None, heap="512m", conf={})
         try:
             yield Environment({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password})
         finally:
@@ -59,19 +72,26 @@ def _wrong(found: dict[str, Found], counts: Sequence[Count]) -> Iterator[str]:
     yield from (f"{c.what}, {c.judge}: {c.number - c.right} of {c.number}" for c in counts if c.right < c.number)
 
 
-def _unjudged(outcomes: Mapping[str, Sequence[Outcome]]) -> Iterator[str]:
+def _unjudged(outcomes: Outcomes) -> Iterator[str]:
     for engine, played_ones in outcomes.items():
         for outcome in judged(engine, played_ones).get(None, []):
             yield f"{engine}, not judged: {outcome.scenario.title}: {outcome.detail}"
 
 
-def _tck(outcomes: Mapping[str, Sequence[Outcome]]) -> Iterator[str]:
-    kglite = metadata.version("kglite")
-    yield f"### openCypher TCK\n\n{ARTIFACT} on kglite {kglite} and Neo4j {RELEASES[_RELEASE].version}.\n"
-    yield from table(outcomes)
+def _different(plainly: Outcomes, written: Outcomes) -> Iterator[str]:
+    for engine in plainly:
+        for outcome in fates(plainly[engine], written[engine])["different"]:
+            yield f"{engine}, otherwise when written anew: {outcome.scenario.title}: {outcome.detail}"
+
+
+def _tck(plainly: Outcomes, written: Outcomes) -> Iterator[str]:
+    versions = " and ".join(release.version for release in RELEASES.values())
+    yield f"### openCypher TCK\n\n{ARTIFACT} on kglite {metadata.version('kglite')} and Neo4j {versions}.\n"
+    yield from table(plainly)
     yield "\nFailures, by feature and number of the scenario, and what they mean for us:\n"
-    for engine, found in outcomes.items():
+    for engine, found in plainly.items():
         yield from failures(engine, found)
+    yield from written_table(plainly, written)
 
 
 def _targets(found: dict[str, Found]) -> Iterator[str]:

@@ -30,7 +30,7 @@ class Judgement:
 
     def fits(self, engine: str, outcome: Outcome) -> bool:
         named = "*" in self.features or outcome.scenario.feature in self.features
-        return self.engine == engine and named and re.search(self.came, outcome.detail) is not None
+        return engine.startswith(self.engine) and named and re.search(self.came, outcome.detail) is not None
 
 
 def judgements() -> list[Judgement]:

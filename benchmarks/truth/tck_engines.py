@@ -1,6 +1,7 @@
 """The two engines as the TCK needs them: an empty graph, queries that may write, results as plain values."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -10,12 +11,22 @@ from neo4j.graph import Node, Path, Relationship
 
 from benchmarks.truth.tck_values import node, path, relationship
 from graphwalk.environment import Environment
-from graphwalk.stores.cypher import RESERVED_PREFIX
-from graphwalk.stores.embedded_names import RESERVED
+from graphwalk.stores.cypher import RESERVED_PREFIX, UNSCOPED, Dialect
+from graphwalk.stores.embedded_names import RESERVED, STORED, EmbeddedDialect, names_of
+from graphwalk.types.graph import PropertyGraph
 
 Table = tuple[list[str], list[list[Any]]]
 """Columns, and rows in their order."""
 _SECONDS = 20.0
+SCOPE = "gw_tck"
+_COUNTS = {"nodes": "MATCH (n) RETURN count(n) AS n", "relationships": "MATCH ()-[r]->() RETURN count(r) AS n"}
+_CROWD = (
+    "MATCH (n) CREATE (m:$(labels(n))) SET m += properties(n), m.gw_copied = elementId(n)",
+    "MATCH (a)-[r]->(b) MATCH (c {gw_copied: elementId(a)}), (d {gw_copied: elementId(b)}) "
+    "CREATE (c)-[s:$(type(r))]->(d) SET s += properties(r)",
+    f"MATCH (n) WHERE n.gw_copied IS NULL SET n:{SCOPE}",
+    "CREATE (:GraphWalkLoad {key: 'GraphWalkLoad', scope: 'gw_canary'})",
+)
 
 
 class RefusedError(Exception):
@@ -29,7 +40,17 @@ class Engine(Protocol):
         """An empty graph."""
         ...
 
-    def run(self, query: str, parameters: Mapping[str, Any]) -> Table: ...
+    def run(self, query: str, parameters: Mapping[str, Any]) -> Table:
+        """What a query of the engine's own dialect returns. RefusedError where it refuses."""
+        ...
+
+    def ask(self, query: str, parameters: Mapping[str, Any]) -> Table:
+        """What the query that a scenario is about returns. RefusedError where it is refused."""
+        ...
+
+    def counts(self) -> dict[str, int]:
+        """Of nodes and relationships."""
+        ...
 
     def adapted(self, text: str) -> str:
         """A query, or a cell of a table, in the names that this engine is used with."""
@@ -38,10 +59,43 @@ class Engine(Protocol):
     def close(self) -> None: ...
 
 
-class Kglite:
+class RealEngine(ABC):
+    """An engine that is asked directly."""
+
+    name: str
+    dialect: Dialect = UNSCOPED
+    """How our store writes names for it."""
+    cut = False
+    """Whether paths without a bound end early."""
+
+    @abstractmethod
+    def run(self, query: str, parameters: Mapping[str, Any]) -> Table: ...
+
+    @abstractmethod
+    def adapted(self, text: str) -> str: ...
+
+    def ask(self, query: str, parameters: Mapping[str, Any]) -> Table:
+        return self.run(self.adapted(query), parameters)
+
+    def stored_names(self, query: str) -> dict[str, Any]:
+        """The parameter by which a query finds the names that properties are kept under, where it needs it."""
+        dialect = self.dialect
+        return {STORED: dialect.stored_names} if isinstance(dialect, EmbeddedDialect) and f"${STORED}" in query else {}
+
+    def counts(self) -> dict[str, int]:
+        return {name: self.run(query, {})[1][0][0] for name, query in _COUNTS.items()}
+
+    def crowd(self) -> None:  # noqa: B027 - most engines have nothing to do
+        """Where the graph need not be alone: label its nodes with `scope`, and put a copy of it and an entry of the
+        ledger of loads beside it."""
+
+
+class Kglite(RealEngine):
     """The embedded engine, used as our store uses it: property names that it reserves are stored under others."""
 
     name = "kglite"
+    cut = True
+    dialect = names_of(PropertyGraph.from_rows([], []), False)
     _NAMES = re.compile(rf"(?<!\$)\b({'|'.join(sorted(RESERVED))})\b(?!\s*\()")
 
     def __init__(self) -> None:
@@ -69,10 +123,11 @@ class Kglite:
         self.clear()
 
 
-class Neo4j:
-    name = "neo4j"
+class Neo4j(RealEngine):
+    dialect = Dialect(SCOPE)
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: Environment, name: str) -> None:
+        self.name = name
         account = (environment.neo4j_username, environment.neo4j_password or "")
         self._driver = neo4j.GraphDatabase.driver(
             environment.neo4j_uri or "", auth=account, notifications_min_severity="OFF"
@@ -81,6 +136,10 @@ class Neo4j:
 
     def clear(self) -> None:
         self.run("MATCH (n) DETACH DELETE n", {})
+
+    def crowd(self) -> None:
+        for query in _CROWD:
+            self.run(query, {})
 
     def run(self, query: str, parameters: Mapping[str, Any]) -> Table:
         try:
@@ -119,7 +178,7 @@ def _from_kglite(value: Any) -> Any:
 
 def _from_neo4j(value: Any) -> Any:
     if isinstance(value, Node):
-        return node(list(value.labels), {n: _from_neo4j(v) for n, v in value.items()})
+        return node([label for label in value.labels if label != SCOPE], {n: _from_neo4j(v) for n, v in value.items()})
     if isinstance(value, Relationship):
         return relationship(value.type, {n: _from_neo4j(v) for n, v in value.items()})
     if isinstance(value, Path):

@@ -12,7 +12,6 @@ from benchmarks.truth.tck_values import plain, read_value
 
 Verdict = Literal["passed", "failed", "not applicable"]
 _GRAPH = re.compile(r"the (\S+) graph")
-_COUNTS = {"nodes": "MATCH (n) RETURN count(n) AS n", "relationships": "MATCH ()-[r]->() RETURN count(r) AS n"}
 _TIMES = re.compile(r"\b(date|time|localtime|localdatetime|datetime|duration)\s*\(")
 _LONGEST = 160
 
@@ -85,9 +84,9 @@ class _Play:
             raise _OutOfReachError("its graph cannot be made") from error
 
     def _ask(self, query: str) -> None:
-        self._before = self._counts()
+        self._before = self._engine.counts()
         try:
-            self._table, self._refusal = self._engine.run(self._engine.adapted(query), self._parameters), ""
+            self._table, self._refusal = self._engine.ask(query, self._parameters), ""
         except RefusedError as error:
             self._table, self._refusal = None, str(error)
 
@@ -113,13 +112,10 @@ class _Play:
         """Nodes and relationships that came or went, net; none named: none."""
         if self._table is None:
             return
-        wanted = Counter(dict.fromkeys(_COUNTS, 0))
+        wanted = Counter[str]()
         for what, number in table:
             wanted[what[1:]] += int(number) if what[0] == "+" else -int(number)
-        after = self._counts()
-        for name in _COUNTS:
-            if after[name] - self._before[name] != wanted[name]:
-                raise _FailedError(f"{name}: {self._before[name]} before, {after[name]} after")
-
-    def _counts(self) -> dict[str, int]:
-        return {name: self._engine.run(query, {})[1][0][0] for name, query in _COUNTS.items()}
+        after = self._engine.counts()
+        for name, before in self._before.items():
+            if after[name] - before != wanted[name]:
+                raise _FailedError(f"{name}: {before} before, {after[name]} after")

@@ -32,8 +32,9 @@ class Sight:
     def as_text(self) -> str:
         if self.points is None:
             return "No difference between players can be shown: all tasks are on one graph."
+        points = f"{self.points:.{0 if self.points >= 10 else 1}f}"
         return (
-            f"Can show differences of {self.points:.0f} points between two players, accuracies being near 50 % "
+            f"Can show differences of {points} points between two players, accuracies being near 50 % "
             f"({self.graphs} graphs × {self.tasks_per_graph} tasks × {self.repeats}; power 80 %): graphwalk power"
         )
 

@@ -132,6 +132,10 @@ class Dialect:
         """A stored relationship type as the graph has it."""
         return type_
 
+    def property_named(self, expression: str) -> str:
+        """The stored name of the property that an expression of a query names."""
+        return expression
+
     def own_keys(self, keys: str) -> str:
         """A list of stored property names as the graph has them."""
         return keys

@@ -13,7 +13,7 @@ from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, QueryLimitError, StoreError
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.stores.embedded_filling import REFUSALS, Results, filled_engine
-from graphwalk.stores.embedded_names import HIDDEN, NAMES, RESERVED, EmbeddedDialect
+from graphwalk.stores.embedded_names import HIDDEN, NAMES, RESERVED, STORED, EmbeddedDialect
 from graphwalk.stores.encoding import Encoding
 from graphwalk.stores.engine_process import EngineProcess
 from graphwalk.stores.schema_queries import Form, has_lists, read_schema
@@ -98,14 +98,17 @@ class EmbeddedStore:
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
         """See `OpenToQueries`. The engine does not bound its memory, so that such queries run in another process."""
-        asked = translate(query, await self.schema(), self._dialect)
+        asked = translate(query, await self.schema(), self._dialect, cut=True)
         engine = self._loaded()
         if self._process is None:
             self._process = EngineProcess(engine.to_bytes())
         parameters = self._encoding.parameters(asked.parameters)
         if f"${NAMES}" in asked.cypher:
             parameters[NAMES] = dict(self._dialect.true_names)
-        found, total = await asyncio.to_thread(self._process.ask, asked.cypher, parameters, seconds, rows)
+        if f"${STORED}" in asked.cypher:
+            parameters[STORED] = self._dialect.stored_names
+        with asked.told():
+            found, total = await asyncio.to_thread(self._process.ask, asked.cypher, parameters, seconds, rows)
         named = [{asked.columns.get(name, name): value for name, value in row.items()} for row in found]
         return Asked([{n: shown(self._results.own(v)) for n, v in row.items()} for row in named], total, asked.ordered)
 

@@ -17,6 +17,8 @@ The engine keeps an index for the first label of a node alone; others it looks t
 HIDDEN = frozenset({NODE, NO_LABEL})
 NAMES = "gw_names"
 """The parameter of a model's own query that holds the way back from stored names."""
+STORED = "gw_stored"
+"""The one that holds the way there."""
 _PLAIN = re.compile(r"[A-Za-z_`][A-Za-z0-9_ .`()/-]*")
 """All characters were tried; others are refused in patterns, in back-ticks too."""
 
@@ -67,6 +69,14 @@ class EmbeddedDialect(Dialect):
 
     def own_type(self, type_: str) -> str:
         return f"coalesce(${NAMES}[{type_}], {type_})" if self.types else type_
+
+    def property_named(self, expression: str) -> str:
+        return f"coalesce(${STORED}[{expression}], {expression})"
+
+    @property
+    def stored_names(self) -> dict[str, str]:
+        """Name of a property → the one that it is kept under, where that is another."""
+        return {name: RESERVED_PREFIX + name for name in RESERVED} | dict(self.properties)
 
     def own_keys(self, keys: str) -> str:
         added = ", ".join(f"'{name}'" for name in sorted(RESERVED))

@@ -2,6 +2,7 @@
 
 import json
 import time
+from itertools import pairwise
 
 import pytest
 
@@ -14,7 +15,7 @@ from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.tool import load_tools
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
-from graphwalk.types.graph import PropertyGraph
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 SECONDS = 2.0
 
@@ -72,6 +73,29 @@ async def test_a_bomb_ends_in_time_and_the_next_query_is_answered(ask: Asker, qu
     assert result.error in ("timeout", "too_large", "query_error")
     assert time.monotonic() - started < SECONDS + 15
     assert (await ask("RETURN 1 AS one")).rows == 1
+
+
+async def test_what_a_server_fails_on_is_the_querys_fault_and_ends_no_episode(ask: Asker) -> None:
+    here = await ask("MATCH (a) MATCH p = shortestPath((a)-[*]-(a)) RETURN length(p) AS n")
+    assert here.error in (None, "query_error")
+    deep = await ask("RETURN " + "NOT (" * 15 + "true" + ")" * 15 + " AND true" * 300 + " AS x")
+    assert deep.error in (None, "query_error")
+    assert (await ask("RETURN 1 AS one")).rows == 1
+
+
+async def test_a_path_without_a_bound_is_walked_to_its_end(any_database: Database) -> None:
+    """The embedded engine by itself ends it after ten relationships."""
+    keys = [f"k{i}" for i in range(25)]
+    chain = PropertyGraph.from_rows(
+        [Node(key, "Link", {}) for key in keys],
+        [Relationship("NEXT", a, b, {}) for a, b in pairwise(keys)],
+    )
+    store = await any_database.load(chain)
+    for query in (
+        "MATCH (a {key: 'k0'})-[*]->(b) RETURN count(b) AS n",
+        "MATCH ({key: 'k0'})-[:NEXT*1..]->() RETURN count(*) AS n",
+    ):
+        assert (await store.ask(query, seconds=5.0, rows=9)).rows == [{"n": 24}]
 
 
 async def test_mistakes_are_told_in_words(ask: Asker) -> None:

@@ -7,8 +7,9 @@ from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavaila
 from graphwalk.errors import QueryLimitError, StoreError
 from graphwalk.stores.written.refusal import QueryRefused
 
-_PLACE = re.compile(r"\s*\(line \d+, column \d+.*\)")
 SLOW = "ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120"
+_AT_FAULT = re.compile(r"Neo\.ClientError\.Statement\..*|Neo\.DatabaseError\.(Statement\..*|General\.UnknownError)")
+"""Codes of a query that cannot be run: the planner or the run of a query of a model's own fails on it each time."""
 _START = "graphwalk db up   (or set NEO4J_URI to a running server)"
 
 
@@ -23,15 +24,9 @@ def query_refused(error: BaseException, seconds: float) -> QueryRefused | None:
         return QueryRefused("timeout", "query_timeout", seconds=seconds)
     if any(reason in code for reason in _TOO_LARGE):
         return QueryRefused("too_large", "query_too_large")
-    if isinstance(error, Neo4jError) and code.startswith("Neo.ClientError.Statement"):
-        return QueryRefused("query_error", "query_error", problem=_problem(error))
+    if isinstance(error, Neo4jError) and _AT_FAULT.fullmatch(code):
+        return QueryRefused("query_error", "query_error", problem=error.message or code)
     return None
-
-
-def _problem(error: Neo4jError) -> str:
-    """The server's words without the query, which is not the one that the model wrote."""
-    first = (error.message or "").strip().splitlines()[0]
-    return _PLACE.sub("", first).strip()
 
 
 def may_pass(error: Exception) -> bool:

@@ -210,7 +210,8 @@ class Neo4jStore:
         """See `OpenToQueries`. Every node pattern is confined to this graph, and every node that comes back checked."""
         asked = translate(query, await self.schema(), self._dialect)
         parameters = self._kept.encoding.parameters(asked.parameters)
-        found = await self._connection.ask(asked.cypher, parameters, seconds, rows + 1)
+        with asked.told():
+            found = await self._connection.ask(asked.cypher, parameters, seconds, rows + 1)
         named = [
             {asked.columns.get(n, n): shown(self._own(own(v, self.scope))) for n, v in zip(names, values, strict=True)}
             for names, values in found[:rows]

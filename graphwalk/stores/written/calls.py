@@ -4,7 +4,7 @@ from abc import abstractmethod
 
 from graphwalk.stores.written.patterns import Patterns
 from graphwalk.stores.written.refusal import QueryRefused, not_offered
-from graphwalk.stores.written.words import FUNCTIONS, LARGEST_RANGE, QUANTIFIERS, SUBQUERIES
+from graphwalk.stores.written.words import AGGREGATES, ARGUMENTS, FUNCTIONS, LARGEST_RANGE, QUANTIFIERS, SUBQUERIES
 
 
 class Calls(Patterns):
@@ -28,7 +28,8 @@ class Calls(Patterns):
         word = self.take().value.upper()
         if word == "COLLECT":
             raise not_offered("COLLECT {")
-        return f"{word} {self.expect('{')} {self.matches()} {self.expect('}')}"
+        with self.inner():
+            return f"{word} {self.expect('{')} {self.matches()} {self.expect('}')}"
 
     def call(self) -> str | None:
         """A function that is offered; None where no function is called."""
@@ -52,21 +53,42 @@ class Calls(Patterns):
     def _called(self, name: str) -> str:
         """The call, whose opening bracket is behind us."""
         if name in QUANTIFIERS:
-            listed = f"{self.variable()} {self.expect_words('in')} {self.expression()}"
-            return f"{name}({listed} {self.expect_words('where')} {self.expression()}{self.expect(')')}"
-        if name in ("size", "exists") and self.is_pattern():
-            word = "COUNT" if name == "size" else "EXISTS"
-            pattern = self.chain()
+            listed, element = self.listed()
+            with self.inner():
+                self.kinds[element] = "any"
+                return f"{name}({listed} {self.expect_words('where')} {self.expression()}{self.expect(')')}"
+        if name == "size" and self.is_pattern():
+            raise not_offered("size()")
+        if name == "exists" and self.is_pattern():
+            pattern = self.condition()
             self.expect(")")
-            return f"{word} {{ {pattern} }}"
+            return f"EXISTS {{ {pattern} }}"
         if name == "range":
             return f"range({self._bounds()}{self.expect(')')}"
-        if name == "count" and self.took_symbol("*"):
-            return f"count(*{self.expect(')')}"
-        distinct = "DISTINCT " if self.took_words("distinct") else ""
-        called = f"{name}({distinct}{self.expressions(')')}{self.expect(')')}"
+        if name in AGGREGATES:
+            return self._aggregate(name)
+        begin = self.at
+        called = f"{name}({self.expressions(')')}"
+        kind = self.kind(begin, self.at) if self.at > begin else "any"
+        if kind not in ("any", *ARGUMENTS.get(name, (kind,))):
+            self.breaks("argument", name=f"{name}()", was=kind)
+        called += self.expect(")")
         own = {"labels": self.dialect.own_labels, "type": self.dialect.own_type, "keys": self.dialect.own_keys}
         return own.get(name, str)(called)
+
+    def _aggregate(self, name: str) -> str:
+        if not self.aggregates:
+            self.breaks("aggregate", name=f"{name}()")
+        self.aggregates, self.aggregated = False, True
+        distinct = "DISTINCT " if self.took_words("distinct") else ""
+        of = "*" if name == "count" and self.took_symbol("*") else self.expressions(")")
+        self.aggregates = True
+        return f"{name}({distinct}{of}{self.expect(')')}"
+
+    def listed(self) -> tuple[str, str]:
+        """`x IN list`, and x."""
+        element = self.variable()
+        return f"{element} {self.expect_words('in')} {self.expression()}", element
 
     def _bounds(self) -> str:
         """The numbers of a range: small ones, or what size and length say of something that is there."""

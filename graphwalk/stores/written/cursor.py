@@ -13,13 +13,14 @@ from graphwalk.stores.written.words import CLAUSES, LEFT_OUT, WRITES
 class Cursor:
     """Reads tokens from left to right; every method that reads a part returns that part as Cypher for the store.
 
-    `dialect` is how the store writes the names of the graph.
+    `dialect` is how the store writes the names of the graph. `cut`: it ends paths without a bound early.
     """
 
-    def __init__(self, query: str, names: Names, dialect: Dialect) -> None:
+    def __init__(self, query: str, names: Names, dialect: Dialect, cut: bool) -> None:
         self.query = query
         self.names = names
         self.dialect = dialect
+        self.cut = cut
         self.tokens, self.partner = read_tokens(query)
         self.at = 0
         self.parameters: dict[str, str] = {}
@@ -117,5 +118,5 @@ class Cursor:
 
     def parameter(self, value: str) -> str:
         """A text as a parameter; the same text is the same parameter, so that equal expressions stay equal."""
-        name = self.parameters.setdefault(value, f"gw_{len(self.parameters)}")
+        name = self.parameters.setdefault(value, f"gw_t{len(self.parameters)}")
         return f"${name}"

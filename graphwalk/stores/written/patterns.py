@@ -2,11 +2,15 @@
 
 from abc import abstractmethod
 
-from graphwalk.stores.written.cursor import Cursor
+from graphwalk.stores.written.bindings import Bindings
 from graphwalk.stores.written.refusal import not_offered
+from graphwalk.stores.written.words import LONGEST_PATH
 
 
-class Patterns(Cursor):
+class Patterns(Bindings):
+    chained = (0, 0)
+    """The tokens of the chain that was read last: the first, and the one behind it."""
+
     @abstractmethod
     def expression(self) -> str: ...
 
@@ -20,7 +24,9 @@ class Patterns(Cursor):
         """One path, named or not."""
         named = ""
         if self.here.kind in ("name", "quoted") and self.is_symbol("=", steps=1):
-            named = f"{self.variable()} {self.expect('=')} "
+            name = self.variable()
+            self.bind(name, "path")
+            named = f"{name} {self.expect('=')} "
         for function in ("shortestPath", "allShortestPaths"):
             if self.took_words(function.lower()):
                 self.expect("(")
@@ -33,13 +39,20 @@ class Patterns(Cursor):
             if self.is_symbol("("):
                 raise not_offered("((")
             self.refuse()
+        begin = self.at
         found = self.node()
         while self.is_relationship():
             found += self.relationship()
             found += self.node()
         if self.is_symbol("{", "+", "*") and found.endswith(")"):
             raise not_offered("((")
+        self.chained = begin, self.at
         return found
+
+    def condition(self) -> str:
+        """A chain that is true or false, and brings no variables."""
+        with self.known_only():
+            return self.chain()
 
     def is_pattern(self) -> bool:
         """True where a bracket opens the first node of a chain, and not an expression."""
@@ -54,17 +67,25 @@ class Patterns(Cursor):
         """`(a:Film {key: 'f7'})` with the label of the graph added."""
         self.expect("(")
         found = self._optional_variable()
+        if found:
+            self.bind(found, "node")
         found += self.dialect.confined(*(self._labels() if self.took_symbol(":") else ("", True)))
         found += self._conditions()
         return f"({found}{self.expect(')')}"
 
     def relationship(self) -> str:
-        found = "<" if self.took_symbol("<") else ""
-        found += self.expect("-")
+        back = self.took_symbol("<")
+        found = self.expect("-")
         if self.took_symbol("["):
-            found += f"[{self._optional_variable()}{self._types()}{self._hops()}{self._conditions()}{self.expect(']')}"
+            name, types, hops = self._optional_variable(), self._types(), self._hops()
+            if name:
+                self.bind(name, "list" if hops else "relationship")
+            found += f"[{name}{types}{hops}{self._conditions()}{self.expect(']')}"
         found += self.expect("-")
-        return found + (">" if self.took_symbol(">") else "")
+        forth = self.took_symbol(">")
+        if back and forth:  # either direction, which not every engine reads
+            return found
+        return ("<" if back else "") + found + (">" if forth else "")
 
     def label_predicate(self) -> str:
         """What stands behind the colon in `a:Film|Person`, as a condition."""
@@ -93,6 +114,11 @@ class Patterns(Cursor):
 
     def _labels(self) -> tuple[str, bool]:
         """A label expression, and whether it is plain: names that must all be there."""
+        if self.is_symbol("(") and not self.is_symbol("|", "&", ":", steps=self.partner[self.at] + 1 - self.at):
+            self.take()
+            found = self._labels()
+            self.expect(")")
+            return found
         choices = [self._all_labels()]
         while self.took_symbol("|"):
             self.took_symbol(":")
@@ -126,10 +152,12 @@ class Patterns(Cursor):
         return self.dialect.type(self.names.check_type(self.name()))
 
     def _hops(self) -> str:
-        """`*`, `*2`, `*1..3`: without a highest number it is bounded by time alone."""
+        """`*`, `*2`, `*1..3`: without a highest number it is bounded by time alone, on every store."""
         if not self.took_symbol("*"):
             return ""
-        found = "*" + (self.take().value if self.here.kind == "number" else "")
-        if self.took_symbol(".."):
-            found += ".." + (self.take().value if self.here.kind == "number" else "")
-        return found
+        least = self.take().value if self.here.kind == "number" else ""
+        if least and not self.took_symbol(".."):
+            return f"*{least}"
+        self.took_symbol("..")
+        most = self.take().value if self.here.kind == "number" else (str(LONGEST_PATH) if self.cut else "")
+        return f"*{least}..{most}" if least or most else "*"

@@ -14,6 +14,15 @@ FUNCTIONS = frozenset(
         *("abs", "ceil", "floor", "round", "sign", "sqrt"),
     }
 )
+AGGREGATES = frozenset({"avg", "collect", "count", "max", "min", "sum"})
+ARGUMENTS = {
+    **dict.fromkeys(("nodes", "relationships", "length"), ("path",)),
+    **dict.fromkeys(("type", "startnode", "endnode"), ("relationship",)),
+    **dict.fromkeys(("keys", "properties"), ("node", "relationship", "map")),
+    "labels": ("node",),
+    "size": ("list", "text"),
+}
+"""Functions that take one kind of thing only."""
 QUANTIFIERS = frozenset({"all", "any", "none", "single"})
 SUBQUERIES = frozenset({"exists", "count", "collect"})
 CLAUSES = frozenset({"match", "optional", "where", "with", "unwind", "return", "union", "order", "skip", "limit"})
@@ -25,5 +34,9 @@ DEEPEST = 20
 """Brackets within brackets."""
 LARGEST_RANGE = 10_000
 """Numbers that a range may have: lists of any length need no data, and fill the memory of a server."""
+DEEPEST_EXPRESSION = 30
+"""Expressions within expressions: CASE needs no brackets."""
+LONGEST_PATH = 1_000_000
+"""Stands for no bound where the engine would end a path without one: more relationships than a graph has."""
 MOST_SUMS = 16
 """Additions in one query: a text or list that is added to itself doubles each time."""
