@@ -36,6 +36,8 @@ class Load:
     owner: str
     kept: bool
     created: datetime
+    touched: datetime
+    """When it was last loaded, or found there by somebody who wanted to load it."""
     expired: bool
 
     @property
@@ -176,6 +178,7 @@ def _load(row: dict[str, Any]) -> Load:
         load["owner"],
         load["kept"],
         datetime.fromtimestamp(load["created"] / 1000, UTC),
+        datetime.fromtimestamp(load.get("touched", load["created"]) / 1000, UTC),
         load["expires"] < row["now"],
     )
 
