@@ -8,6 +8,7 @@ import typer
 
 from graphwalk.asynchronous import Interrupted
 from graphwalk.cli import (
+    ask,
     compare,
     database,
     doctor,
@@ -37,6 +38,7 @@ app = typer.Typer(
 )
 app.command("init")(init.init)
 app.command("run")(run.run)
+app.command("ask")(ask.ask)
 app.command("resume")(run.resume)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)

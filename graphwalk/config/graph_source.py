@@ -11,7 +11,8 @@ from graphwalk.config.strict import Strict
 class GraphSource(Strict):
     """A graph that was not generated: `{file: movies.graphml}` or `{neo4j: movies}`, the name of a database.
 
-    `{loaded: gw_3f2a90c1d77e}` is a graph that `graphwalk db load` left in Neo4j, by its label. `labels` and `relationship_types` keep what has one of these; None keeps all.
+    `{loaded: gw_3f2a90c1d77e}` is a graph that `graphwalk db load` left in Neo4j, by its label. `labels` and
+    `relationship_types` keep what has one of these; None keeps all.
     """
 
     file: Path | None = None
