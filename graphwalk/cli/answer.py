@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import Any
 
 from rich.text import Text
 
@@ -13,16 +12,12 @@ from graphwalk.files import write_whole
 from graphwalk.report.formats import dollars
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runner.answer import Answer
 from graphwalk.runner.asking import Watcher
-from graphwalk.stores.sources import OpenedGraph
-from graphwalk.suites.ask.browser import browser_cypher
-from graphwalk.suites.ask.pictures.pictures import evidence_in
-from graphwalk.suites.ask.pictures.svg import evidence_svg
-from graphwalk.suites.ask.pictures.terminal import evidence_table, step_lines
-from graphwalk.suites.ask.steps import step_of, steps_of
+from graphwalk.suites.ask.pictures.terminal import evidence_table, step_shown
+from graphwalk.suites.ask.steps import step_of
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import ExitStatus, ToolResult
-from graphwalk.types.wire import to_dict
 
 _NO_SCORE, _STORE = 4, 3
 
@@ -43,8 +38,7 @@ class Teller(Watcher):
         beside, self._beside = self._beside, None
         self._calls += 1
         if not self._json:
-            for line in step_lines(self._calls, step_of(result, beside)):
-                stderr().print(line, soft_wrap=False)
+            stderr().print(step_shown(self._calls, step_of(result, beside)), soft_wrap=False)
 
     @contextmanager
     def waiting(self, model: str) -> Iterator[None]:
@@ -54,44 +48,26 @@ class Teller(Watcher):
         with stderr().status(f"{printable(model)} …") if moving else nullcontext():
             yield
 
-    def tell(self, result: Result, opened: OpenedGraph) -> None:
+    def tell(self, answer: Answer, graph: str) -> None:
         """The answer of a question, and what it rests on."""
-        evidence = evidence_in(result.as_dict())
-        cypher = browser_cypher(evidence, opened.store)
-        self.exit_code = _exit_code(result)
+        self.exit_code = _exit_code(answer.result)
         if self._svg is not None:
-            drawn = evidence_svg(evidence, result.task["question"])
-            write_whole(self._svg, [drawn.encode("utf-8", "replace").decode()])
+            write_whole(self._svg, [answer.svg().encode("utf-8", "replace").decode()])
         if self._json:
-            data(json.dumps(self._as_dict(result, opened, {**evidence.as_dict(), "cypher": cypher})))
+            run = None if self._log is None else str(self._log.path)
+            data(json.dumps({**answer.as_dict(), "graph": graph, "run": run}))
             return
-        if result.answer is None:
-            say(f"error: no answer ({result.exit_status}): {result.trajectory.error or 'the model said nothing'}")
+        if answer.answer is None:
+            trouble = answer.result.trajectory.error or "the model said nothing"
+            say(f"error: no answer ({answer.exit_status}): {trouble}")
         else:
-            _print(f"\n{result.answer}\n")
-        if evidence.nodes:
-            stdout().print(evidence_table(evidence))
-            _print(f"\nTo see it in Neo4j's browser:\n{cypher}")
+            _print(f"\n{answer.answer}\n")
+        if answer.evidence.nodes:
+            stdout().print(evidence_table(answer.evidence))
+            _print(f"\nTo see it in Neo4j's browser:\n{answer.cypher}")
         if self._svg is not None:
             say(f"drawn in {self._svg}")
-        say(_effort(result))
-
-    def _as_dict(self, result: Result, opened: OpenedGraph, evidence: dict[str, Any]) -> dict[str, Any]:
-        return {
-            "question": result.task["question"],
-            "answer": result.answer,
-            "exit_status": str(result.exit_status),
-            "error": result.trajectory.error,
-            "steps": [step.as_dict() for step in steps_of(result.trajectory)],
-            "evidence": evidence,
-            "grounded": None if result.score is None else result.score["grounded"],
-            "model": result.key.model,
-            "usage": to_dict(result.usage),
-            "cost": result.usage.cost,
-            "seconds": round(result.seconds, 6),
-            "graph": opened.name,
-            "run": None if self._log is None else str(self._log.path),
-        }
+        say(_effort(answer.result))
 
 
 def _exit_code(result: Result) -> int:

@@ -85,20 +85,24 @@ def _check(question: str | None, model: str | None, svg: Path | None, out: Path 
 async def _talk(
     experiment: "Experiment", log: "NewRun | None", teller: "Teller", question: str | None, *, goes_on: bool
 ) -> None:
+    from graphwalk.runner.answer import Answer
     from graphwalk.runner.asking import conversation
     from graphwalk.stores.sources import open_source
+    from graphwalk.suites.ask.suite import world_of
 
     (source,) = experiment.config.suite.graphs
     asked = 0
     async with (
         open_source(source, experiment.environment) as opened,
-        conversation(experiment, opened, log=log, watcher=teller, note=say) as talk,
+        conversation(
+            experiment, opened.store, world_of(source, opened.graph), log=log, watcher=teller, note=say
+        ) as talk,
     ):
         async for line in _questions(question, goes_on):
             asked += 1
             with teller.waiting(experiment.models[0]):
                 result = await talk.ask(line)
-            teller.tell(result, opened)
+            teller.tell(Answer.of(result, opened.store), opened.name)
     if not asked:
         raise ConfigError("there was no question", hint='graphwalk ask "Which …?", or one question a line')
 

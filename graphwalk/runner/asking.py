@@ -1,7 +1,7 @@
 """Questions of people about their own graph, one after the other, each an episode that is logged like any other."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -19,17 +19,16 @@ from graphwalk.runner.manifest import new_manifest
 from graphwalk.runner.plan import LoadedWorld, Plan, PlannedEpisode
 from graphwalk.runner.players import Players
 from graphwalk.runner.resolve import Experiment, resolve
-from graphwalk.stores.sources import OpenedGraph
+from graphwalk.stores.store import GraphStore
 from graphwalk.suites.ask.config import Asked, Exchange
-from graphwalk.suites.ask.suite import world_of
 from graphwalk.suites.ask.task import task_about
-from graphwalk.suites.suite import Opening
+from graphwalk.suites.suite import Opening, World
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 
-ROWS_AT_ONCE = 50
-"""Rows of one tool result on a graph that nobody made for this; more come in pages."""
+FOREIGN: Mapping[str, Any] = {"result_budget": 50}
+"""The agent on a graph that nobody made for this: rows of one tool result; more come in pages."""
 
 
 class Watcher:
@@ -43,26 +42,29 @@ class Watcher:
 
 
 def asking(
-    source: GraphSource,
+    source: GraphSource | None,
     model: str,
     environment: Environment,
     *,
-    questions: Sequence[str],
+    questions: Sequence[str] = (),
     overrides: Sequence[str] = (),
     agent: Mapping[str, Any] | None = None,
     given: Mapping[str, Model] | None = None,
 ) -> Experiment:
-    """What `graphwalk ask` runs. ConfigError for a model that there is not, a missing key, a wrong override."""
+    """What `graphwalk ask` runs; `source`: None where the graph is open already, and nothing is logged.
+
+    ConfigError for a model that there is not, a missing key, a wrong override.
+    """
     data = {
         "name": "ask",
         "suite": {
             "name": "ask",
-            "graphs": [source.model_dump(mode="json", exclude_none=True)],
+            "graphs": [] if source is None else [source.model_dump(mode="json", exclude_none=True)],
             "questions": list(questions),
         },
         "models": [model],
         "agent": {
-            "result_budget": ROWS_AT_ONCE,
+            **FOREIGN,
             "clock": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             **(agent or {}),
         },
@@ -78,11 +80,17 @@ class Conversation:
     """
 
     def __init__(
-        self, experiment: Experiment, world: LoadedWorld, players: Players, log: NewRun | None, watcher: Watcher
+        self,
+        experiment: Experiment,
+        world: LoadedWorld,
+        players: Players,
+        log: NewRun | None,
+        watcher: Watcher,
+        earlier: Sequence[Exchange],
     ) -> None:
         self._experiment, self._world, self._players = experiment, world, players
         self._log, self._watcher = log, watcher
-        self._earlier: list[Exchange] = []
+        self._earlier = list(earlier)
         self._plan = Plan(worlds=[world])
         self._asked: list[Asked] = []
 
@@ -128,22 +136,21 @@ class Conversation:
 @asynccontextmanager
 async def conversation(
     experiment: Experiment,
-    opened: OpenedGraph,
+    store: GraphStore,
+    world: World,
     *,
     log: NewRun | None = None,
     watcher: Watcher | None = None,
+    earlier: Sequence[Exchange] = (),
     note: Callable[[str], object] = lambda text: None,
 ) -> AsyncIterator[Conversation]:
     """A conversation about an opened graph, logged in `log` (None: nowhere). `note` is told of long pauses."""
-    (source,) = experiment.config.suite.graphs
-    world = LoadedWorld(world_of(source, opened.graph), opened.store)
     replies = None if log is None else log.folder.replies_path
+    lock = nullcontext() if log is None else log.folder.lock()
     async with Players(experiment, replies, note=note) as players:
-        if log is None:
-            yield Conversation(experiment, world, players, None, watcher or Watcher())
-        else:
-            with log.folder.lock():
-                yield Conversation(experiment, world, players, log, watcher or Watcher())
+        with lock:
+            loaded = LoadedWorld(world, store)
+            yield Conversation(experiment, loaded, players, log, watcher or Watcher(), earlier)
 
 
 @dataclass(frozen=True)

@@ -29,5 +29,5 @@ class Asked(Strict):
 
 class AskConfig(SuiteConfig):
     name: Literal["ask"] = "ask"
-    graphs: tuple[GraphSource, ...] = Field(min_length=1)
+    graphs: tuple[GraphSource, ...] = ()
     questions: tuple[Asked, ...] = ()

@@ -9,7 +9,7 @@ from graphwalk.report.declared import ResultRecord
 from graphwalk.report.formats import visible
 from graphwalk.suites.ask.evidence import AnswerEvidence, evidence_of
 from graphwalk.suites.ask.pictures.svg import evidence_svg
-from graphwalk.suites.ask.pictures.terminal import evidence_table, step_lines
+from graphwalk.suites.ask.pictures.terminal import evidence_table, step_shown
 from graphwalk.suites.ask.seen import seen_in
 from graphwalk.suites.ask.steps import steps_of
 from graphwalk.types.episode import Trajectory
@@ -35,7 +35,7 @@ class AskPictures:
             evidence = evidence_in(record)
             yield Group(
                 Text(f"{record['model']}: {visible(record['task']['question'])}", style="bold"),
-                *(line for number, step in steps for line in step_lines(number, step)),
+                *(step_shown(number, step) for number, step in steps),
                 Text(_answer(record)),
                 *((evidence_table(evidence),) if evidence.nodes else ()),
                 Text(""),

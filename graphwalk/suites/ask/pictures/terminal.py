@@ -12,41 +12,53 @@ from graphwalk.types.values import Row
 
 if TYPE_CHECKING:
     from rich.table import Table
-    from rich.text import Text
 
 _ROWS = 3
 """Rows of a result that are shown."""
-_INDENT = "   "
+_VALUES = 8
+"""Single values that are shown."""
+_NUMBER = 2
 
 
-def step_lines(number: int, step: Step) -> "Iterator[Text]":
+def step_shown(number: int, step: Step) -> "Table":
     """The thought beside a call, the call, how many rows it found and the first few."""
+    from rich.table import Table
     from rich.text import Text
 
+    shown = Table.grid(padding=(0, 1, 0, 0))
+    shown.add_column(justify="right", width=_NUMBER, style="dim")
+    shown.add_column(overflow="fold")
     noted = step.thought is not None and step.thought == step.result
     if step.thought and not noted:
-        yield Text(f"{_INDENT}“{visible(step.thought)}”", style="italic")
+        shown.add_row("", Text(f"“{visible(step.thought)}”", style="italic"))
     if noted:
-        yield Text.assemble((f"{number:>2} ", "dim"), (visible(step.call), "bold"), f"  “{visible(step.result)}”")
-        return
-    yield Text.assemble((f"{number:>2} ", "dim"), (visible(step.call), "bold"), f"  {_arguments(step.arguments)}")
+        shown.add_row(str(number), Text.assemble((visible(step.call), "bold"), f"  “{visible(step.result)}”"))
+        return shown
+    shown.add_row(str(number), Text.assemble((visible(step.call), "bold"), f"  {_arguments(step.arguments)}"))
     if step.error is not None:
-        yield Text(f"{_INDENT}{visible(step.error)}: {visible(step.result)}", style="red")
-        return
-    yield from (Text(line, style="dim", no_wrap=True, overflow="ellipsis") for line in _found(step))
+        shown.add_row("", Text(f"{visible(step.error)}: {visible(step.result)}", style="red"))
+        return shown
+    for line in _found(step):
+        shown.add_row("", Text(line, style="dim", no_wrap=True, overflow="ellipsis"))
+    return shown
 
 
 def _found(step: Step) -> Iterator[str]:
-    rows = read_rows(step.result)
+    """Nodes and relationships stand on lines of their own, single values beside each other."""
+    rows = read_rows(step.result) or []
     found = step.rows or 0
-    yield f"{_INDENT}{found} {'row' if found == 1 else 'rows'}"
-    if not rows:
-        yield from (f"{_INDENT}{visible(note)}" for note in decode_notes(step.result))
+    said = f"{found} {'row' if found == 1 else 'rows'}"
+    single = [_plain(value) for row in rows for value in row.values()] if rows and len(rows[0]) == 1 else []
+    if single:
+        more = ", …" if len(single) > _VALUES else ""
+        yield visible(f"{said}: {', '.join(single[:_VALUES])}{more}")
         return
-    for row in rows[:_ROWS]:
-        yield f"{_INDENT}  {visible(row_text(row))}"
+    yield said
+    if not rows:
+        yield from map(visible, decode_notes(step.result))
+    yield from (f"  {visible(row_text(row))}" for row in rows[:_ROWS])
     if len(rows) > _ROWS:
-        yield f"{_INDENT}  …"
+        yield "  …"
 
 
 def row_text(row: Row) -> str:
