@@ -25,9 +25,11 @@ _NO_SCORE, _STORE = 4, 3
 class Teller(Watcher):
     """Shows questions as they are answered. `exit_code` is that of the last one: 3 or 4 where it has no answer."""
 
-    def __init__(self, *, json: bool, svg: Path | None, log: RunFolder | None) -> None:
+    log: RunFolder | None = None
+
+    def __init__(self, *, json: bool, svg: Path | None) -> None:
         self.exit_code = 0
-        self._json, self._svg, self._log = json, svg, log
+        self._json, self._svg = json, svg
         self._beside: str | None = None
         self._calls = 0
 
@@ -48,13 +50,13 @@ class Teller(Watcher):
         with stderr().status(f"{printable(model)} …") if moving else nullcontext():
             yield
 
-    def tell(self, answer: Answer, graph: str) -> None:
-        """The answer of a question, and what it rests on."""
+    def tell(self, answer: Answer, graph: str, kind: str) -> None:
+        """The answer of a question about `graph`, in a store of that kind, and what it rests on."""
         self.exit_code = _exit_code(answer.result)
         if self._svg is not None:
             write_whole(self._svg, [answer.svg().encode("utf-8", "replace").decode()])
         if self._json:
-            run = None if self._log is None else str(self._log.path)
+            run = None if self.log is None else str(self.log.path)
             data(json.dumps({**answer.as_dict(), "graph": graph, "run": run}))
             return
         if answer.answer is None:
@@ -64,10 +66,16 @@ class Teller(Watcher):
             _print(f"\n{answer.answer}\n")
         if answer.evidence.nodes:
             stdout().print(evidence_table(answer.evidence))
-            _print(f"\nTo see it in Neo4j's browser:\n{answer.cypher}")
+            loaded = "" if kind == "neo4j" else ", once the graph is loaded there"
+            _print(f"\nTo see it in Neo4j's browser{loaded}:\n{answer.cypher}")
         if self._svg is not None:
             say(f"drawn in {self._svg}")
         say(_effort(answer.result))
+
+    def name_log(self) -> None:
+        """Say where the log is, if there is one."""
+        if self.log is not None and not self._json:
+            say(f"run folder: {self.log.path}   (graphwalk report {self.log.quoted})")
 
 
 def _exit_code(result: Result) -> int:

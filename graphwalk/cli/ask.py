@@ -15,7 +15,6 @@ from graphwalk.errors import ConfigError
 
 if TYPE_CHECKING:
     from graphwalk.cli.answer import Teller
-    from graphwalk.runlog.run_folder import NewRun
     from graphwalk.runner.resolve import Experiment
 
 _QUIT = ("quit", "exit", ":q")
@@ -46,7 +45,6 @@ def ask(
     --graph and --database it is the graph that `graphwalk db load` loaded last, else the Neo4j as it stands.
     """
     from graphwalk.cli.answer import Teller
-    from graphwalk.runlog.run_folder import NewRun
     from graphwalk.runner.asking import asking
 
     _check(question, model, svg, out, no_log)
@@ -54,16 +52,14 @@ def ask(
     source = chosen_source(graph, database)
     first = [] if question is None else [question]
     experiment = asking(source, model, read_environment(), questions=first, overrides=override or ())
-    log = None if no_log else NewRun.make("ask", out)
-    teller = Teller(json=json, svg=svg, log=None if log is None else log.folder)
-    on = dialogue or question is None
+    teller = Teller(json=json, svg=svg)
     try:
-        run_async(_talk(experiment, log, teller, question, goes_on=on))
+        run_async(_talk(experiment, teller, question, goes_on=dialogue or question is None, logged=not no_log, out=out))
     except Interrupted as interrupted:
-        say(f"{interrupted}: stopped" + (f"; what was answered is in {log.folder.path}" if log else ""))
+        say(f"{interrupted}: stopped")
         raise
-    if log is not None and log.folder.manifest_path.exists() and not json:
-        say(f"run folder: {log.folder.path}   (graphwalk report {log.folder.quoted})")
+    finally:
+        teller.name_log()
     if teller.exit_code:
         raise typer.Exit(teller.exit_code)
 
@@ -83,28 +79,29 @@ def _check(question: str | None, model: str | None, svg: Path | None, out: Path 
 
 
 async def _talk(
-    experiment: "Experiment", log: "NewRun | None", teller: "Teller", question: str | None, *, goes_on: bool
+    experiment: "Experiment", teller: "Teller", question: str | None, *, goes_on: bool, logged: bool, out: Path | None
 ) -> None:
+    from graphwalk.runlog.run_folder import NewRun
     from graphwalk.runner.answer import Answer
     from graphwalk.runner.asking import conversation
     from graphwalk.stores.sources import open_source
     from graphwalk.suites.ask.suite import world_of
 
     (source,) = experiment.config.suite.graphs
-    asked = 0
-    async with (
-        open_source(source, experiment.environment) as opened,
-        conversation(
-            experiment, opened.store, world_of(source, opened.graph), log=log, watcher=teller, note=say
-        ) as talk,
-    ):
-        async for line in _questions(question, goes_on):
-            asked += 1
-            with teller.waiting(experiment.models[0]):
-                result = await talk.ask(line)
-            teller.tell(Answer.of(result, opened.store), opened.name)
-    if not asked:
-        raise ConfigError("there was no question", hint='graphwalk ask "Which …?", or one question a line')
+    async with open_source(source, experiment.environment) as opened:
+        lines = _questions(question, goes_on)
+        line = await anext(lines, None)
+        if line is None and not sys.stdin.isatty():
+            raise ConfigError("there was no question", hint='graphwalk ask "Which …?", or one question a line')
+        log = NewRun.make("ask", out) if logged and line is not None else None
+        teller.log = None if log is None else log.folder
+        world = world_of(source, opened.graph)
+        async with conversation(experiment, opened.store, world, log=log, watcher=teller, note=say) as talk:
+            while line is not None:
+                with teller.waiting(experiment.models[0]):
+                    result = await talk.ask(line)
+                teller.tell(Answer.of(result, opened.store), opened.name, opened.store.kind)
+                line = await anext(lines, None)
 
 
 async def _questions(first: str | None, goes_on: bool) -> AsyncIterator[str]:

@@ -55,6 +55,8 @@ def asking(
 
     ConfigError for a model that there is not, a missing key, a wrong override.
     """
+    if model.startswith("human/"):
+        raise ConfigError(f"{model} is you", hint="--model openai/gpt-4.1-mini, or scripted/look")
     data = {
         "name": "ask",
         "suite": {

@@ -4,6 +4,7 @@ It shows on any graph, without a key, what the tools, the steps and the evidence
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -17,8 +18,11 @@ from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
 
 _VALUES, _NEIGHBORS = "get_unique_property_values", "get_all_nearest_neighbors"
+_NODES = "get_node_by_property"
+_NAME = re.compile(r"""["“„'‘]([^"“”„'’‘]+)["”'’“]|\b([A-Z]\w*(?:[ -][A-Z]\w*)*)|\b(\w*\d\w*)""")
 _MOST_PROPERTIES = 40
 _MOST_FOUND = 3
+_MOST_TRIED = 60
 _MOST_LINKS = 12
 _SHORTEST = 3
 """Shorter texts are in many questions by accident."""
@@ -34,27 +38,37 @@ class _Word(NamedTuple):
 
 
 def look(question: str, schema: Schema) -> Policy:
-    """Lists the values of every text property, looks those that the question holds up, and says what is around them."""
-    places = list(_places(schema))[:_MOST_PROPERTIES]
+    """Lists values, looks those that the question holds up, and says what is around them.
+
+    Where no list holds one, as in long lists of which the first page alone is read, names in the question are looked
+    up as they are written, keys too.
+    """
+    places = [(n.label, p.name) for n in schema.nodes for p in n.properties if p.name != KEY][:_MOST_PROPERTIES]
+    keys = [(node.label, KEY) for node in schema.nodes][:_MOST_PROPERTIES]
     try:
-        listed = yield [_list(label, name) for label, name in places]
+        listed = (yield [_list(*place) for place in places]) if places else []
         words = _words(question, places, listed)
         if not words:
-            return f"{_WHAT_IT_IS} None of the {len(places)} lists of values that I read holds one of them."
-        asked = [
-            Ask(_NEIGHBORS, {"label": w.label, "property_name": w.property, "property_value": w.value}) for w in words
-        ]
+            tried = [_Word(*place, name) for name in _names(question) for place in (*keys, *places)][:_MOST_TRIED]
+            found = (yield [_ask(_NODES, word) for word in tried]) if tried else []
+            words = [word for word, text in zip(tried, found, strict=True) if read_rows(text)][:_MOST_FOUND]
+        if not words:
+            return f"{_WHAT_IT_IS} No property has a value that stands in the question."
+        asked = [_ask(_NEIGHBORS, word) for word in words]
         found = yield list(asked)
     except AnswerNow:
         return f"{_WHAT_IT_IS} My calls were used up before I found anything."
     return "\n".join([_WHAT_IT_IS, *(line for part in zip(words, asked, found, strict=True) for line in _told(*part))])
 
 
-def _places(schema: Schema) -> Iterator[tuple[str, str]]:
-    """Labels and their properties, the key last: people rarely know it."""
-    for node in schema.nodes:
-        names = [property_.name for property_ in node.properties if property_.name != KEY]
-        yield from ((node.label, name) for name in (*names, KEY))
+def _names(question: str) -> list[str]:
+    """What may be a name: text in quotation marks, words in a row that begin with capitals, words with digits."""
+    found = [next(filter(None, match), "") for match in _NAME.findall(question)]
+    return list(dict.fromkeys(name for name in found if len(name) > 1))
+
+
+def _ask(tool: str, word: _Word) -> Ask:
+    return Ask(tool, {"label": word.label, "property_name": word.property, "property_value": word.value})
 
 
 def _list(label: str, name: str) -> Ask:
