@@ -97,6 +97,7 @@ def load(
     seconds = time.perf_counter() - begun
     data(f"{loaded.nodes} nodes and {loaded.relationships} relationships in {seconds:.1f} s")
     data(f"label          {loaded.scope}")
+    say('ask it:  graphwalk ask "…" --model openai/gpt-4.1-mini   (without a key: --model scripted/look)')
 
 
 @app.command("clean")
