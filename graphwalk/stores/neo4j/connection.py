@@ -38,10 +38,19 @@ class Connection:
         self._notices = notices
 
     async def read(
-        self, cypher: str, parameters: Mapping[str, Any], seconds: float, *, once: bool = False
+        self,
+        cypher: str,
+        parameters: Mapping[str, Any],
+        seconds: float,
+        *,
+        once: bool = False,
+        most: int | None = None,
     ) -> NamesAndValues:
-        """Rows of a query in READ mode, in which the server refuses writes; `once`: do not wait for a restart."""
-        return await self._patiently("READ", cypher, parameters, seconds, 0.0 if once else self._wait_seconds)
+        """Rows of a query in READ mode, in which the server refuses writes.
+
+        `once`: do not wait for a restart. `most`: rows to fetch; of others the server makes no more than it must.
+        """
+        return await self._patiently("READ", cypher, parameters, seconds, 0.0 if once else self._wait_seconds, most)
 
     async def write(self, cypher: str, seconds: float = 120.0, **parameters: Any) -> list[dict[str, Any]]:
         """Rows of a statement that may be sent twice: it must change nothing the second time."""
@@ -105,11 +114,14 @@ class Connection:
             return rows
 
 
-async def connect(environment: Environment, *, wait_seconds: float, notices: list[str] | None = None) -> Connection:
+async def connect(
+    environment: Environment, *, wait_seconds: float, notices: list[str] | None = None, database: str | None = None
+) -> Connection:
     """A connection that has answered once: to NEO4J_URI, else to what `graphwalk db up` started.
 
-    `notices` collects the server's warnings (deprecations, …); without it the server sends none. StoreError
-    where nothing answers, the password is wrong, the database does not exist, or the server is not a Neo4j.
+    `database`: None for NEO4J_DATABASE, else the server's own choice. `notices` collects the server's warnings
+    (deprecations, …); without it the server sends none. StoreError where nothing answers, the password is wrong, the
+    database does not exist, or the server is not a Neo4j.
     """
     uri, user, password = _address(environment)
     if urlsplit(uri).scheme not in SCHEMES:
@@ -127,7 +139,7 @@ async def connect(environment: Environment, *, wait_seconds: float, notices: lis
         )
     except (DriverError, ValueError) as error:
         raise StoreError(f"{_place(uri)} is not the address of a Neo4j: {error}", hint="correct NEO4J_URI") from error
-    connection = Connection(driver, _place(uri), environment.neo4j_database, wait_seconds, notices)
+    connection = Connection(driver, _place(uri), database or environment.neo4j_database, wait_seconds, notices)
     try:
         await connection.read("RETURN 1 AS ready", {}, FIRST_ANSWER_SECONDS, once=True)
     except BaseException:
