@@ -5,7 +5,7 @@ from collections.abc import Sequence
 Place = tuple[float, float]
 """x and y in pixels, y downwards."""
 
-_APART_X, _APART_Y = 120.0, 78.0
+_APART_X, _APART_Y = 140.0, 112.0
 """Room that a node with its name takes."""
 _ROUNDS = 300
 _SEED = 7
