@@ -16,6 +16,7 @@ from graphwalk.runner.answer import Answer
 from graphwalk.runner.asking import Watcher
 from graphwalk.suites.ask.pictures.terminal import evidence_table, step_shown
 from graphwalk.suites.ask.steps import step_of
+from graphwalk.suites.ask.task import unseen_keys
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import ExitStatus, ToolResult
 
@@ -64,6 +65,8 @@ class Teller(Watcher):
             say(f"error: no answer ({answer.exit_status}): {trouble}")
         else:
             _print(f"\n{answer.answer}\n")
+            if unseen := unseen_keys(answer.result.trajectory, answer.answer):
+                say(f"warning: no result has shown {', '.join(unseen)}: do not trust what is said of it")
         if answer.evidence.nodes:
             stdout().print(evidence_table(answer.evidence))
             loaded = "" if kind == "neo4j" else ", once the graph is loaded there"

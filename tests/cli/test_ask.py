@@ -104,6 +104,7 @@ async def test_a_follow_up_knows_what_was_said(tmp_path: Path) -> None:
         last = server.requests[-1].body["messages"]
     assert done.returncode == 0
     assert "You asked 2 questions." in done.stdout
+    assert "warning: no result has shown p77: do not trust what is said of it" in done.stderr
     assert [(m["role"], m["content"]) for m in last[1:]] == [
         ("user", QUESTION),
         ("assistant", REPLY),

@@ -3,7 +3,7 @@
 import hashlib
 import re
 
-from graphwalk.scoring.evidence import Evidence, tool_evidence
+from graphwalk.scoring.evidence import tool_evidence
 from graphwalk.suites.ask.config import Asked, Exchange
 from graphwalk.types.episode import Score, Task, Trajectory
 
@@ -59,15 +59,17 @@ def cited_keys(answer: str) -> tuple[str, ...]:
     return tuple(key for key in found if key)
 
 
+def unseen_keys(trajectory: Trajectory, answer: str | None) -> tuple[str, ...]:
+    """What the answer cites although no result has shown it."""
+    shown = tool_evidence(trajectory)
+    return tuple(key for key in cited_keys(answer or "") if not shown.holds(key))
+
+
 def score_of(trajectory: Trajectory, answer: str | None) -> AskScore:
-    cited, shown = cited_keys(answer or ""), tool_evidence(trajectory)
+    cited, unseen = cited_keys(answer or ""), unseen_keys(trajectory, answer)
     return AskScore(
         extraction_stage=None if answer is None else "strict",
-        grounded=_share(cited, shown) if cited else None,
+        grounded=round(1 - len(unseen) / len(cited), 6) if cited else None,
         answered=answer is not None,
         cited=len(cited),
     )
-
-
-def _share(cited: tuple[str, ...], shown: Evidence) -> float:
-    return round(sum(map(shown.holds, cited)) / len(cited), 6)
