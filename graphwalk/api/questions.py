@@ -1,5 +1,6 @@
 """A question about a graph of one's own, in words."""
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,14 @@ from graphwalk.stores.store import GraphStore
 from graphwalk.suites.suite import World
 from graphwalk.types.graph import PropertyGraph
 
+AnyStore = Store | GraphStore | AnyGraph
+"""What `open_store` or `aopen_store` gives, or anything that they take."""
 
-async def aask(
-    question: str, store: GraphStore | AnyGraph, *, model: AnyModel, after: Answer | None = None, **agent: Any
-) -> Answer:
-    """`ask`, to be awaited; a store is one of `aopen_store`, and it and a model that is an object stay in this loop."""
+
+async def aask(question: str, store: AnyStore, *, model: AnyModel, after: Answer | None = None, **agent: Any) -> Answer:
+    """`ask`, to be awaited; a store of `aopen_store` and a model that is an object are used in this event loop."""
+    if isinstance(store, Store):
+        return await asyncio.to_thread(ask, question, store, model=model, after=after, **agent)
     if isinstance(store, PropertyGraph | Path | str | Mapping):
         async with aopen_store(store) as opened:
             return await aask(question, opened, model=model, after=after, **agent)
@@ -30,9 +34,7 @@ async def aask(
         return Answer.of(await talk.ask(question), store)
 
 
-def ask(
-    question: str, store: Store | AnyGraph, *, model: AnyModel, after: Answer | None = None, **agent: Any
-) -> Answer:
+def ask(question: str, store: AnyStore, *, model: AnyModel, after: Answer | None = None, **agent: Any) -> Answer:
     """Let a model answer a question about a graph by walking it. Nothing is written.
 
     `store` is what `open_store` gives, or anything that it takes: a graph, a file, `{"neo4j": "movies"}`. `model` is
