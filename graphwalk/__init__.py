@@ -10,6 +10,8 @@ What a notebook needs stands here; `graphwalk.api` says how it hangs together, `
     run = graphwalk.run("quickstart", models=["openai/gpt-4.1-mini"], graphs=1)
     pandas.DataFrame(run.records())
 
+    graphwalk.ask("Who directed …?", "movies.graphml", model="openai/gpt-4.1-mini").answer
+
 Names are looked up when they are first used, so that importing this costs nothing. A name that is not in `__all__` may
 change with any version.
 """
@@ -19,12 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graphwalk.api import (
+        Answer,
         CallOptions,
         ConfigError,
         GraphwalkError,
         Message,
         Model,
         ModelError,
+        OpenAITools,
         OracleError,
         PropertyGraph,
         Reply,
@@ -37,16 +41,22 @@ if TYPE_CHECKING:
         ToolCall,
         ToolSpec,
         Usage,
+        aask,
+        alangchain_tools,
         amake_tasks,
         aopen_store,
+        aopenai_tools,
         aplay,
         arun,
+        ask,
         from_networkx,
         from_pandas,
         generate_graph,
+        langchain_tools,
         make_tasks,
         open_run,
         open_store,
+        openai_tools,
         play,
         read_graph,
         run,
@@ -57,12 +67,14 @@ if TYPE_CHECKING:
 from graphwalk.version import __version__
 
 __all__ = [
+    "Answer",
     "CallOptions",
     "ConfigError",
     "GraphwalkError",
     "Message",
     "Model",
     "ModelError",
+    "OpenAITools",
     "OracleError",
     "PropertyGraph",
     "Reply",
@@ -76,16 +88,22 @@ __all__ = [
     "ToolSpec",
     "Usage",
     "__version__",
+    "aask",
+    "alangchain_tools",
     "amake_tasks",
     "aopen_store",
+    "aopenai_tools",
     "aplay",
     "arun",
+    "ask",
     "from_networkx",
     "from_pandas",
     "generate_graph",
+    "langchain_tools",
     "make_tasks",
     "open_run",
     "open_store",
+    "openai_tools",
     "play",
     "read_graph",
     "run",

@@ -4,7 +4,9 @@
     tasks     make_tasks
     stores    open_store
     episodes  play
+    questions ask
     runs      run, open_run, Run
+    agents    langchain_tools, openai_tools
 
 What takes time comes twice: `play` waits for its result and works anywhere, inside a running event loop too (a thread
 does the work); `aplay`, with an `a` in front, is awaited in the caller's own loop. A model is `provider/model`, or any
@@ -12,25 +14,36 @@ object with `async complete(messages, tools, options)` that returns a `Reply`. E
 mistake is a `GraphwalkError`, with the next step in its `hint`.
 """
 
+from graphwalk.api.agent_tools import (
+    OpenAITools,
+    alangchain_tools,
+    aopenai_tools,
+    langchain_tools,
+    openai_tools,
+)
 from graphwalk.api.episodes import aplay, play
 from graphwalk.api.graphs import from_networkx, from_pandas, generate_graph, read_graph, to_networkx, write_graph
+from graphwalk.api.questions import aask, ask
 from graphwalk.api.runs import Run, arun, open_run, run
 from graphwalk.api.stores import Store, aopen_store, open_store
 from graphwalk.api.tasks import amake_tasks, make_tasks
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, OracleError, RunLogError, StoreError
 from graphwalk.models.model import Model
 from graphwalk.runlog.result import Result
+from graphwalk.runner.answer import Answer
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.episode import Task
 from graphwalk.types.graph import PropertyGraph
 
 __all__ = [
+    "Answer",
     "CallOptions",
     "ConfigError",
     "GraphwalkError",
     "Message",
     "Model",
     "ModelError",
+    "OpenAITools",
     "OracleError",
     "PropertyGraph",
     "Reply",
@@ -43,16 +56,22 @@ __all__ = [
     "ToolCall",
     "ToolSpec",
     "Usage",
+    "aask",
+    "alangchain_tools",
     "amake_tasks",
     "aopen_store",
+    "aopenai_tools",
     "aplay",
     "arun",
+    "ask",
     "from_networkx",
     "from_pandas",
     "generate_graph",
+    "langchain_tools",
     "make_tasks",
     "open_run",
     "open_store",
+    "openai_tools",
     "play",
     "read_graph",
     "run",

@@ -1,26 +1,41 @@
-"""A graph in a store, to be asked in Cypher."""
+"""A graph in a store, to be queried and walked."""
 
+import asyncio
 import secrets
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from graphwalk.asynchronous import run_in_background
+from graphwalk.config.graph_source import GraphSource
+from graphwalk.config.yaml_files import validate
 from graphwalk.environment import read_environment
+from graphwalk.graphs.files.formats import load_graph
 from graphwalk.stores.registry import open_database
+from graphwalk.stores.sources import open_source
 from graphwalk.stores.store import GraphStore
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
+AnyGraph = PropertyGraph | Path | str | Mapping[str, Any]
+"""A graph, the path of a file, or where a graph is: `{"neo4j": "movies"}`, `{"file": "movies.graphml"}`."""
+
 
 @asynccontextmanager
-async def aopen_store(graph: PropertyGraph, store: str = "embedded") -> AsyncIterator[GraphStore]:
+async def aopen_store(graph: AnyGraph, store: str = "embedded") -> AsyncIterator[GraphStore]:
     """`open_store`, for `async with`: its methods `run` and `schema` are awaited."""
-    database = await open_database(store, read_environment(), run_id=secrets.token_hex(4))
+    environment = read_environment()
+    if isinstance(graph, Mapping):
+        async with open_source(validate(GraphSource, dict(graph), "open_store"), environment) as opened:
+            yield opened.store
+        return
+    read = graph if isinstance(graph, PropertyGraph) else await asyncio.to_thread(load_graph, graph)
+    database = await open_database(store, environment, run_id=secrets.token_hex(4))
     try:
-        loaded = await database.load(graph)
+        loaded = await database.load(read)
         try:
             yield loaded
         finally:
@@ -35,6 +50,11 @@ class Store:
     def __init__(self, opened: AbstractAsyncContextManager[GraphStore]) -> None:
         self._opened = opened
         self._store = run_in_background(opened.__aenter__())
+
+    @property
+    def inner(self) -> GraphStore:
+        """The store itself, for work in the background loop that it lives in."""
+        return self._store
 
     @property
     def kind(self) -> str:
@@ -68,9 +88,15 @@ class Store:
         self.close()
 
 
-def open_store(graph: PropertyGraph, store: str = "embedded") -> Store:
-    """Load a graph into a store: "embedded" (in this process), "neo4j" (NEO4J_URI, or what `graphwalk db up` started).
+def open_store(graph: AnyGraph, store: str = "embedded") -> Store:
+    """Open a graph to query it, ask about it, or walk it with tools.
 
-    ConfigError for an unknown store, StoreError where it cannot be reached.
+        open_store(graph)                       a graph of `generate_graph`, `read_graph`, `from_networkx`
+        open_store("movies.graphml")            a file
+        open_store({"neo4j": "movies"})         a database of your Neo4j as it stands, which is only read
+
+    A graph and a file are loaded into `store`: "embedded" (in this process), "neo4j" (NEO4J_URI, or what `graphwalk db
+    up` started). ConfigError for an unknown store or a file that cannot be read, StoreError where a store cannot be
+    reached.
     """
     return Store(aopen_store(graph, store))

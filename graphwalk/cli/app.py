@@ -9,6 +9,7 @@ import typer
 
 from graphwalk.asynchronous import Interrupted
 from graphwalk.cli import (
+    ask,
     compare,
     convert,
     database,
@@ -42,6 +43,7 @@ app = typer.Typer(
 )
 app.command("init")(init.init)
 app.command("run")(run.run)
+app.command("ask")(ask.ask)
 app.command("resume")(run.resume)
 app.command("runs")(runs.runs)
 app.command("report")(report.report)

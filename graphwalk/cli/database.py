@@ -105,6 +105,7 @@ def load(
     loaded_now = f"{counted(loaded.nodes, 'node')} and {counted(loaded.relationships, 'relationship')}"
     data(f"{loaded_now} in {seconds:.1f} s")
     data(f"label          {loaded.scope}")
+    say('ask it:  graphwalk ask "…" --model openai/gpt-4.1-mini   (without a key: --model scripted/look)')
 
 
 @app.command("clean")

@@ -5,7 +5,9 @@ from typing import Annotated
 
 import typer
 
+from graphwalk.asynchronous import run_async
 from graphwalk.config.graph_source import GraphSource
+from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 
 GraphFile = Annotated[
@@ -19,14 +21,42 @@ DatabaseName = Annotated[
         help="A database as it stands, of the Neo4j at NEO4J_URI or of the one that `graphwalk db up` started.",
     ),
 ]
+_EXAMPLE = "example"
+"""The graph that ships, which needs no file."""
 
 
 def chosen_source(graph: Path | None, database: str | None) -> GraphSource:
-    """The graph that the options name. ConfigError where both are given or none, or the file is not there."""
-    if (graph is None) == (database is None):
-        raise ConfigError("name one graph", hint="--graph FILE, or --database NAME")
+    """The graph that the options name; neither: the one that `db load` loaded last, else the database as it stands.
+
+    ConfigError where both are given, the file is not there, or nothing is named and no Neo4j is known; StoreError
+    where that Neo4j does not answer.
+    """
+    if graph is not None and database is not None:
+        raise ConfigError("--graph and --database name two graphs", hint="give one of them")
     if graph is not None:
+        if str(graph) == _EXAMPLE and not graph.exists():
+            return GraphSource(file=graph)
         if not graph.exists():
             raise ConfigError(f"there is no file {graph}", hint="graphwalk generate graph --out FILE makes one")
         return GraphSource(file=graph.resolve())
-    return GraphSource(neo4j=database)
+    if database is not None:
+        if not database.strip():
+            raise ConfigError("--database is empty", hint="give the name of a database, such as neo4j")
+        return GraphSource(neo4j=database)
+    return _known_neo4j()
+
+
+def _known_neo4j() -> GraphSource:
+    from graphwalk import database
+    from graphwalk.stores.neo4j.local_server import read_state
+
+    environment = read_environment()
+    if not environment.neo4j_uri and read_state(environment) is None:
+        raise ConfigError(
+            "no graph is named, and no Neo4j is known",
+            hint="--graph FILE; or  graphwalk db up && graphwalk db load FILE;  or set NEO4J_URI and NEO4J_PASSWORD",
+        )
+    loaded = run_async(database.loaded_last(environment))
+    if loaded is not None:
+        return GraphSource(loaded=loaded.scope)
+    return GraphSource(neo4j=environment.neo4j_database or "neo4j")

@@ -1,4 +1,4 @@
-"""Where somebody's own graph is: in a file, or in a Neo4j as it stands."""
+"""Where somebody's own graph is: in a file, in a Neo4j as it stands, or where `db load` put it."""
 
 from pathlib import Path
 from typing import Self
@@ -11,21 +11,23 @@ from graphwalk.config.strict import Strict
 class GraphSource(Strict):
     """A graph that was not generated: `{file: movies.graphml}` or `{neo4j: movies}`, the name of a database.
 
-    `labels` and `relationship_types` keep what has one of these; None keeps all.
+    `{loaded: gw_3f2a90c1d77e}` is a graph that `graphwalk db load` left in Neo4j, by its label. `labels` and
+    `relationship_types` keep what has one of these; None keeps all.
     """
 
     file: Path | None = None
     neo4j: str | None = None
+    loaded: str | None = None
     labels: tuple[str, ...] | None = None
     relationship_types: tuple[str, ...] | None = None
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:
-        if (self.file is None) == (self.neo4j is None):
-            raise ValueError("give either file or neo4j")
+        if sum(place is not None for place in (self.file, self.neo4j, self.loaded)) != 1:
+            raise ValueError("give one of file, neo4j and loaded")
         return self
 
     @property
     def name(self) -> str:
         """What the graph is called in lists and reports."""
-        return self.file.stem if self.file is not None else str(self.neo4j)
+        return self.file.stem if self.file is not None else str(self.neo4j or self.loaded)

@@ -1,6 +1,6 @@
 """A Neo4j on this machine (`graphwalk db up | down | status`), and the graphs that GraphWalk keeps in any Neo4j."""
 
-from graphwalk.database.loads import clean, list_loads, load
+from graphwalk.database.loads import clean, list_loads, load, loaded_last
 from graphwalk.database.server import ServerStatus, down, status, up
 
-__all__ = ["ServerStatus", "clean", "down", "list_loads", "load", "status", "up"]
+__all__ = ["ServerStatus", "clean", "down", "list_loads", "load", "loaded_last", "status", "up"]

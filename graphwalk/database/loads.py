@@ -21,6 +21,12 @@ async def load(environment: Environment, graph: PropertyGraph, *, run_id: str = 
         return next(load for load in await database.loads() if load.scope == store.scope)
 
 
+async def loaded_last(environment: Environment) -> Load | None:
+    """The graph that a person loaded last and that is still there."""
+    loads = [load for load in await list_loads(environment) if load.run_id == BY_HAND and load.state == "complete"]
+    return max(loads, key=lambda load: load.touched, default=None)
+
+
 async def list_loads(environment: Environment) -> list[Load]:
     """The graphs of all runs in that Neo4j, oldest first."""
     async with _opened(environment, BY_HAND) as database:

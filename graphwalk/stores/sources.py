@@ -1,4 +1,4 @@
-"""Somebody's own graph, opened to be walked: a file on the embedded engine, or a Neo4j as it stands."""
+"""Somebody's own graph, opened to be walked: a file on the embedded engine, or in a Neo4j."""
 
 import asyncio
 import secrets
@@ -12,6 +12,9 @@ from graphwalk.graphs.files.formats import load_graph
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.store import GraphStore
 from graphwalk.types.graph import PropertyGraph
+
+_WAIT_SECONDS = 10.0
+"""A person is waiting: if the database is not there, they should hear it soon."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +32,9 @@ async def open_source(
 ) -> AsyncIterator[OpenedGraph]:
     """The graph, as long as the block runs. ConfigError for a file that cannot be read; StoreError from a database."""
     if source.file is None:
-        async with _standing(source, environment, timeout_seconds) as standing:
-            yield OpenedGraph(source.name, standing, None)
+        in_neo4j = _standing if source.loaded is None else _loaded
+        async with in_neo4j(source, environment, timeout_seconds) as store:
+            yield OpenedGraph(source.name, store, None)
         return
     graph = await asyncio.to_thread(load_graph, source.file)
     database = await open_database(
@@ -52,3 +56,17 @@ async def _standing(source: GraphSource, environment: Environment, timeout_secon
         yield store
     finally:
         await store.close()
+
+
+@asynccontextmanager
+async def _loaded(source: GraphSource, environment: Environment, timeout_seconds: float) -> AsyncIterator[GraphStore]:
+    """A graph that `db load` left there; it stays."""
+    from graphwalk.stores.neo4j.store import Neo4jDatabase
+
+    database = await Neo4jDatabase.open(
+        environment, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds, wait_seconds=_WAIT_SECONDS
+    )
+    try:
+        yield await database.loaded(str(source.loaded))
+    finally:
+        await database.close()

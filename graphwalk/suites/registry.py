@@ -17,6 +17,7 @@ SUITES = Registry(
         "questions": "graphwalk.suites.questions.suite:QuestionsSuite",
         "mazes": "graphwalk.suites.mazes.suite:MazesSuite",
         "magma": "graphwalk.suites.magma.suite:MagmaSuite",
+        "ask": "graphwalk.suites.ask.suite:AskSuite",
     },
 )
 _ATTRIBUTES = ("name", "settings", "config_type", "worlds_field", "thing", "task_type", "score_type")

@@ -150,6 +150,8 @@ class PropertyGraph:
         keys: list[str] = []
         by_labels: dict[tuple[str, ...], list[tuple[int, Mapping[str, Value]]]] = defaultdict(list)
         for number, node in enumerate(nodes):
+            if isinstance(node.labels, str):
+                raise ValueError(f"the labels of the node {node.key!r} must be a tuple: ({node.labels!r},)")
             keys.append(node.key)
             by_labels[node.labels].append((number, node.properties))
         number_of = {key: number for number, key in enumerate(keys)}

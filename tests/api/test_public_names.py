@@ -12,9 +12,10 @@ import graphwalk
 import graphwalk.api
 
 NAMES = (
-    "CallOptions ConfigError GraphwalkError Message Model ModelError OracleError PropertyGraph Reply Result Run "
-    "RunLogError Store StoreError Task ToolCall ToolSpec Usage __version__ amake_tasks aopen_store aplay arun "
-    "from_networkx from_pandas generate_graph make_tasks open_run open_store play read_graph run to_networkx write_graph"
+    "Answer CallOptions ConfigError GraphwalkError Message Model ModelError OpenAITools OracleError PropertyGraph "
+    "Reply Result Run RunLogError Store StoreError Task ToolCall ToolSpec Usage __version__ aask alangchain_tools "
+    "amake_tasks aopen_store aopenai_tools aplay arun ask from_networkx from_pandas generate_graph langchain_tools make_tasks "
+    "open_run open_store openai_tools play read_graph run to_networkx write_graph "
 )
 
 
@@ -42,7 +43,7 @@ def test_every_name_is_there_documented_and_typed(name: str) -> None:
         assert inspect.Signature.empty not in typed
 
 
-@pytest.mark.parametrize("name", ["make_tasks", "play", "run"])
+@pytest.mark.parametrize("name", ["ask", "make_tasks", "play", "run"])
 def test_both_forms_take_the_same(name: str) -> None:
     sync, awaited = (inspect.signature(getattr(graphwalk, form)).parameters for form in (name, f"a{name}"))
     assert list(sync.values()) == list(awaited.values())

@@ -62,8 +62,8 @@ DRAWN, AT_ONCE = 1_500, 100
 
 def graph(prefix: str, year: int) -> PropertyGraph:
     """Five films and five persons; values begin with `prefix`."""
-    films = [Node(f"{prefix}f{i}", "Film", {"id": f"{prefix}{i}", "year": year + i % 2}) for i in range(5)]
-    persons = [Node(f"{prefix}p{i}", "Person", {"name": f"{prefix} {i}"}) for i in range(5)]
+    films = [Node(f"{prefix}f{i}", ("Film",), {"id": f"{prefix}{i}", "year": year + i % 2}) for i in range(5)]
+    persons = [Node(f"{prefix}p{i}", ("Person",), {"name": f"{prefix} {i}"}) for i in range(5)]
     walks = [
         Relationship("LIKES", f"{prefix}p{i}", f"{prefix}f{j}", {"days": year + i})
         for i in range(5)

@@ -46,6 +46,8 @@ class Load:
     owner: str
     kept: bool
     created: datetime
+    touched: datetime
+    """When it was last loaded, or found there by somebody who wanted to load it."""
     expired: bool
 
     @property
@@ -188,13 +190,15 @@ def _load(row: dict[str, Any]) -> Load | None:
         return None
     try:
         created = datetime.fromtimestamp(load["created"] / 1000, UTC)
+        last = load.get("touched")
+        touched = datetime.fromtimestamp(last / 1000, UTC) if isinstance(last, int) else created
     except (OverflowError, ValueError, OSError):
         return None
     expired = load["expires"] < row["now"]
     facts = {name: load[name] for name in ("digest", "nodes", "relationships", "state", "owner", "kept")}
     # It is shown in terminals, which would obey control characters.
     run_id = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in load["run_id"])
-    return Load(load["scope"], run_id, **facts, created=created, expired=expired)
+    return Load(load["scope"], run_id, **facts, created=created, touched=touched, expired=expired)
 
 
 def _milliseconds(seconds: float) -> int:

@@ -71,6 +71,12 @@ class Neo4jDatabase:
                     self._renewal = asyncio.create_task(self._renew_leases())
             return self._stores[scope]
 
+    async def loaded(self, scope: str) -> "Neo4jStore":
+        """A graph that is there already, by its label, to be read: it stays whose it is. StoreError where it is not."""
+        if not any(load.scope == scope and load.state == "complete" for load in await self.loads()):
+            raise StoreError(f"there is no graph {scope} in this Neo4j", hint="graphwalk db status lists what is there")
+        return Neo4jStore(self, self._connection, scope, self._timeout_seconds)
+
     async def _load(self, graph: PropertyGraph, scope: str) -> None:
         """Find the complete graph, or load it; waits while another process is loading it."""
         while True:

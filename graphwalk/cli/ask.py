@@ -1,0 +1,125 @@
+"""`graphwalk ask`: a question, or a dialogue, about a graph of one's own."""
+
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphwalk.asynchronous import Interrupted, run_async
+from graphwalk.cli.own_graph import DatabaseName, GraphFile, chosen_source
+from graphwalk.console import say, stderr
+from graphwalk.environment import read_environment
+from graphwalk.errors import ConfigError
+
+if TYPE_CHECKING:
+    from graphwalk.cli.answer import Teller
+    from graphwalk.runner.resolve import Experiment
+
+_QUIT = ("quit", "exit", ":q")
+
+
+def ask(
+    question: Annotated[
+        str | None, typer.Argument(help="The question, in your own words. None: a dialogue, or one question a line.")
+    ] = None,
+    graph: GraphFile = None,
+    database: DatabaseName = None,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="provider/model; without a key: scripted/look.")
+    ] = None,
+    dialogue: Annotated[bool, typer.Option("--dialogue", help="Go on asking after the first question.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object per question on stdout, nothing else.")] = False,
+    svg: Annotated[Path | None, typer.Option(help="Draw the evidence of the last answer into this file.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The run folder. Default: runs/<time>-ask-<id>.")] = None,
+    no_log: Annotated[bool, typer.Option("--no-log", help="Write no run folder.")] = False,
+    override: Annotated[
+        list[str] | None,
+        typer.Option("-o", metavar="KEY=VALUE", help="Any field of an experiment, such as agent.turn_limit=10."),
+    ] = None,
+) -> None:
+    """Ask a question about a graph of your own.
+
+    The model walks the graph with read-only tools; you see every step, the answer, and what it rests on. Without
+    --graph and --database it is the graph that `graphwalk db load` loaded last, else the Neo4j as it stands.
+    """
+    from graphwalk.cli.answer import Teller
+    from graphwalk.runner.asking import asking
+
+    _check(question, model, svg, out, no_log)
+    assert model is not None
+    source = chosen_source(graph, database)
+    first = [] if question is None else [question]
+    experiment = asking(source, model, read_environment(), questions=first, overrides=override or ())
+    teller = Teller(json=json, svg=svg)
+    try:
+        run_async(_talk(experiment, teller, question, goes_on=dialogue or question is None, logged=not no_log, out=out))
+    except Interrupted as interrupted:
+        say(f"{interrupted}: stopped")
+        raise
+    finally:
+        teller.name_log()
+    if teller.exit_code:
+        raise typer.Exit(teller.exit_code)
+
+
+def _check(question: str | None, model: str | None, svg: Path | None, out: Path | None, no_log: bool) -> None:
+    """ConfigError for what can be known to be wrong before anything is opened."""
+    if question is not None and not question.strip():
+        raise ConfigError("the question is empty", hint='graphwalk ask "Which …?" --graph FILE --model …')
+    if model is None:
+        raise ConfigError(
+            "no model is named", hint="--model openai/gpt-4.1-mini;  without a key, to see how it works:  scripted/look"
+        )
+    if svg is not None and svg.suffix.lower() != ".svg":
+        raise ConfigError(f"{svg}: a drawing is written as .svg", hint=f"--svg {svg.stem}.svg")
+    if out is not None and no_log:
+        raise ConfigError("--out and --no-log cannot go together", hint="leave one of them out")
+
+
+async def _talk(
+    experiment: "Experiment", teller: "Teller", question: str | None, *, goes_on: bool, logged: bool, out: Path | None
+) -> None:
+    from graphwalk.runlog.run_folder import NewRun
+    from graphwalk.runner.answer import Answer
+    from graphwalk.runner.asking import conversation
+    from graphwalk.stores.sources import open_source
+    from graphwalk.suites.ask.suite import world_of
+
+    (source,) = experiment.config.suite.graphs
+    async with open_source(source, experiment.environment) as opened:
+        lines = _questions(question, goes_on)
+        line = await anext(lines, None)
+        if line is None and not sys.stdin.isatty():
+            raise ConfigError("there was no question", hint='graphwalk ask "Which …?", or one question a line')
+        log = NewRun.make("ask", out) if logged and line is not None else None
+        teller.log = None if log is None else log.folder
+        world = world_of(source, opened.graph)
+        async with conversation(experiment, opened.store, world, log=log, watcher=teller, note=say) as talk:
+            while line is not None:
+                with teller.waiting(experiment.models[0]):
+                    result = await talk.ask(line)
+                teller.tell(Answer.of(result, opened.store), opened.name, opened.store.kind)
+                line = await anext(lines, None)
+
+
+async def _questions(first: str | None, goes_on: bool) -> AsyncIterator[str]:
+    """The first question, then what is typed until Ctrl-D; lines without words are passed over."""
+    from graphwalk.models.players.person import LineReader
+
+    if first is not None:
+        yield first
+    if not goes_on:
+        return
+    read, typed = LineReader(), sys.stdin.isatty()
+    if typed:
+        say("Ask a question; Ctrl-D ends.")
+    while True:
+        if typed:
+            stderr().print("> ", end="")
+        line = await read()
+        if line is None or line.strip().lower() in _QUIT:
+            return
+        if line.strip():
+            yield line

@@ -1,0 +1,33 @@
+"""What is asked, and of which graphs."""
+
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from graphwalk.config.graph_source import GraphSource
+from graphwalk.config.strict import Strict, SuiteConfig
+
+
+class Exchange(Strict):
+    """A question of a conversation, and what was answered; "" where nothing was."""
+
+    question: str
+    answer: str
+
+
+class Asked(Strict):
+    """A question in somebody's own words, with what came before it in the same conversation. Its text alone will do."""
+
+    question: str = Field(min_length=1)
+    earlier: tuple[Exchange, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _alone(cls, data: Any) -> Any:
+        return {"question": data} if isinstance(data, str) else data
+
+
+class AskConfig(SuiteConfig):
+    name: Literal["ask"] = "ask"
+    graphs: tuple[GraphSource, ...] = ()
+    questions: tuple[Asked, ...] = ()

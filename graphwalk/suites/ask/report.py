@@ -1,0 +1,68 @@
+"""The report of questions without targets: what was asked and answered, and what it took."""
+
+from collections.abc import Iterator
+
+from graphwalk.report.common import EFFORT, OUTCOME, QUALITY, count_if, scored
+from graphwalk.report.declared import Column, Grouping, Measure, Report, ResultRecord, SuiteReport
+from graphwalk.report.formats import UNKNOWN, dollars, duration, integer, one_decimal, short, two_decimals, visible
+from graphwalk.report.layout import Cell, Header, TextTable
+
+_STEPS = (
+    Column("calls", "tool_calls", integer),
+    Column("cited", "cited", integer, optional=4),
+    Column("grounded", "grounded", two_decimals, optional=2),
+    Column("time", "seconds", duration, optional=3),
+    Column("tokens", "tokens", short, optional=1),
+    Column("cost", "cost", dollars, optional=1),
+)
+_ARROW = " → "
+
+
+def _asked(result: ResultRecord) -> str:
+    """Numbered, so that questions stay in the order in which they were asked."""
+    said = result["answer"] or f"({str(result['exit_status']).replace('_', ' ')})"
+    return f"{result['task']['number']:>3}. {result['task']['question']}{_ARROW}{' '.join(said.split())}"
+
+
+def _questions(report: Report) -> Iterator[TextTable]:
+    """Every question with its answer."""
+    rows = report.groups.get("question", [])
+    models = len({row["model"] for row in rows}) > 1
+    names = ("question and answer", *(("model",) if models else ()))
+    told = [
+        (
+            Cell(visible(row["question"].strip())),
+            *((Cell(visible(row["model"])),) if models else ()),
+            *(Cell(UNKNOWN if row[c.field] is None else c.format(row[c.field])) for c in _STEPS),
+        )
+        for row in rows
+    ]
+    if told:
+        headers = (Header(name, name=True) for name in names)
+        yield TextTable("Questions", (*headers, *(Header(c.title, optional=c.optional) for c in _STEPS)), tuple(told))
+
+
+REPORT = SuiteReport(
+    suite="ask",
+    measures=(
+        *OUTCOME,
+        Measure("answered", "percent", scored("answered")),
+        Measure("answers", "count", count_if(lambda result: bool(result["score"] and result["score"]["answered"]))),
+        Measure("cited", "count", scored("cited")),
+        *QUALITY,
+        *EFFORT,
+    ),
+    groupings=(Grouping("question", "question", _asked, shown=False),),
+    columns=(
+        Column("answers", "answers", integer),
+        Column("of", "questions", integer),
+        *_STEPS[1:3],
+        Column("calls/q", "calls_per_question", one_decimal, optional=3),
+        *_STEPS[3:],
+        Column("failed", "infrastructure_failures", integer, optional=5),
+    ),
+    group_columns=_STEPS,
+    compared=("answered",),
+    notes=("cited: keys that answers name. grounded: the share of them that tool results have shown.",),
+    tables=_questions,
+)

@@ -1,0 +1,115 @@
+"""Questions of people about a graph of their own, as a suite: no target, and everything else as in any other."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from typing import ClassVar
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.graph_source import GraphSource
+from graphwalk.config.strict import SuiteConfig
+from graphwalk.errors import ConfigError
+from graphwalk.graphs.files.formats import load_graph
+from graphwalk.models.players.policy import Policy
+from graphwalk.report.declared import SuiteReport
+from graphwalk.scoring.extraction import Extraction, spoken
+from graphwalk.stores.store import GraphStore
+from graphwalk.suites.ask.config import AskConfig
+from graphwalk.suites.ask.look import look
+from graphwalk.suites.ask.task import AskScore, AskTask, score_of, task_about
+from graphwalk.suites.suite import Opening, Pictures, Suite, World
+from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
+from graphwalk.toolbox.tool import Tool
+from graphwalk.types.chat import Message
+from graphwalk.types.episode import Score, Task, Trajectory
+from graphwalk.types.graph import PropertyGraph
+from graphwalk.types.schema import Schema
+
+
+class AskSuite(Suite[AskConfig, AskTask]):
+    """What `graphwalk ask` logs. A Neo4j may change at any time, so that only questions about files are asked again."""
+
+    name: ClassVar[str] = "ask"
+    settings: ClassVar[tuple[str, ...]] = ("tools",)
+    task_type: ClassVar[type[Task]] = AskTask
+    score_type: ClassVar[type[Score]] = AskScore
+    config_type: ClassVar[type[SuiteConfig]] = AskConfig
+    worlds_field: ClassVar[str] = "graphs"
+    thing: ClassVar[str] = "own graph"
+    tools: ClassVar[tuple[str, ...]] = GRAPH_TOOLS
+    players: ClassVar[tuple[str, ...]] = ("look",)
+    default_players: ClassVar[tuple[str, ...]] = ("look",)
+
+    def worlds(self, config: AskConfig, seed: int) -> Iterator[World]:
+        for source in config.graphs:
+            if source.file is None:
+                raise ConfigError(
+                    f"{source.name} is in a Neo4j, which may have changed since it was asked",
+                    hint="graphwalk report and graphwalk view show what was asked and answered",
+                )
+            yield world_of(source, load_graph(source.file))
+
+    async def tasks(
+        self,
+        world: World,
+        store: GraphStore | None,
+        config: AskConfig,
+        seed: int,
+        agent: AgentConfig = AgentConfig(),
+    ) -> list[AskTask]:
+        return [task_about(asked, number, world.digest, seed) for number, asked in enumerate(config.questions, 1)]
+
+    async def opening(
+        self,
+        task: AskTask,
+        setting: str,
+        world: World,
+        store: GraphStore | None,
+        agent: AgentConfig,
+        tools: Sequence[Tool] | None = None,
+    ) -> Opening:
+        assert store is not None
+        schema = await store.schema(agent.schema_samples)
+        rows = tuple(schema.rows())
+        samples = any(row.property is not None and row.property.samples for row in rows)
+        system = agent.render("ask.j2", rows=rows, samples=samples, clock=agent.clock)
+        earlier = [
+            message
+            for one in task.earlier
+            for message in (Message("user", one.question), Message("assistant", one.answer or "(no answer)"))
+        ]
+        prompt = (Message("system", system), *earlier, Message("user", task.question))
+        return Opening(prompt, GraphToolbox(store, schema, tools, agent))
+
+    def extract(self, task: AskTask, reply: str) -> Extraction:
+        """The reply itself, without thoughts."""
+        answer = spoken(reply)
+        return Extraction(answer, "strict") if answer else Extraction()
+
+    def answer_format(self, task: AskTask, agent: AgentConfig = AgentConfig()) -> str:
+        return "The answer in words."
+
+    def score(self, task: AskTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> AskScore:
+        return score_of(trajectory, extraction.answer)
+
+    def report(self) -> SuiteReport:
+        from graphwalk.suites.ask.report import REPORT
+
+        return REPORT
+
+    def player(self, name: str, task: AskTask, setting: str, schema: Schema | None, seed: int) -> Policy:
+        assert schema is not None
+        return look(task.question, schema)
+
+    def pictures(self) -> Pictures:
+        from graphwalk.suites.ask.pictures.pictures import AskPictures
+
+        return AskPictures()
+
+
+def world_of(source: GraphSource, graph: PropertyGraph | None) -> World:
+    """What is known of a graph: its content where that was read, else only where it is."""
+    facts = {"name": source.name, "source": source.model_dump(mode="json", exclude_none=True)}
+    if graph is None:
+        return World(hashlib.sha256(source.model_dump_json().encode()).hexdigest(), None, source, facts)
+    size = {"nodes": graph.node_count, "relationships": graph.relationship_count}
+    return World(graph.digest, graph, source, {**facts, **size})

@@ -1,0 +1,102 @@
+"""The tools in agents that are not ours: LangChain's `create_agent` on LangGraph, and OpenAI's functions."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, ToolMessage
+from openai.types.chat import ChatCompletionMessageFunctionToolCall
+
+import graphwalk
+from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS
+
+FILMS = Path(__file__).parent.parent / "data" / "films.json"
+LOOK_UP = {"label": "Film", "property_name": "key", "property_value": "f2"}
+WRONG = {**LOOK_UP, "label": "Movie"}
+
+
+class Scripted(GenericFakeChatModel):
+    """Calls tools as it is told, and takes the tools that an agent binds to it."""
+
+    bound: list[str] = []  # noqa: RUF012 - a field of pydantic
+
+    def bind_tools(self, tools: Any, **more: Any) -> Any:
+        self.bound += [tool.name for tool in tools]
+        return self
+
+
+def scripted() -> Scripted:
+    calls = [
+        {"name": "get_node_by_property", "args": arguments, "id": str(number)}
+        for number, arguments in enumerate([LOOK_UP, WRONG])
+    ]
+    messages: Iterator[AIMessage] = iter([AIMessage("", tool_calls=calls), AIMessage("Red Dust")])
+    return Scripted(messages=messages, bound=[])
+
+
+def check(model: Scripted, messages: list[Any]) -> None:
+    assert list(dict.fromkeys(model.bound)) == list(GRAPH_TOOLS)
+    found, refused = (message for message in messages if isinstance(message, ToolMessage))
+    assert found.status == "success"
+    assert json.loads(found.content)[0]["properties"]["title"] == "Red Dust"
+    assert refused.status == "error"
+    assert refused.content == 'There is no node label "Movie". The node labels are: City, Film, Person.'
+    assert messages[-1].content == "Red Dust"
+
+
+async def test_they_walk_in_an_agent_of_langchain() -> None:
+    with graphwalk.open_store(FILMS) as store:
+        tools = graphwalk.langchain_tools(store)
+        for awaited in (False, True):
+            model = scripted()
+            agent: Any = create_agent(model, tools)
+            asked = {"messages": [("user", "Which film is f2?")]}
+            check(model, (await agent.ainvoke(asked) if awaited else agent.invoke(asked))["messages"])
+
+
+async def test_they_walk_in_the_event_loop_of_the_caller() -> None:
+    async with graphwalk.aopen_store(FILMS) as store:
+        model = scripted()
+        agent: Any = create_agent(model, await graphwalk.alangchain_tools(store))
+        check(model, (await agent.ainvoke({"messages": [("user", "Which film is f2?")]}))["messages"])
+
+
+def test_they_say_what_our_own_agent_is_told() -> None:
+    with graphwalk.open_store(FILMS) as store:
+        made = graphwalk.langchain_tools(store, result_budget=2, direction=False)
+        specs = graphwalk.openai_tools(store, result_budget=2, direction=False).specs
+        assert [tool.args_schema for tool in made] == [spec["function"]["parameters"] for spec in specs]
+        assert [tool.description for tool in made] == [spec["function"]["description"] for spec in specs]
+        neighbors = next(tool for tool in made if tool.name == "get_all_nearest_neighbors")
+        assert '"direction"' not in neighbors.description
+        assert "page" in neighbors.args
+
+
+def test_openai_functions_are_run_and_answered() -> None:
+    with graphwalk.open_store(FILMS) as store:
+        tools = graphwalk.openai_tools(store, tools=["get_node_by_property"])
+        (spec,) = tools.specs
+        assert (spec["type"], spec["function"]["name"]) == ("function", "get_node_by_property")
+        wire = {"id": "c1", "type": "function", "function": {"name": "get_node_by_property"}}
+        for arguments, said in ((json.dumps(LOOK_UP), "Red Dust"), ("{", "could not be read")):
+            call = ChatCompletionMessageFunctionToolCall.model_validate(
+                {**wire, "function": {**wire["function"], "arguments": arguments}}  # type: ignore[dict-item]
+            )
+            for given in (call, call.model_dump()):
+                message = tools.run(given)
+                assert (message["role"], message["tool_call_id"]) == ("tool", "c1")
+                assert said in message["content"]
+
+
+async def test_a_database_that_fails_is_told_in_words() -> None:
+    async with graphwalk.aopen_store(FILMS) as store:
+        tools, made = await graphwalk.aopenai_tools(store), await graphwalk.alangchain_tools(store)
+        await store.drop()
+        call = {"id": "c1", "function": {"name": "get_node_by_property", "arguments": json.dumps(LOOK_UP)}}
+        assert (await tools.arun(call))["content"].startswith("The database does not answer: the graph was dropped")
+        message = await made[0].ainvoke({"type": "tool_call", "id": "1", "name": made[0].name, "args": LOOK_UP})
+        assert message.status == "error"
+        assert "The database does not answer" in message.content

@@ -1,0 +1,181 @@
+"""`graphwalk ask` as a person and as a program use it: the script without a key, and a model behind a real server."""
+
+import asyncio
+import json
+import re
+import subprocess
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.test_commands import graphwalk
+from tests.models.server import Answer, ModelServer, Request, chat, error
+
+FILMS = Path(__file__).parent.parent / "data" / "films.json"
+HARBOUR = {"label": "Film", "property_name": "title", "property_value": "The Quiet Harbour"}
+QUESTION = "Who directed The Quiet Harbour?"
+REPLY = "Ida Holm [p1] directed it, and nobody [p77] helped her."
+
+
+def asked(*words: object, folder: Path, **more: Any) -> subprocess.CompletedProcess[str]:
+    return graphwalk("ask", *words, "--graph", FILMS, folder=folder, **more)
+
+
+async def with_model(server: ModelServer, *words: object, folder: Path, **more: Any) -> Any:
+    more |= {"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "sk-planted-secret-123456"}
+    return await asyncio.to_thread(asked, *words, "--model", "openai-api/local/m", folder=folder, **more)
+
+
+def walk(request: Request) -> Answer:
+    """A model that looks the film up and answers; to a follow-up it says what it was told before."""
+    messages = request.body["messages"]
+    if [m["role"] for m in messages].count("user") > 1:
+        return Answer(chat(f"You asked {sum(m['role'] == 'user' for m in messages)} questions."))
+    if messages[-1]["role"] == "tool":
+        return Answer(chat(f"<think>so it is she</think>{REPLY}"))
+    thought = {"thought": "I need the film first."}
+    return Answer(chat("Let me look.", [("get_all_nearest_neighbors", HARBOUR), ("think", thought), ("nope", {})]))
+
+
+def test_the_script_shows_steps_answer_evidence_and_log(tmp_path: Path) -> None:
+    done = asked("Who acted in the quiet harbour?", "-m", "scripted/look", "--svg", "seen.svg", folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "get_all_nearest_neighbors  label=Film property_name=title property_value=The Quiet Harbour" in done.stderr
+    assert "f1 ←ACTED_IN– Person p2 born: 1972, name: Bo Lund" in done.stderr
+    assert "I am a script and understand no question" in done.stdout
+    assert "- Bo Lund [p2] ACTED_IN The Quiet Harbour [f1]" in done.stdout
+    assert re.search(r"^\(p2\)–ACTED_IN→\(f1\) +role: Captain", done.stdout, re.MULTILINE)
+    assert "MATCH p = (a:`Person`)-[:`ACTED_IN`]->(b:`Film`)" in done.stdout
+    assert "\x1b" not in done.stdout + done.stderr
+    assert ElementTree.parse(tmp_path / "seen.svg").getroot().tag.endswith("svg")
+    (run,) = (tmp_path / "runs").iterdir()
+    assert f"run folder: runs/{run.name}" in done.stderr
+
+
+def test_the_log_is_one_like_any_other(tmp_path: Path) -> None:
+    typed = f"{QUESTION}\n\nAnd Skagen?\n"
+    assert asked("-m", "scripted/look", "--out", "run", typed=typed, folder=tmp_path).returncode == 0
+    report = graphwalk("report", "run", folder=tmp_path).stdout
+    assert re.search(r"scripted/look +tools +2 +2 ", report)
+    assert "1. Who directed The Quiet Harbour? → I am a script" in " ".join(report.split())
+    assert graphwalk("verify", "run", folder=tmp_path).returncode == 0
+    assert "0 scores changed" in graphwalk("rescore", "run", folder=tmp_path).stderr
+    view = graphwalk("view", "run", folder=tmp_path).stdout
+    assert view.index("Who directed") < view.index("And Skagen?")
+    assert graphwalk("view", "run", "--out", "one.svg", folder=tmp_path).returncode == 0
+    assert "Ida Holm" in (tmp_path / "one.svg").read_text()
+    again = asked(QUESTION, "-m", "replay/run", "--json", "--no-log", folder=tmp_path)
+    assert "Ida Holm [p1] DIRECTED The Quiet Harbour [f1]" in json.loads(again.stdout)["answer"]
+
+
+async def test_json_is_all_that_a_program_reads(tmp_path: Path) -> None:
+    async with ModelServer(walk) as server:
+        done = await with_model(server, QUESTION, "--json", folder=tmp_path)
+    told = json.loads(done.stdout)
+    assert (done.returncode, done.stderr, done.stdout.count("\n")) == (0, "", 1)
+    assert (told["answer"], told["exit_status"], told["error"]) == (REPLY, "answered", None)
+    look, think, nope = told["steps"]
+    assert (look["call"], look["arguments"], look["rows"], look["error"]) == (
+        "get_all_nearest_neighbors",
+        HARBOUR,
+        4,
+        None,
+    )
+    assert (look["thought"], think["thought"], think["rows"]) == ("Let me look.", "I need the film first.", None)
+    assert nope["error"] == "unknown_tool"
+    assert told["grounded"] == 0.5
+    assert {node["key"] for node in told["evidence"]["nodes"]} == {"p1", "f1"}
+    assert told["evidence"]["relationships"] == [
+        {"type": "DIRECTED", "source": "p1", "target": "f1", "properties": {"days": 40}}
+    ]
+    assert "WITH ['p1'] AS sources, ['f1'] AS targets" in told["evidence"]["cypher"]
+    assert told["usage"] == {"input_tokens": 20, "output_tokens": 10}
+    assert (told["graph"], told["model"], told["cost"]) == ("films", "openai-api/local/m", None)
+    logged = (tmp_path / told["run"] / "results.jsonl").read_text()
+    assert "sk-planted" not in logged
+    assert QUESTION in logged
+
+
+async def test_a_follow_up_knows_what_was_said(tmp_path: Path) -> None:
+    async with ModelServer(walk) as server:
+        done = await with_model(server, QUESTION, "--dialogue", typed="And who else?\nquit\n", folder=tmp_path)
+        last = server.requests[-1].body["messages"]
+    assert done.returncode == 0
+    assert "You asked 2 questions." in done.stdout
+    assert "warning: no result has shown p77: do not trust what is said of it" in done.stderr
+    assert [(m["role"], m["content"]) for m in last[1:]] == [
+        ("user", QUESTION),
+        ("assistant", REPLY),
+        ("user", "And who else?"),
+    ]
+    (run,) = (tmp_path / "runs").iterdir()
+    assert graphwalk("verify", run, folder=tmp_path).returncode == 0
+
+
+async def test_a_model_that_fails_is_told_and_logged(tmp_path: Path) -> None:
+    async with ModelServer(lambda _: error(400, "your plan has ended")) as server:
+        plain = await with_model(server, QUESTION, "--no-log", folder=tmp_path)
+        told = await with_model(server, QUESTION, "--json", "--out", "run", folder=tmp_path)
+    assert plain.returncode == told.returncode == 4
+    assert "error: no answer (model_error)" in plain.stderr
+    assert "your plan has ended" in plain.stderr
+    assert json.loads(told.stdout)["exit_status"] == "model_error"
+    assert "your plan has ended" in json.loads(told.stdout)["error"]
+    assert "model error" in graphwalk("report", "run", folder=tmp_path).stdout
+    assert not (tmp_path / "runs").exists()
+
+
+LOOK = ("--model", "scripted/look")
+WRONG = [
+    (("", *LOOK), "the question is empty"),
+    ((QUESTION,), "no model is named"),
+    ((QUESTION, "-m", "openai/gpt-4.1-mini"), "OPENAI_API_KEY is not set"),
+    ((QUESTION, "-m", "gpt"), "'gpt' is not a model"),
+    ((QUESTION, "-m", "scripted/expert"), "there is no scripted/expert"),
+    ((QUESTION, "-m", "human/terminal"), "human/terminal is you"),
+    ((QUESTION, *LOOK, "--database", "neo4j"), "--graph and --database name two graphs"),
+    ((QUESTION, *LOOK, "--svg", "a.png"), "a.png: a drawing is written as .svg"),
+    ((QUESTION, *LOOK, "--out", "run", "--no-log"), "--out and --no-log cannot go together"),
+    ((QUESTION, *LOOK, "-o", "agent.nope=1"), "-o agent.nope=1: there is no such field"),
+    (LOOK, "there was no question"),
+]
+
+
+@pytest.mark.parametrize(("words", "message"), WRONG)
+def test_a_mistake_is_one_clear_message_and_leaves_nothing(
+    tmp_path: Path, words: tuple[str, ...], message: str
+) -> None:
+    done = asked(*words, typed="", folder=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: {message}")
+    assert "\n  try: " in done.stderr or "agent.nope" in message
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "code"),
+    [
+        ((), "no graph is named, and no Neo4j is known", 2),
+        (("--graph", "gone.json"), "there is no file gone.json", 2),
+        (("--graph", __file__), "no graph format has the suffix '.py'", 2),
+        (("--database", " "), "--database is empty", 2),
+    ],
+)
+def test_a_graph_that_is_not_there(tmp_path: Path, words: tuple[str, ...], message: str, code: int) -> None:
+    done = graphwalk("ask", QUESTION, *LOOK, *words, folder=tmp_path, GRAPHWALK_HOME=str(tmp_path / "none"))
+    assert (done.returncode, done.stdout) == (code, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("words", [(), ("--database", "neo4j")])
+def test_a_database_that_is_down(tmp_path: Path, words: tuple[str, ...]) -> None:
+    down = {"NEO4J_URI": "bolt://127.0.0.1:9", "NEO4J_PASSWORD": "password"}
+    done = graphwalk("ask", QUESTION, *LOOK, *words, folder=tmp_path, **down)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert done.stderr.startswith("error: ")
+    assert "127.0.0.1:9" in done.stderr
+    assert not list(tmp_path.iterdir())

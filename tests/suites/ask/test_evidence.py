@@ -1,0 +1,97 @@
+"""What an answer rests on, out of what the tools have shown."""
+
+import json
+from typing import Any
+
+import pytest
+
+from graphwalk.suites.ask.evidence import MOST_NODES, evidence_of
+from graphwalk.suites.ask.seen import Seen, seen_in
+from graphwalk.suites.ask.task import cited_keys
+from graphwalk.types.chat import ToolCall
+from graphwalk.types.episode import ToolResult
+
+
+def result(rows: Any, tool: str = "get_node_by_property", error: str | None = None, **arguments: Any) -> ToolResult:
+    return ToolResult(ToolCall("1", tool, json.dumps(arguments)), json.dumps(rows), error, len(rows))
+
+
+def neighbor(centre: str, direction: str, type_: str, other: dict[str, Any], **more: Any) -> dict[str, Any]:
+    row = {"center_key": centre, "direction": direction, "type": type_, "neighbor_label": "Person"}
+    return {**row, "neighbor_properties": other, **more}
+
+
+def seen() -> Seen:
+    ida, bo = {"key": "p1", "name": "Ida Holm"}, {"key": "p2", "name": "Bo Lund"}
+    rows = [
+        neighbor("f1", "incoming", "DIRECTED", ida, relationship_properties={"days": 40}),
+        neighbor("f1", "incoming", "ACTED_IN", bo, relationship_properties={}),
+    ]
+    film = {"label": "Film", "property_name": "title", "property_value": "The Quiet Harbour"}
+    return seen_in(
+        [
+            result(rows, "get_all_nearest_neighbors", **film),
+            result([{"label": "Film", "properties": {"key": "f1", "year": 1999, "genre": "noir"}}]),
+            result([{"label": "Film", "properties": {"key": f"n{i}", "genre": "noir"}} for i in range(9)]),
+        ]
+    )
+
+
+def keys(question: str, answer: str) -> list[str]:
+    return [node.key for node in evidence_of(question, answer, seen()).nodes]
+
+
+def test_all_that_results_show_of_a_node_is_put_together() -> None:
+    film = seen().nodes["f1"]
+    assert film.labels == ("Film",)
+    assert film.properties == {"title": "The Quiet Harbour", "year": 1999, "genre": "noir"}
+    assert [(link.type, link.source, link.target) for link in seen().links.values()] == [
+        ("DIRECTED", "p1", "f1"),
+        ("ACTED_IN", "p2", "f1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [{"label": "A"}],
+        [{"properties": 3}],
+        [{"properties": {"key": None}}],
+        [{"neighbor_properties": {"key": "a"}, "center_key": ["x"]}],
+        [{"values": {"a": 1}}],
+        [7],
+    ],
+)
+def test_rows_of_another_form_show_nothing(rows: Any) -> None:
+    assert not seen_in([result(rows, entity_type="node", property_name="key")]).links
+
+
+def test_mistakes_show_nothing() -> None:
+    assert not seen_in([result([{"properties": {"key": "a"}}], error="bad_json")]).nodes
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "wanted"),
+    [
+        ("Who directed The Quiet Harbour?", "Ida Holm [p1].", ["p1", "f1"]),
+        ("Who directed The Quiet Harbour?", "It was Ida Holm", ["p1", "f1"]),
+        ("who directed the quiet harbour?", "ida holm", ["p1", "f1"]),
+        ("When was The Quiet Harbour made?", "In 1999.", ["f1"]),
+        ("How long did The Quiet Harbour take?", "40 days", ["f1", "p1"]),
+        ("Which genre?", "noir", []),
+        ("Who?", "Nobody [p9]", []),
+        ("Who?", "", []),
+    ],
+)
+def test_it_is_what_the_answer_names_and_the_way_to_the_question(question: str, answer: str, wanted: list[str]) -> None:
+    assert sorted(keys(question, answer)) == sorted(wanted)
+
+
+def test_no_more_than_can_be_taken_in() -> None:
+    many = seen_in([result([{"label": "A", "properties": {"key": f"k{i}"}} for i in range(60)])])
+    evidence = evidence_of("all?", " ".join(f"[k{i}]" for i in range(60)), many)
+    assert (len(evidence.nodes), evidence.more) == (MOST_NODES, 20)
+
+
+def test_keys_are_cited_in_brackets_and_links_are_none() -> None:
+    assert cited_keys("Ida [p1], Bo [`p2`, p3], Ida [p1], [text](http://x) []") == ("p1", "p2", "p3")
