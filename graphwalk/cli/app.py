@@ -15,6 +15,7 @@ from graphwalk.cli import (
     generate,
     init,
     lists,
+    mcp,
     play,
     power,
     report,
@@ -47,6 +48,7 @@ app.add_typer(generate.app, name="generate")
 app.command("play", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(play.play)
 app.command("view")(view.view)
 app.command("tasks")(tasks.tasks)
+app.command("mcp")(mcp.mcp)
 app.add_typer(export.app, name="export")
 app.add_typer(database.app, name="db")
 app.command("doctor")(doctor.doctor)

@@ -1,0 +1,40 @@
+"""Opens a graph, and serves its tools until somebody ends it."""
+
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.graph_source import GraphSource
+from graphwalk.environment import Environment
+from graphwalk.mcp_server.streamable_http import serve_http
+from graphwalk.mcp_server.server import graph_server
+from graphwalk.mcp_server.stdio import serve_stdio
+from graphwalk.stores.sources import open_source
+from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS
+from graphwalk.toolbox.tool import load_tools
+
+Transport = Literal["stdio", "http"]
+
+
+async def serve(
+    source: GraphSource,
+    environment: Environment,
+    *,
+    say: Callable[[str], None],
+    transport: Transport = "stdio",
+    host: str = "127.0.0.1",
+    port: int = 0,
+    tools: Sequence[str] | None = None,
+) -> None:
+    """Until stdin closes (stdio) or the work is cancelled. `say` tells people; `tools` by name or file.
+
+    ConfigError and StoreError where the graph cannot be opened, a tool is wrong, or the port is taken.
+    """
+    loaded = load_tools(tools or GRAPH_TOOLS)
+    async with open_source(source, environment) as opened:
+        schema = await opened.store.schema()
+        server = graph_server(opened.name, opened.store, schema, loaded, AgentConfig(result_budget=100), environment)
+        if transport == "stdio":
+            await serve_stdio(server)
+        else:
+            await serve_http(server, environment, host, port, say)
