@@ -6,12 +6,13 @@ from typing import Literal
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
+from graphwalk.errors import ConfigError
 from graphwalk.mcp_server.streamable_http import serve_http
 from graphwalk.mcp_server.server import graph_server
 from graphwalk.mcp_server.stdio import serve_stdio
 from graphwalk.stores.sources import open_source
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS
-from graphwalk.toolbox.tool import load_tools
+from graphwalk.toolbox.tool import Tool, load_tools
 
 Transport = Literal["stdio", "http"]
 
@@ -30,7 +31,7 @@ async def serve(
 
     ConfigError and StoreError where the graph cannot be opened, a tool is wrong, or the port is taken.
     """
-    loaded = load_tools(tools or GRAPH_TOOLS)
+    loaded = _offered(tools or GRAPH_TOOLS)
     async with open_source(source, environment) as opened:
         schema = await opened.store.schema()
         server = graph_server(opened.name, opened.store, schema, loaded, AgentConfig(result_budget=100), environment)
@@ -38,3 +39,12 @@ async def serve(
             await serve_stdio(server)
         else:
             await serve_http(server, environment, host, port, say)
+
+
+def _offered(names: Sequence[str]) -> tuple[Tool, ...]:
+    """ConfigError for a tool that keeps something of an episode, such as which cells were visited."""
+    tools = load_tools(names)
+    for tool in tools:
+        if tool.messages:
+            raise ConfigError(f"the tool {tool.name} works in its own suite only", hint="graphwalk tools lists all")
+    return tools
