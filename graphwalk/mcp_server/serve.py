@@ -7,9 +7,9 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
-from graphwalk.mcp_server.streamable_http import serve_http
 from graphwalk.mcp_server.server import graph_server
 from graphwalk.mcp_server.stdio import serve_stdio
+from graphwalk.mcp_server.streamable_http import serve_http
 from graphwalk.stores.sources import open_source
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS
 from graphwalk.toolbox.tool import Tool, load_tools
