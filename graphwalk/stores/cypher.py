@@ -61,6 +61,11 @@ class Dialect:
         """What confines a node pattern without labels."""
         return f":{quote(self.scope)}" if self.scope else ""
 
+    @property
+    def any_relationship(self) -> str:
+        """What confines a relationship pattern without types."""
+        return ""
+
     def label(self, name: str) -> str:
         return quote(name) + self.any_node
 
@@ -87,6 +92,10 @@ class Dialect:
         """A map of the node's properties, its key among them."""
         return f"properties({variable})"
 
+    def finished(self, cypher: str) -> str:
+        """A query whose names are all written."""
+        return cypher
+
 
 UNSCOPED = Dialect()
 """For records, and for a database that holds one graph only."""
@@ -107,7 +116,7 @@ def render_cypher(template: str, identifiers: Identifiers, dialect: Dialect = UN
 @lru_cache(maxsize=8192)
 def _render(template: str, identifiers: tuple[tuple[str, str | int | tuple[str, ...]], ...], dialect: Dialect) -> str:
     try:
-        return _compiled(template, dialect).render(dict(identifiers))
+        return dialect.finished(_compiled(template, dialect).render(dict(identifiers)))
     except TemplateError as error:
         raise ConfigError(f"the Cypher template cannot be rendered: {error.message}\n{template}") from error
 
@@ -132,6 +141,7 @@ def _environment(dialect: Dialect) -> Environment:
     }
     environment = make_environment(filters, finalize=_only_filtered)
     environment.globals["any_node"] = _Safe(dialect.any_node)
+    environment.globals["any_relationship"] = _Safe(dialect.any_relationship)
     return environment
 
 

@@ -213,7 +213,7 @@ def _texts(tool: Tool) -> Iterator[tuple[str, str, set[str], Collection[str]]]:
     """Field, text, and the names and filters that it may use."""
     values = set(tool.with_role("value", "text"))
     identifiers = {*tool.parameters, *SWITCHES} - values
-    query = {*identifiers, "any_node"}
+    query = {*identifiers, "any_node", "any_relationship"}
     message = {*tool.parameters, *SWITCHES}
     limits = LIMITS if tool.query is not None else ()
     yield "description", tool.description, {*SWITCHES, *limits}, TEXT_FILTERS

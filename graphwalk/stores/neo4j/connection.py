@@ -105,11 +105,14 @@ class Connection:
             return rows
 
 
-async def connect(environment: Environment, *, wait_seconds: float, notices: list[str] | None = None) -> Connection:
+async def connect(
+    environment: Environment, *, wait_seconds: float, notices: list[str] | None = None, database: str | None = None
+) -> Connection:
     """A connection that has answered once: to NEO4J_URI, else to what `graphwalk db up` started.
 
-    `notices` collects the server's warnings (deprecations, …); without it the server sends none. StoreError
-    where nothing answers, the password is wrong, the database does not exist, or the server is not a Neo4j.
+    `database`: None for NEO4J_DATABASE, else the server's own choice. `notices` collects the server's warnings
+    (deprecations, …); without it the server sends none. StoreError where nothing answers, the password is wrong, the
+    database does not exist, or the server is not a Neo4j.
     """
     uri, user, password = _address(environment)
     if urlsplit(uri).scheme not in SCHEMES:
@@ -127,7 +130,7 @@ async def connect(environment: Environment, *, wait_seconds: float, notices: lis
         )
     except (DriverError, ValueError) as error:
         raise StoreError(f"{_place(uri)} is not the address of a Neo4j: {error}", hint="correct NEO4J_URI") from error
-    connection = Connection(driver, _place(uri), environment.neo4j_database, wait_seconds, notices)
+    connection = Connection(driver, _place(uri), database or environment.neo4j_database, wait_seconds, notices)
     try:
         await connection.read("RETURN 1 AS ready", {}, FIRST_ANSWER_SECONDS, once=True)
     except BaseException:

@@ -1,0 +1,148 @@
+"""Dates, times and durations from ISO 8601 text, in the one form that Cypher's `toString` gives.
+
+date            2001-04-25
+time            12:30:00.5+02:00            local time        12:30:00.5
+datetime        2001-04-25T12:30:00+02:00[Europe/Berlin]      local datetime    2001-04-25T12:30:00
+duration        P1Y2M3DT4H5M6.5S
+
+Seconds may be left out of a time that is read, and so may the colon of an offset.
+"""
+
+import datetime as dt
+import re
+
+from graphwalk.types.values import Temporal, TemporalKind
+
+LONGEST = 120
+"""Characters of the longest text that can be a date, a time or a duration."""
+_DATE = r"(?P<year>[+-]?\d{4,9})-(?P<month>\d\d)-(?P<day>\d\d)"
+_CLOCK = r"(?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?"
+_OFFSET = r"(?P<offset>[Zz]|[+-]\d\d(?::?\d\d(?::\d\d)?)?)"
+_ZONE = r"(?:\[(?P<zone>[A-Za-z][\w+/-]{0,60})\])?"
+_FORMS: dict[TemporalKind, re.Pattern[str]] = {
+    "date": re.compile(_DATE, re.ASCII),
+    "time": re.compile(_CLOCK + _OFFSET, re.ASCII),
+    "local time": re.compile(_CLOCK, re.ASCII),
+    "datetime": re.compile(f"{_DATE}[T ]{_CLOCK}{_OFFSET}{_ZONE}", re.ASCII),
+    "local datetime": re.compile(f"{_DATE}[T ]{_CLOCK}", re.ASCII),
+}
+_NUMBER = r"([+-]?\d{1,18})"
+_DURATION = re.compile(
+    rf"(-)?P(?:{_NUMBER}Y)?(?:{_NUMBER}M)?(?:{_NUMBER}W)?(?:{_NUMBER}D)?"
+    rf"(T(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:([+-]?)(\d{{1,18}})(?:[.,](\d{{1,9}}))?S)?)?",
+    re.ASCII,
+)
+_NANOSECONDS = 10**9
+_INT64 = 2**63
+
+
+def read_temporal(kind: TemporalKind, text: str) -> Temporal:
+    """The date, time or duration that a text writes. ValueError if it writes none."""
+    text = text.strip() if len(text) <= LONGEST else ""
+    if kind == "duration":
+        return _read_duration(text)
+    found = _FORMS[kind].fullmatch(text)
+    if found is None:
+        raise ValueError(f"{text!r} is not a {kind}")
+    parts = found.groupdict()
+    try:
+        day = _day(parts) if "year" in parts else ""
+        clock = _clock(parts) if "hour" in parts else ""
+    except ValueError as error:
+        raise ValueError(f"{text!r} is not a {kind}: {error}") from None
+    zone = f"[{parts['zone']}]" if parts.get("zone") else ""
+    return Temporal(kind, "T".join(filter(None, (day, clock))) + zone)
+
+
+def duration(months: int, days: int, seconds: int, nanoseconds: int) -> Temporal:
+    """A duration from its four parts, which do not run over into one another; only nanoseconds may, into seconds."""
+    whole = seconds * _NANOSECONDS + nanoseconds
+    if max(abs(months), abs(days), abs(whole) // _NANOSECONDS) >= _INT64:
+        raise ValueError("a part of the duration does not fit into 64 bits")
+    calendar = (_part(_quotient(months, 12), "Y"), _part(_remainder(months, 12), "M"), _part(days, "D"))
+    minutes = _quotient(whole, 60 * _NANOSECONDS)
+    rest = abs(_remainder(whole, 60 * _NANOSECONDS))
+    clock = _part(_quotient(minutes, 60), "H") + _part(_remainder(minutes, 60), "M")
+    if rest:
+        sign = "-" if whole < 0 else ""
+        clock += f"{sign}{rest // _NANOSECONDS}{_fraction(f'{rest % _NANOSECONDS:09d}')}S"
+    text = "".join(calendar) + (f"T{clock}" if clock else "")
+    return Temporal("duration", "P" + (text or "T0S"))
+
+
+def temporal_of(value: dt.date | dt.time | dt.timedelta) -> Temporal:
+    """Python's own dates and times; those without an offset are local."""
+    if isinstance(value, dt.timedelta):
+        return duration(0, value.days, value.seconds, value.microseconds * 1000)
+    if isinstance(value, dt.datetime):
+        zone = getattr(value.tzinfo, "key", None)
+        text = value.isoformat() + (f"[{zone}]" if zone and zone != "UTC" else "")
+        return read_temporal("local datetime" if value.tzinfo is None else "datetime", text)
+    if isinstance(value, dt.time):
+        return read_temporal("local time" if value.tzinfo is None else "time", value.isoformat())
+    return read_temporal("date", value.isoformat())
+
+
+def _read_duration(text: str) -> Temporal:
+    found = _DURATION.fullmatch(text)
+    if found is None or text.endswith(("P", "T")):
+        raise ValueError(f"{text!r} is not a duration")
+    minus, years, months, weeks, days, _, hours, minutes, sign, seconds, fraction = found.groups()
+    factor = -1 if minus else 1
+    inner = -1 if sign == "-" else 1
+    clock = _whole(hours) * 3600 + _whole(minutes) * 60 + inner * _whole(seconds)
+    nanoseconds = inner * int((fraction or "0").ljust(9, "0"))
+    return duration(
+        factor * (_whole(years) * 12 + _whole(months)),
+        factor * (_whole(weeks) * 7 + _whole(days)),
+        factor * clock,
+        factor * nanoseconds,
+    )
+
+
+def _whole(digits: str | None) -> int:
+    return int(digits or "0")
+
+
+def _day(parts: dict[str, str | None]) -> str:
+    year, month, day = int(parts["year"] or 0), int(parts["month"] or 0), int(parts["day"] or 0)
+    # The calendar repeats every 400 years, and Python's ends where Cypher's goes on.
+    dt.date(2000 + year % 400, month, day)
+    sign = "-" if year < 0 else "+" if year > 9999 else ""
+    return f"{sign}{abs(year):04d}-{month:02d}-{day:02d}"
+
+
+def _clock(parts: dict[str, str | None]) -> str:
+    hour, minute, second = (int(parts[name] or 0) for name in ("hour", "minute", "second"))
+    dt.time(hour, minute, second)
+    text = f"{hour:02d}:{minute:02d}:{second:02d}{_fraction(parts['fraction'] or '')}"
+    return text + _offset(parts.get("offset") or "")
+
+
+def _offset(text: str) -> str:
+    if not text or text in "Zz":
+        return text.upper()
+    digits = text[1:].replace(":", "").ljust(4, "0")
+    hours, minutes = int(digits[:2]), int(digits[2:4])
+    if hours > 18 or minutes > 59 or int(digits[4:] or 0) > 59:
+        raise ValueError(f"the offset {text} is out of range")
+    seconds = f":{digits[4:]}" if int(digits[4:] or 0) else ""
+    return "Z" if not int(digits) else f"{text[0]}{digits[:2]}:{digits[2:4]}{seconds}"
+
+
+def _fraction(digits: str) -> str:
+    kept = digits.rstrip("0")
+    return f".{kept}" if kept else ""
+
+
+def _part(number: int, letter: str) -> str:
+    return f"{number}{letter}" if number else ""
+
+
+def _quotient(number: int, divisor: int) -> int:
+    """Towards zero, as Java divides."""
+    return abs(number) // divisor * (1 if number >= 0 else -1)
+
+
+def _remainder(number: int, divisor: int) -> int:
+    return number - divisor * _quotient(number, divisor)
