@@ -6,7 +6,7 @@ USER_STAMP := $(VENV)/.installed
 STAMP := $(VENV)/.installed-dev
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: quickstart test check docs format bench coverage soak truth clrs clean
+.PHONY: quickstart test check docs format bench coverage soak truth clrs mcp clean
 
 quickstart: $(USER_STAMP) ## Generate graphs, run the scripted players, print the table
 	@$(BIN)/graphwalk run quickstart
@@ -51,6 +51,10 @@ clrs: ## Compare MAGMA with dm-clrs, step for step and in speed (installs 2.9 GB
 	.venv-clrs/bin/python -m pip install --quiet dm-clrs==2.0.3 -e .
 	.venv-clrs/bin/python benchmarks/magma_dm_clrs.py
 	.venv-clrs/bin/python -m benchmarks magma
+
+mcp: $(STAMP) ## Walk a graph with the official MCP clients, and record it in docs/mcp.md (needs node; installs in build/node)
+	npm install --silent --no-audit --no-fund --prefix build/node @modelcontextprotocol/sdk@1.32.2
+	$(BIN)/python -m benchmarks.mcp_sessions
 
 $(USER_STAMP): pyproject.toml ## What running it takes
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
