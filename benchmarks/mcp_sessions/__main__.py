@@ -1,4 +1,4 @@
-"""Walk a small graph with the official clients, in Python and in TypeScript, and write both sessions into docs/mcp.md."""
+"""Walk a small graph with the official clients in Python and TypeScript, and write both sessions into docs/mcp.md."""
 
 import asyncio
 import json

@@ -36,7 +36,7 @@ async def connection(neo4j_server: Environment) -> AsyncIterator[Connection]:
 async def until(connection: Connection, number: int) -> None:
     """Waits until that many slow queries run on the server."""
     async with asyncio.timeout(20):
-        while (await connection.read(RUNNING, {}, 10))[0][1] != [number]:
+        while (await connection.read(RUNNING, {}, 10))[0][1] != [number]:  # noqa: ASYNC110 - another process is watched
             await asyncio.sleep(0.05)
 
 
