@@ -52,9 +52,10 @@ def _by_value(world: "World", random: Any) -> Lookup:
 def _neighbours(world: "World", random: Any) -> Lookup:
     node = random.choice(world.nodes)
     arguments = {"label": node.label, "property_name": "key", "property_value": node.key}
+    found = "type(r) AS type, properties(r) AS relationship, startNode(r) = c AS outgoing"
     cypher = (
         f"MATCH (c:{quote(node.label)} {{key: '{node.key}'}})-[r]-(n) "
-        "RETURN type(r) AS type, properties(r) AS relationship, startNode(r) = c AS outgoing, labels(n) AS labels, properties(n) AS neighbour"
+        f"RETURN {found}, labels(n) AS labels, properties(n) AS neighbour"
     )
     return Lookup(("get_all_nearest_neighbors", arguments), cypher)
 

@@ -14,7 +14,7 @@ from benchmarks.peers.sessions import Answer, asked, middle, session, tokens, to
 from graphwalk.environment import Environment
 from graphwalk.toolbox.encodings import decode_rows
 
-PATIENCE_SECONDS = 45.0
+PATIENCE_SECONDS = 35.0
 """Longer than any limit that a server has by itself."""
 _LONGEST = 150
 
@@ -51,8 +51,8 @@ async def without_apoc(contestant: Contestant) -> str:
             if contestant.schema is None:
                 return "works: the schema comes with the session"
             answer = await asked(client, contestant.schema)
-    except* Exception as errors:
-        return f"does not start: {_short(_innermost(errors))}"
+    except Exception as error:
+        return f"does not start: {_short(_words(error))}"
     return _short(answer.text) if answer.error else "works"
 
 
@@ -101,19 +101,23 @@ async def _bomb(contestant: Contestant, cypher: str, world: World, environment: 
             answer = await asked(client, call, PATIENCE_SECONDS)
             told = f"{'refused' if answer.error else 'answered'} after {answer.milliseconds / 1000:,.1f} s"
             told += f", {answer.tokens:,} tokens" if len(answer.text) > _LONGEST else f": {_short(answer.text)}"
-    except* TimeoutError:
-        told = f"no answer in {PATIENCE_SECONDS:.0f} s"
-    except* Exception as errors:
-        told = f"the session ended: {_short(_innermost(errors))}"
+    except Exception as error:
+        late = isinstance(_innermost(error), TimeoutError)
+        told = f"no answer in {PATIENCE_SECONDS:.0f} s" if late else f"the session ended: {_short(_words(error))}"
     await asyncio.sleep(2)
     left = stage.running(environment, end=True)
     return told + ("; the query still ran on the server after the client had gone" if left else "")
 
 
-def _innermost(errors: BaseException) -> str:
-    while isinstance(errors, BaseExceptionGroup):
-        errors = errors.exceptions[0]
-    return f"{type(errors).__name__}: {errors}"
+def _innermost(error: BaseException) -> BaseException:
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error
+
+
+def _words(error: BaseException) -> str:
+    inner = _innermost(error)
+    return f"{type(inner).__name__}: {inner}"
 
 
 def _short(text: str) -> str:

@@ -1,5 +1,6 @@
 """A Neo4j with a graph of 10⁵ nodes in it, as anybody's would be: a uniqueness constraint a label, nothing of ours."""
 
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ import platformdirs
 from neo4j import GraphDatabase
 
 from graphwalk import database
+from graphwalk.database.java import fetch_jars
+from graphwalk.database.releases import RELEASES
 from graphwalk.environment import Environment, read_environment
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
@@ -46,14 +49,31 @@ def server(*, apoc: bool) -> Iterator[Environment]:
         environment = Environment({**read_environment().variables, "GRAPHWALK_HOME": home})
         conf = {"server.memory.heap.max_size": "1g"}
         if apoc:
-            plugins = Path(home) / "plugins"
-            shutil.copytree(fetch_apoc(), plugins)
-            conf |= {"server.directories.plugins": str(plugins), "dbms.security.procedures.unrestricted": "apoc.*"}
-        started = database.up(environment, with_="jars", release="5.26", port=None, conf=conf)
+            conf |= {
+                "dbms.security.procedures.unrestricted": "apoc.*",
+                "server.directories.plugins": str(Path(home) / "plugins"),
+            }
+            _with_apoc(Path(home))
+        try:
+            started = database.up(environment, with_="jars", release="5.26", port=None, conf=conf)
+        finally:
+            os.environ.pop("XDG_CACHE_HOME", None)
         try:
             yield Environment({"NEO4J_URI": started.uri, "NEO4J_PASSWORD": started.password})
         finally:
             database.down(environment, delete=True)
+
+
+def _with_apoc(home: Path) -> None:
+    """The jars of the release and APOC's in one folder, as where a plug-in is on the server's path."""
+    release = RELEASES["5.26"]
+    jars = home / "cache" / "graphwalk-neo4j" / release.version
+    jars.mkdir(parents=True)
+    plugins = home / "plugins"
+    shutil.copytree(fetch_apoc(), plugins)
+    for jar in (*fetch_jars(release).glob("*.jar"), *plugins.glob("*.jar")):
+        (jars / jar.name).symlink_to(jar)
+    os.environ["XDG_CACHE_HOME"] = str(home / "cache")
 
 
 def load(graph: PropertyGraph, environment: Environment) -> None:

@@ -7,14 +7,14 @@ from typing import Any
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from mcp_types import Tool as Offer
 
-from graphwalk.toolbox.encodings import decode_notes, decode_rows, next_page
+from graphwalk.toolbox.encodings import decode_notes, decode_rows, next_page, read_rows
 from graphwalk.toolbox.tool import Tool
 from graphwalk.types.chat import ToolSpec
 from graphwalk.types.episode import ToolResult
 
 
-def offer(tool: Tool, spec: ToolSpec, shown: Mapping[str, bool]) -> Offer:
-    """A tool as a client lists it; `spec` is what models are told anyway. `shown`: which columns are left out."""
+def offer(tool: Tool, spec: ToolSpec) -> Offer:
+    """A tool as a client lists it; `spec` is what models are told anyway."""
     title = tool.name.replace("_", " ").capitalize()
     hints = ToolAnnotations(
         title=title, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -24,7 +24,7 @@ def offer(tool: Tool, spec: ToolSpec, shown: Mapping[str, bool]) -> Offer:
         title=title,
         description=spec.description,
         input_schema=dict(spec.parameters),
-        output_schema=_output_schema(tool, shown),
+        output_schema=_output_schema(tool, spec),
         annotations=hints,
     )
 
@@ -59,14 +59,13 @@ def _structured(tool: Tool, result: ToolResult) -> dict[str, Any]:
     }
 
 
-def _output_schema(tool: Tool, shown: Mapping[str, bool]) -> dict[str, Any]:
-    """A JSON schema of `_structured`; the columns of a tool are those of its example."""
+def _output_schema(tool: Tool, spec: ToolSpec) -> dict[str, Any]:
+    """A JSON schema of `_structured`; the columns of a tool are those of the example that ends its description."""
     if tool.operation is not None:
         return _object({"text": {"type": "string", "description": "What the tool says."}})
     row: dict[str, Any] = {"type": "object"}
-    if tool.cypher is not None and tool.example.rows:
-        example = {name: value for name, value in tool.example.rows[0].items() if shown.get(name, True)}
-        row = _object({name: {"type": "object"} if isinstance(v, dict) else {} for name, v in example.items()})
+    if tool.cypher is not None and (example := read_rows(spec.description.rpartition("\n")[2])):
+        row = _object({name: {"type": "object"} if isinstance(v, dict) else {} for name, v in example[0].items()})
     return _object(
         {
             "rows": {"type": "array", "items": row, "description": "The rows of this page."},

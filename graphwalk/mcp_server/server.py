@@ -29,7 +29,7 @@ from graphwalk.mcp_server.progress import reported
 from graphwalk.resources import data_path
 from graphwalk.stores.store import GraphStore
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
-from graphwalk.toolbox.tool import SWITCHES, Tool
+from graphwalk.toolbox.tool import Tool
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.schema import Schema
 from graphwalk.version import __version__
@@ -89,12 +89,11 @@ def graph_server(
     """A server of these tools over the graph `name`; `agent` holds the switches and limits of results."""
     toolbox = GraphToolbox(store, schema, tools, agent)
     by_name = {tool.name: tool for tool in tools}
-    shown = {name: getattr(agent, name) for name in SWITCHES}
     text = _rendered("schema.j2", **_table(schema))
     handlers = _Handlers(
         toolbox,
         by_name,
-        ListToolsResult(tools=[offer(by_name[spec.name], spec, shown) for spec in toolbox.specs]),
+        ListToolsResult(tools=[offer(by_name[spec.name], spec) for spec in toolbox.specs]),
         text,
         environment,
         asyncio.Semaphore(CALLS_AT_ONCE),

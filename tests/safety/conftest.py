@@ -11,6 +11,8 @@ import pytest
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment, read_environment
+from graphwalk.stores.batches import node_batches, relationship_batches
+from graphwalk.stores.cypher import quote
 from graphwalk.stores.neo4j.connection import connect
 from graphwalk.stores.neo4j.standing import StandingStore
 from graphwalk.stores.registry import open_database
@@ -33,7 +35,10 @@ SETUP = (
     "CREATE CONSTRAINT safety_constraint IF NOT EXISTS FOR (n:Secret) REQUIRE n.word IS UNIQUE",
     "MERGE (s:Secret {word: 'swordfish'}) MERGE (t:Secret {word: 'sesame'}) MERGE (s)-[:OPENS]->(t)",
 )
-"""Things of somebody else's in the same database."""
+JOIN = (
+    "UNWIND $rows AS row MATCH (a {key: row.s}) MATCH (b {key: row.t}) "
+    "WHERE none(l IN labels(a) + labels(b) WHERE l STARTS WITH 'gw_') "
+)
 
 
 @dataclass(frozen=True)
@@ -82,8 +87,8 @@ async def place(request: pytest.FixtureRequest) -> AsyncIterator[Place]:
     database = await open_database(
         "embedded" if environment is None else "neo4j", environment or Environment(), run_id=run_id
     )
-    loaded, maze = await database.load(ODD_GRAPH), await database.load(maze_graph(SMALL))
     await _set_up(environment)
+    loaded, maze = await database.load(ODD_GRAPH), await database.load(maze_graph(SMALL))
     if kind == "standing" and environment is not None:
         standing = await StandingStore.open(GraphSource(neo4j="neo4j"), environment)
         yield Place(database, standing, environment, maze)
@@ -96,8 +101,15 @@ async def place(request: pytest.FixtureRequest) -> AsyncIterator[Place]:
 
 
 async def _set_up(environment: Environment | None) -> None:
-    if environment is not None:
-        connection = await connect(environment, wait_seconds=30)
+    """Somebody else's data, once: the same graph as it would stand in a database of theirs, and secrets."""
+    if environment is None:
+        return
+    connection = await connect(environment, wait_seconds=30)
+    if not (await connection.read("MATCH (s:Secret) RETURN s LIMIT 1", {}, 30)):
+        for nodes in node_batches(ODD_GRAPH, 100):
+            await connection.write(f"UNWIND $rows AS row CREATE (n:{quote(nodes.label)}) SET n = row", rows=nodes.rows)
+        for edges in relationship_batches(ODD_GRAPH, 100):
+            await connection.write(JOIN + f"CREATE (a)-[r:{quote(edges.type)}]->(b) SET r = row.p", rows=edges.rows)
         for statement in SETUP:
             await connection.write(statement)
-        await connection.close()
+    await connection.close()

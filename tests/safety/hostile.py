@@ -14,7 +14,7 @@ from graphwalk.stores.store import GraphStore
 FILE = Path(__file__).parents[1] / "data" / "hostile.json"
 GOOD: Mapping[str, dict[str, Any]] = {
     "get_node_by_property": {"label": "Zorep", "property_name": "hue", "property_value": "vark"},
-    "get_all_nearest_neighbors": {"label": "Zorep", "property_name": "key", "property_value": "z1"},
+    "get_all_nearest_neighbors": {"label": "Zorep", "property_name": "hue", "property_value": "vark"},
     "get_unique_property_values": {"property_name": "tag", "entity_name": "DRAP", "entity_type": "relationship"},
     "think": {"thought": "a thought"},
     "run_cypher": {"query": "MATCH (n) RETURN count(n) AS n"},
