@@ -35,6 +35,14 @@ class StoreError(GraphwalkError):
     exit_code: ClassVar[int] = 3
 
 
+class QueryLimitError(StoreError):
+    """A query takes more than it may; `kind` is "timeout" or "too_large"."""
+
+    def __init__(self, message: str, *, hint: str = "", kind: str = "timeout") -> None:
+        super().__init__(message, hint=hint)
+        self.kind = kind
+
+
 class ModelError(GraphwalkError):
     """A provider call failed.
 

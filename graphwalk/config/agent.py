@@ -27,6 +27,19 @@ class AgentConfig(Strict):
     direction: bool = True
     result_budget: PositiveInt | None = None
     """Rows of one tool result; more come in pages. None: no limit."""
+    result_tokens: PositiveInt | None = None
+    """Tokens of the rows of one page, by our estimate. None: no limit."""
+    fetched_rows: PositiveInt | None = None
+    """Rows that a call takes from the database before it counts the others. None: all."""
+    value_characters: PositiveInt | None = None
+    """Longer texts and lists are cut in a result of several rows. None: never."""
+    call_seconds: PositiveFloat | None = None
+    """Time after which a call is given up and the model told so. None: the database's own, which ends the episode."""
+    all_labels: bool = False
+    """Show all labels of a node, and not the first alone."""
+    schema_tokens: PositiveInt | None = None
+    """Tokens of the schema in the prompt, by our estimate; a larger one is cut to names and numbers, and the tool
+    get_schema shows the rest. None: a table of all there is."""
     query_seconds: PositiveFloat = 10.0
     """Time that a query of the model's own may take (write_cypher)."""
     query_rows: PositiveInt = 1000

@@ -29,6 +29,10 @@ KEY = "key"
 """The property that every node has under this name: what it is called."""
 RESERVED_PREFIX = "gw__"
 """Prefix for property names that the engine reserves."""
+OUR_PREFIX = "gw_"
+"""What labels of our own begin with; a graph cannot have such labels in a Neo4j."""
+NO_LABEL = "gw_none"
+"""The label that nodes without labels are given, so that they can be asked for; nobody sees it."""
 _UNQUOTABLE = re.compile(r"\\|\0|\A\Z")
 """Neo4j reads a backslash-u escape as the character it stands for, inside back-ticks too."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -49,12 +53,12 @@ def quote(name: str) -> str:
 class Dialect:
     """How a store writes what a template names; stores that do it in another way subclass it, and stay hashable.
 
-    `scope` is the extra label of one graph's nodes; None for a database that holds only this graph. `reserved` are the
-    property names that the engine reserves. `variable` is the name of a variable bound to a node.
+    `scope` is the extra label of one graph's nodes; None for a database that holds only this graph. `several`: not
+    every node has exactly one label. `variable` is the name of a variable bound to a node.
     """
 
     scope: str | None = None
-    reserved: frozenset[str] = frozenset()
+    several: bool = False
 
     @property
     def any_node(self) -> str:
@@ -66,19 +70,36 @@ class Dialect:
         """What confines a relationship pattern without types."""
         return ""
 
+    def label_name(self, name: str) -> str:
+        """A label as the store has it, "" for nodes that have none."""
+        return quote(name or NO_LABEL)
+
     def label(self, name: str) -> str:
-        return quote(name) + self.any_node
+        """What follows the colon in a node pattern."""
+        return self.label_name(name) + self.any_node
 
     def type(self, name: str) -> str:
         return quote(name)
 
     def property(self, name: str) -> str:
-        return quote(stored_name(name, self.reserved))
+        return quote(self.stored_property(name))
+
+    def stored_property(self, name: str) -> str:
+        """The name under which the store keeps a property."""
+        return name
 
     def labels_of(self, variable: str) -> str:
-        """A list of the node's labels."""
+        """A sorted list of the node's labels."""
         found = f"labels({variable})"
+        if self.several:
+            own = f"NOT name STARTS WITH '{OUR_PREFIX}'"
+            return f"COLLECT {{ UNWIND {found} AS name WITH name WHERE {own} RETURN name ORDER BY name }}"
         return f"[name IN {found} WHERE name <> '{self.scope}']" if self.scope else found
+
+    def label_of(self, variable: str) -> str:
+        """The first of the node's labels, "" where it has none."""
+        first = f"{self.labels_of(variable)}[0]"
+        return f"coalesce({first}, '')" if self.several else first
 
     def value_of(self, variable: str, name: str, label: str | None = None) -> str:
         """A property's value; the `key` too. `label`: one that the node is known to have, None: it is not known."""
@@ -95,6 +116,25 @@ class Dialect:
     def finished(self, cypher: str) -> str:
         """A query whose names are all written."""
         return cypher
+
+    def confined(self, labels: str, plain: bool) -> str:
+        """A label expression of a model's own query as a pattern has it; `plain`: names that must all be there."""
+        scope = "" if self.scope is None else quote(self.scope)
+        if not labels or not scope:
+            return f":{labels or scope}" if labels or scope else ""
+        return f":{labels}:{scope}" if plain else f":({labels})&{scope}"
+
+    def own_labels(self, labels: str) -> str:
+        """A list of stored labels as the graph has them."""
+        return f"[gw_l IN {labels} WHERE NOT gw_l IN ['{self.scope}', '{NO_LABEL}']]" if self.scope else labels
+
+    def own_type(self, type_: str) -> str:
+        """A stored relationship type as the graph has it."""
+        return type_
+
+    def own_keys(self, keys: str) -> str:
+        """A list of stored property names as the graph has them."""
+        return keys
 
 
 UNSCOPED = Dialect()
@@ -134,7 +174,7 @@ def _environment(dialect: Dialect) -> Environment:
         "property": lambda name: _Safe(dialect.property(name)),
         "of": lambda name, variable, label=None: _Safe(dialect.value_of(_variable(variable), name, label)),
         "hops": _hops,
-        "label_of": lambda variable: _Safe(f"{dialect.labels_of(_variable(variable))}[0]"),
+        "label_of": lambda variable: _Safe(dialect.label_of(_variable(variable))),
         "labels_of": lambda variable: _Safe(dialect.labels_of(_variable(variable))),
         "key_of": lambda variable: _Safe(dialect.key_of(_variable(variable))),
         "properties_of": lambda variable: _Safe(dialect.properties_of(_variable(variable))),
@@ -143,16 +183,6 @@ def _environment(dialect: Dialect) -> Environment:
     environment.globals["any_node"] = _Safe(dialect.any_node)
     environment.globals["any_relationship"] = _Safe(dialect.any_relationship)
     return environment
-
-
-def stored_name(name: str, reserved: frozenset[str]) -> str:
-    """The name under which a property is stored; `shown_name` undoes it."""
-    clashes = name in reserved or (reserved and name.startswith(RESERVED_PREFIX))
-    return RESERVED_PREFIX + name if clashes else name
-
-
-def shown_name(name: str) -> str:
-    return name.removeprefix(RESERVED_PREFIX)
 
 
 def _only_filtered(value: Any) -> Any:

@@ -2,108 +2,146 @@
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from graphwalk.stores.batches import label_codes
-from graphwalk.stores.cypher import Identifiers
+from graphwalk.stores.cypher import NO_LABEL, Identifiers
 from graphwalk.types.graph import MISSING, Column, PropertyGraph, value_order
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
-from graphwalk.types.values import Row, Value
+from graphwalk.types.values import SCALARS, Row, Value
 
 _LABELS = "MATCH (n{{ any_node }}) UNWIND labels(n) AS label RETURN DISTINCT label"
 _NODE_PROPERTIES = "MATCH (n:{{ name | label }}) UNWIND keys(n) AS property RETURN DISTINCT property"
-_PAIRS = (
-    "MATCH (a{{ any_node }})-[r]->(b) UNWIND labels(a) AS source UNWIND labels(b) AS target "
-    "RETURN DISTINCT type(r) AS type, source, target"
-)
+_PAIRS = "MATCH (a{{ any_node }})-[r]->(b) RETURN DISTINCT type(r) AS type, labels(a) AS sources, labels(b) AS targets"
 _RELATIONSHIP_PROPERTIES = (
     "MATCH ({{ any_node }})-[r:{{ name | type }}]->() UNWIND keys(r) AS property RETURN DISTINCT property"
 )
-# Every engine orders values of mixed kinds in its own way; the CASE fixes ours (`value_order`).
+# Every engine orders values of mixed kinds in its own way; the CASE fixes ours (`value_order`) as far as a query can:
+# of dates, points and lists all are read, and sorted here.
 # The property is a parameter: a server plans every new query text, which takes longer than running it.
-_SAMPLES = (
-    "WITH DISTINCT e[$property] AS value WHERE value IS NOT NULL RETURN value "
-    "ORDER BY CASE WHEN value >= '' THEN 2 WHEN value <= $infinity THEN 1 ELSE 0 END, value LIMIT $limit"
+_VALUES = "WITH DISTINCT e[$property] AS value WHERE value IS NOT NULL RETURN value "
+_ORDER = (
+    "ORDER BY CASE WHEN value = true OR value = false THEN 0 WHEN value <= $infinity THEN 1 "
+    "WHEN value >= '' THEN 2 ELSE 3 END, value LIMIT $limit"
 )
-_NODE_SAMPLES = "MATCH (e:{{ name | label }}) " + _SAMPLES
-_RELATIONSHIP_SAMPLES = "MATCH ({{ any_node }})-[e:{{ name | type }}]->() " + _SAMPLES
+_NODES = "MATCH (e:{{ name | label }}) "
+_RELATIONSHIPS = "MATCH ({{ any_node }})-[e:{{ name | type }}]->() "
 
 Query = Callable[[str, Identifiers, Mapping[str, Any]], Awaitable[list[Row]]]
 """(template, identifiers, parameters) → rows; a store's `render` and `run` in one."""
 
 
-async def read_schema(
-    query: Query, samples: int, *, scope: str | None = None, shown: Callable[[str], str | None] = str
-) -> Schema:
-    """The schema that a store finds in its database.
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a store keeps what a graph has.
 
-    `scope` is left out of the labels. `shown` gives the name of a stored property, None for one to be left out.
+    `name` is given a stored label or type and gives its own name, None for one that is the store's; `property` and
+    `value` do the same for properties and values. `several`: not every node has exactly one label; `lists`: some
+    property holds a list.
     """
 
-    async def properties(listing: str, sampling: str, name: str) -> tuple[PropertyType, ...]:
-        stored = [row["property"] for row in await query(listing, {"name": name}, {})]
-        named = sorted((title, p) for p in stored if (title := shown(p)) is not None)
-        return tuple([await property_type(sampling, name, p, title) for title, p in named])
+    name: Callable[[str], str | None] = str
+    property: Callable[[str], str | None] = str
+    value: Callable[[Any], Value] = lambda value: value
+    several: bool = False
+    lists: bool = False
 
-    async def property_type(sampling: str, name: str, stored: str, title: str) -> PropertyType:
+
+async def read_schema(query: Query, samples: int, form: Form) -> Schema:
+    """The schema that a store finds in its database."""
+
+    async def properties(listing: str, found: str, name: str) -> tuple[PropertyType, ...]:
+        stored = [row["property"] for row in await query(listing, {"name": name}, {})]
+        named = sorted((title, p) for p in stored if (title := form.property(p)) is not None)
+        return tuple([await property_type(found, name, p, title) for title, p in named])
+
+    async def property_type(found: str, name: str, stored: str, title: str) -> PropertyType:
         if not samples:
             return PropertyType(title)
         parameters = {"property": stored, "limit": samples + 1, "infinity": float("inf")}
-        rows = await query(sampling, {"name": name}, parameters)
-        return _sampled(title, [row["value"] for row in rows], samples)
+        values = await listed(found + _VALUES + _ORDER, name, parameters)
+        if not all(isinstance(value, SCALARS) and value == value for value in values):
+            values = await listed(found + _VALUES, name, {"property": stored})
+        return _sampled(title, values, samples)
 
-    labels = sorted({row["label"] for row in await query(_LABELS, {}, {})} - {scope})
+    async def listed(template: str, name: str, parameters: Mapping[str, Any]) -> list[Value]:
+        return [form.value(row["value"]) for row in await query(template, {"name": name}, parameters)]
+
+    def own(labels: Iterable[str]) -> list[str]:
+        """Labels as the graph has them, "" for a node that has none."""
+        return [name for label in labels if (name := form.name(label)) is not None] or [""]
+
+    stored_labels = [row["label"] for row in await query(_LABELS, {}, {})]
+    labels = {name for label in stored_labels if (name := form.name(label)) is not None}
+    if NO_LABEL in stored_labels:
+        labels.add("")
     pairs = defaultdict(set)
     for row in await query(_PAIRS, {}, {}):
-        if scope not in (row["source"], row["target"]):
-            pairs[row["type"]].add((row["source"], row["target"]))
+        pairs[str(form.name(row["type"]))].update(product(own(row["sources"]), own(row["targets"])))
     return Schema(
-        tuple([NodeType(name, await properties(_NODE_PROPERTIES, _NODE_SAMPLES, name)) for name in labels]),
+        tuple([NodeType(name, await properties(_NODE_PROPERTIES, _NODES, name)) for name in sorted(labels)]),
         tuple(
             [
                 RelationshipType(
-                    name,
-                    tuple(sorted(found)),
-                    await properties(_RELATIONSHIP_PROPERTIES, _RELATIONSHIP_SAMPLES, name),
+                    name, tuple(sorted(found)), await properties(_RELATIONSHIP_PROPERTIES, _RELATIONSHIPS, name)
                 )
                 for name, found in sorted(pairs.items())
             ]
         ),
+        form.several,
+        form.lists,
     )
 
 
 def schema_of(graph: PropertyGraph, samples: int = 0) -> Schema:
     """The schema of a graph in memory, with up to `samples` values per property (0: none)."""
-    nodes = [
-        NodeType(
-            table.label,
-            _properties(table.columns, samples, keys=(graph.keys[n] for n in table.numbers.tolist())),
-        )
-        for table in graph.node_tables
-        if len(table.numbers)
-    ]
-    labels = label_codes(graph)
+    tables = defaultdict(list)
+    for table in graph.node_tables:
+        if len(table.numbers):
+            for label in table.labels or ("",):
+                tables[label].append(table)
+    nodes = []
+    for label, shared in sorted(tables.items()):
+        keys = (graph.keys[number] for table in shared for number in table.numbers.tolist())
+        nodes.append(NodeType(label, _properties([table.columns for table in shared], samples, keys)))
+    codes = label_codes(graph)
+    labels = [table.labels or ("",) for table in graph.node_tables]
     relationships = []
-    for table in graph.relationship_tables:
-        if len(table.sources):
-            codes = np.unique(np.stack([labels[table.sources], labels[table.targets]]), axis=1)
-            pairs = {(graph.node_tables[s].label, graph.node_tables[t].label) for s, t in codes.T.tolist()}
-            relationships.append(
-                RelationshipType(table.type, tuple(sorted(pairs)), _properties(table.columns, samples))
-            )
-    return Schema(tuple(sorted(nodes, key=lambda n: n.label)), tuple(sorted(relationships, key=lambda r: r.type)))
+    for rel in sorted(graph.relationship_tables, key=lambda r: r.type):
+        if len(rel.sources):
+            found = np.unique(np.stack([codes[rel.sources], codes[rel.targets]]), axis=1)
+            pairs = {pair for s, t in found.T.tolist() for pair in product(labels[s], labels[t])}
+            relationships.append(RelationshipType(rel.type, tuple(sorted(pairs)), _properties([rel.columns], samples)))
+    return Schema(tuple(nodes), tuple(relationships), has_several_labels(graph), has_lists(graph))
+
+
+def has_several_labels(graph: PropertyGraph) -> bool:
+    """True where not every node has exactly one label."""
+    return any(len(table.labels) != 1 for table in graph.node_tables if len(table.numbers))
+
+
+def has_lists(graph: PropertyGraph) -> bool:
+    """True where some property holds a list."""
+    return any(
+        any(isinstance(column.pool[code], tuple) for code in np.unique(column.codes[column.codes != MISSING]).tolist())
+        for table in (*graph.node_tables, *graph.relationship_tables)
+        for column in table.columns.values()
+        if tuple in set(map(type, column.pool))
+    )
 
 
 def _properties(
-    columns: Mapping[str, Column], samples: int, keys: Iterable[str] | None = None
+    tables: Iterable[Mapping[str, Column]], samples: int, keys: Iterable[str] | None = None
 ) -> tuple[PropertyType, ...]:
-    found: dict[str, Iterable[Value]] = {} if keys is None else {"key": keys}
-    for name, column in columns.items():
-        used = np.unique(column.codes[column.codes != MISSING]).tolist()
-        if used:
-            found[name] = [column.pool[code] for code in used]
+    found: dict[str, list[Value]] = {} if keys is None else {"key": list(keys)}
+    for columns in tables:
+        for name, column in columns.items():
+            if used := np.unique(column.codes[column.codes != MISSING]).tolist():
+                found.setdefault(name, []).extend(column.pool[code] for code in used)
     return tuple(_sampled(name, found[name], samples) for name in sorted(found))
 
 

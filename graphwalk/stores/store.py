@@ -7,7 +7,7 @@ rendered by the store, which knows how to tell its graph from others. Values tra
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
@@ -28,7 +28,11 @@ class GraphStore(Protocol):
         ...
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """Rows of a read-only query. StoreError if the database cannot be reached, refuses, or takes too long."""
+        """Rows of a read-only query, with values as they are shown (`graphwalk.types.values.shown`).
+
+        Parameters may be any `Value`; a tuple is one value, a list is a list of values. StoreError if the database
+        cannot be reached, refuses, or takes too long.
+        """
         ...
 
     async def schema(self, samples: int = 0) -> Schema:
@@ -62,6 +66,42 @@ class OpenToQueries(Protocol):
         QueryRefused (`graphwalk.stores.written.refusal`) where the query is at fault, or takes longer than `seconds`;
         StoreError where the database is.
         """
+        ...
+
+
+@runtime_checkable
+class GivesValues(Protocol):
+    """A store that gives values as the graph has them, where `run` gives them as they are shown."""
+
+    async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
+        """Rows of a read-only query with `graphwalk.types.values.Value` in them; see `GraphStore.run`."""
+        ...
+
+
+@runtime_checkable
+class Bounded(Protocol):
+    """A store that stops a query where it has given enough."""
+
+    async def first(
+        self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
+    ) -> tuple[list[Row], int | None]:
+        """Up to `rows` rows, and how many there are; None where there are more and nobody counted them.
+
+        QueryLimitError where it takes longer than `seconds`, or more memory than there is.
+        """
+        ...
+
+
+@runtime_checkable
+class Standing(Protocol):
+    """A store of a graph that is too large to be looked at whole, and has indexes of its own."""
+
+    async def look_closer(self, kind: Literal["node", "relationship"], name: str, samples: int) -> Schema:
+        """The schema with the properties of this label or type."""
+        ...
+
+    async def missing_index(self, label: str, property_name: str) -> str | None:
+        """The statement that creates the index which would find nodes by this property; None where one does."""
         ...
 
 

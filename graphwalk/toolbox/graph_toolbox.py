@@ -1,20 +1,24 @@
 """The tools over one property graph (docs/method.md, Tools)."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.errors import QueryLimitError
 from graphwalk.jinja import render_text
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.store import Bounded, GraphStore, Standing
 from graphwalk.toolbox.arguments import Checked, check_names, check_shape, close_names, parse_arguments
 from graphwalk.toolbox.encodings import encode_result
 from graphwalk.toolbox.messages import ToolMistake
 from graphwalk.toolbox.operations import OPERATIONS
 from graphwalk.toolbox.readings import as_parameter, kind_of_value, other_readings
+from graphwalk.toolbox.result_pages import page_of, rows_needed
 from graphwalk.toolbox.rows import canonical_rows
+from graphwalk.toolbox.schema_text import entity_text
 from graphwalk.toolbox.tool import ENTITY_TYPES, LIMITS, SWITCHES, Tool, load_tools
 from graphwalk.toolbox.written_queries import answer_query
 from graphwalk.types.chat import ToolCall, ToolSpec
@@ -24,6 +28,8 @@ from graphwalk.types.values import Row, Value
 
 GRAPH_TOOLS = ("get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values", "think")
 """The four tools of the paper."""
+LOOK_CLOSER = "get_schema"
+"""The tool that goes with a schema which a prompt may show in part only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +39,8 @@ class _Found:
     rows: list[Row]
     values: Mapping[str, Value]
     matched: bool
+    total: int | None
+    """How many rows there are; None where there are more than these, and nobody knows how many."""
 
 
 class GraphToolbox:
@@ -52,7 +60,9 @@ class GraphToolbox:
         self._schema = schema
         self._agent = agent or AgentConfig()
         self._say = self._agent.texts.message
-        offered = load_tools(GRAPH_TOOLS) if tools is None else tools
+        names = (*GRAPH_TOOLS, LOOK_CLOSER) if self._agent.schema_tokens is not None else GRAPH_TOOLS
+        offered = load_tools(names) if tools is None else tools
+        self._advised: set[tuple[str, str]] = set()
         self._tools = {tool.name: tool for tool in offered if self._agent.think or not tool.note_taking}
         self._switches: dict[str, bool] = {name: getattr(self._agent, name) for name in SWITCHES}
         self.specs: Sequence[ToolSpec] = tuple(self._spec(tool) for tool in self._tools.values())
@@ -66,6 +76,10 @@ class GraphToolbox:
             content, rows = await self._run(call)
         except ToolMistake as mistake:
             content, error = self._say(mistake.message, **mistake.values), mistake.kind
+        except QueryLimitError as limit:
+            if self._agent.call_seconds is None:
+                raise
+            content, error = self._say(f"call_{limit.kind}", seconds=self._agent.call_seconds), limit.kind
         return ToolResult(call, content, error, rows, perf_counter() - started)
 
     async def _run(self, call: ToolCall) -> tuple[str, int | None]:
@@ -77,43 +91,100 @@ class GraphToolbox:
         arguments = parse_arguments(tool, call.arguments)
         check_shape(tool, arguments, self._optional(tool))
         page = arguments.pop("page", 1)
-        if tool.operation is not None:
-            text = OPERATIONS[tool.operation](arguments)
-            return text, None if tool.note_taking else int(bool(text))
         if tool.query is not None:
             return await self._answer_query(tool, arguments[tool.query], page)
+        await self._look_closer(tool, arguments)
         checked = check_names(tool, arguments, self._schema)
-        found = await self._find(tool, checked)
-        rows = canonical_rows(found.rows)
-        shown, notes = self._page(rows, page)
-        notes = [*self._notes(tool, checked, found), *notes]
-        return encode_result(shown, notes, self._agent.encoding), len(rows)
+        if tool.operation is not None:
+            described = self._described(tool, checked)
+            text = OPERATIONS[tool.operation]({**arguments, **described})
+            return text, None if tool.note_taking else int(bool(text))
+        found = await self._find(tool, checked, page)
+        complete = found.total == len(found.rows)
+        total = await self._count(tool, checked, found) if found.total is None else found.total
+        shown = page_of(_in_order(found.rows, complete), page, self._agent, total=total, complete=complete)
+        notes = [*self._notes(tool, checked, found), *await self._advice(tool, checked), *shown.notes]
+        return encode_result(shown.rows, notes, self._agent.encoding), total or len(found.rows)
 
     async def _answer_query(self, tool: Tool, query: str, page: int) -> tuple[str, int]:
         found = await answer_query(self._store, query, self._agent)
-        shown, notes = self._page(found.rows, page)
+        shown = page_of(found.rows, page, self._agent, total=len(found.rows), complete=True)
+        notes = shown.notes
         if found.more:
             notes = [self._say("query_more_rows", shown=len(found.rows), rows=found.total), *notes]
         if not found.rows:
             notes = [render_text(tool.no_match)]
-        return encode_result(shown, notes, self._agent.encoding), len(found.rows)
+        return encode_result(shown.rows, notes, self._agent.encoding), len(found.rows)
 
-    async def _find(self, tool: Tool, checked: Checked) -> _Found:
+    async def _find(self, tool: Tool, checked: Checked, page: int) -> _Found:
         """Rows for the values as they are or, where nothing has them, read another way ("3.5" as a number)."""
-        identifiers: dict[str, str | int] = {**self._switches, **checked.identifiers}
+        names: dict[str, str | int] = {**self._switches, **checked.identifiers}
         for values in _attempts(checked.values):
             parameters = {name: as_parameter(value) for name, value in values.items()}
             if None in parameters.values():
                 continue
-            rows = await self._query(tool.cypher, identifiers, parameters)
-            if rows or await self._query(tool.matches, identifiers, parameters):
-                return _Found(rows, values, True)
-        return _Found([], checked.values, False)
+            rows, total = await self._query(tool.cypher, names, parameters, rows_needed(self._agent, page))
+            if rows or (await self._query(tool.matches, names, parameters, 1))[0]:
+                return _Found(rows, values, True, total)
+        return _Found([], checked.values, False, 0)
 
     async def _query(
-        self, template: str | None, identifiers: Mapping[str, str | int], parameters: Mapping[str, Any]
-    ) -> list[Row]:
-        return [] if template is None else await self._store.run(self._store.render(template, identifiers), parameters)
+        self,
+        template: str | None,
+        identifiers: Mapping[str, str | int],
+        parameters: Mapping[str, Any],
+        most: int | None,
+    ) -> tuple[list[Row], int | None]:
+        """Rows, and how many there are. Where the agent has limits, `most` rows at most, and in the time it has."""
+        if template is None:
+            return [], 0
+        cypher, agent = self._store.render(template, identifiers), self._agent
+        if agent.fetched_rows is None or most is None or not isinstance(self._store, Bounded):
+            rows = await self._store.run(cypher, parameters)
+            return rows, len(rows)
+        return await self._store.first(cypher, parameters, rows=most, seconds=agent.call_seconds or math.inf)
+
+    async def _count(self, tool: Tool, checked: Checked, found: _Found) -> int | None:
+        """How many rows there are, by the query that a tool has for it; None where it has none or takes too long."""
+        names: dict[str, str | int] = {**self._switches, **checked.identifiers}
+        parameters = {name: as_parameter(value) for name, value in found.values.items()}
+        try:
+            rows, _ = await self._query(tool.count, names, parameters, 1)
+        except QueryLimitError:
+            return None
+        return int(rows[0]["rows"]) if rows else None
+
+    async def _look_closer(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
+        """Read what a label or type has, where a large schema was read without, and this call names it."""
+        if not isinstance(self._store, Standing):
+            return
+        for name in tool.with_role("label", "relationship_type", "entity_name"):
+            node, relationship = self._schema.node(arguments[name]), self._schema.relationship(arguments[name])
+            samples = self._agent.schema_samples
+            if node is not None and node.sampled == 0:
+                self._schema = await self._store.look_closer("node", node.label, samples)
+            if relationship is not None and relationship.sampled == 0:
+                self._schema = await self._store.look_closer("relationship", relationship.type, samples)
+
+    def _described(self, tool: Tool, checked: Checked) -> dict[str, str]:
+        """The schema of what an operation names, where it names something."""
+        named = [checked.identifiers[name] for name in tool.with_role("entity_name")]
+        kinds = [checked.identifiers[name] for name in tool.with_role("entity_type")]
+        return {"described": entity_text(self._schema, kinds[0], named[0], self._agent)} if named else {}
+
+    async def _advice(self, tool: Tool, checked: Checked) -> list[str]:
+        """Said once per property: how the owner of the database can have it found by an index."""
+        notes = []
+        if isinstance(self._store, Standing) and tool.values:
+            for name in tool.with_role("property"):
+                label, property_name = checked.identifiers[tool.parameters[name].of or ""], checked.identifiers[name]
+                if (label, property_name) in self._advised or tool.parameters[name].of not in tool.with_role("label"):
+                    continue
+                self._advised.add((label, property_name))
+                if statement := await self._store.missing_index(label, property_name):
+                    names = {"label": label, "property": property_name, "statement": statement}
+                    notes.append(self._say("no_index", **names))
+        return notes
 
     def _notes(self, tool: Tool, checked: Checked, found: _Found) -> list[str]:
         notes = []
@@ -126,20 +197,9 @@ class GraphToolbox:
             notes.append(render_text(text, **self._switches, **checked.identifiers, **found.values))
         return notes
 
-    def _page(self, rows: list[Row], page: int) -> tuple[list[Row], list[str]]:
-        """The rows to show, with a note where they are not all. ToolMistake "bad_arguments" on a page out of range."""
-        budget = self._agent.result_budget or max(len(rows), 1)
-        pages = max(1, -(-len(rows) // budget))
-        if not 1 <= page <= pages:
-            raise ToolMistake("bad_arguments", "bad_page", page=page, rows=len(rows), pages=pages)
-        if pages == 1:
-            return rows, []
-        first, last = (page - 1) * budget, min(page * budget, len(rows))
-        note = self._say("page", page=page, pages=pages, first=first + 1, last=last, rows=len(rows))
-        return rows[first:last], [note]
-
     def _optional(self, tool: Tool) -> tuple[str, ...]:
-        return ("page",) if self._agent.result_budget is not None and tool.operation is None else ()
+        paged = self._agent.result_budget is not None or self._agent.result_tokens is not None
+        return ("page",) if paged and tool.operation is None else ()
 
     def _spec(self, tool: Tool) -> ToolSpec:
         properties: dict[str, Any] = {}
@@ -161,11 +221,23 @@ class GraphToolbox:
 
     def _description(self, tool: Tool) -> str:
         example = tool.example
-        rows = [{k: v for k, v in row.items() if self._switches.get(k, True)} for row in example.rows]
+        rows = [self._example_row(row) for row in example.rows]
         limits = {} if tool.query is None else {name: getattr(self._agent, name) for name in LIMITS}
         call = self._say("example", arguments=json.dumps(example.arguments, ensure_ascii=False))
         result = example.text if example.text is not None else encode_result(rows, (), self._agent.encoding)
         return "\n".join([render_text(tool.description, **self._switches, **limits).strip(), call, result])
+
+    def _example_row(self, row: Mapping[str, Any]) -> Row:
+        """Without columns that are switched off; a label stands for a list of them where all are shown."""
+        shown = {name: value for name, value in row.items() if self._switches.get(name, True)}
+        if not self._agent.all_labels:
+            return shown
+        return {f"{n}s" if n.endswith("label") else n: [v] if n.endswith("label") else v for n, v in shown.items()}
+
+
+def _in_order(rows: list[Row], complete: bool) -> list[Row]:
+    """All rows sorted; a part of them in the order that the database gave them, in which the next pages go on."""
+    return canonical_rows(rows) if complete else [canonical_rows([row])[0] for row in rows]
 
 
 def _attempts(values: Mapping[str, Value]) -> list[Mapping[str, Value]]:

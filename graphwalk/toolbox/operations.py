@@ -39,4 +39,9 @@ def connected_path(arguments: Mapping[str, Any]) -> str:
     return json.dumps(path)
 
 
-OPERATIONS: Mapping[str, Operation] = {"repeat": repeat, "connected_path": connected_path}
+def describe(arguments: Mapping[str, Any]) -> str:
+    """What the schema says of the label or type that was named, which the toolbox has looked up."""
+    return str(arguments["described"])
+
+
+OPERATIONS: Mapping[str, Operation] = {"repeat": repeat, "connected_path": connected_path, "describe": describe}

@@ -24,7 +24,7 @@ from graphwalk.toolbox.operations import OPERATIONS
 Role = Literal["label", "relationship_type", "entity_type", "entity_name", "property", "value", "text"]
 JsonType = Literal["string", "number", "integer", "boolean"]
 
-SWITCHES = ("direction", "relationship_properties")
+SWITCHES = ("direction", "relationship_properties", "all_labels")
 """Fields of AgentConfig that the texts of a tool can ask for."""
 LIMITS = ("query_rows", "query_seconds")
 """Fields of AgentConfig that bound queries of a model's own, for the texts of a tool with such queries."""
@@ -68,7 +68,8 @@ class Tool(Strict):
 
     `note_taking`: it gives back what the model says and shows nothing of the graph, so that its calls are counted
     apart; it is not offered where the agent does not think. `matches`: Cypher that finds a row where something matches
-    although the tool's result is empty. An empty result is explained by `empty` where something matches, else by
+    although the tool's result is empty. `count`: Cypher that gives the number of `rows` of a result too large to be
+    fetched whole. An empty result is explained by `empty` where something matches, else by
     `no_match`.
     """
 
@@ -81,6 +82,7 @@ class Tool(Strict):
     operation: str | None = None
     query: str | None = None
     matches: str | None = None
+    count: str | None = None
     no_match: str = ""
     empty: str = ""
     messages: dict[str, str] = Field(default_factory=dict)
@@ -219,6 +221,7 @@ def _texts(tool: Tool) -> Iterator[tuple[str, str, set[str], Collection[str]]]:
     yield "description", tool.description, {*SWITCHES, *limits}, TEXT_FILTERS
     yield "cypher", tool.cypher or "", query, FILTERS
     yield "matches", tool.matches or "", query, FILTERS
+    yield "count", tool.count or "", query, FILTERS
     yield "no_match", tool.no_match, message, TEXT_FILTERS
     yield "empty", tool.empty, message, TEXT_FILTERS
     for name, text in tool.messages.items():

@@ -54,7 +54,7 @@ class Column:
     def canonical(self) -> "Column":
         """The same values with a pool that is sorted and holds used values only."""
         used = np.unique(self.codes[self.codes != MISSING])
-        order = sorted(used.tolist(), key=lambda code: (value_order(self.pool[code]), type(self.pool[code]).__name__))
+        order = sorted(used.tolist(), key=lambda code: _pool_order(self.pool[code]))
         lookup = np.full(len(self.pool) + 1, MISSING, dtype=np.int32)
         lookup[order] = np.arange(len(order), dtype=np.int32)
         return Column(lookup[self.codes], tuple(self.pool[code] for code in order))
@@ -179,7 +179,7 @@ class PropertyGraph:
 
 
 def value_order(value: Value) -> tuple[int, Any]:
-    """Sort key over mixed values: booleans, numbers, text, then all others (NaN too) by what they are and look like.
+    """Sort key over mixed values: booleans, numbers, text, then others (NaN too) by what they look like, then lists.
 
     It is the order of every value list we show, and what tells values apart as Cypher does: 1 and 1.0 are equal.
     """
@@ -187,7 +187,23 @@ def value_order(value: Value) -> tuple[int, Any]:
         return (0, value)
     if isinstance(value, int | float) and value == value:
         return (1, value)
-    return (2, value) if isinstance(value, str) else (3, f"{type(value).__name__} {shown(value)}")
+    if isinstance(value, str):
+        return (2, value)
+    if isinstance(value, tuple | list):
+        return (4, tuple(map(value_order, value)))
+    return (3, (type(value).__name__, shown(value)))
+
+
+def _pool_order(value: Value) -> tuple[tuple[int, Any], str, str]:
+    """Tells apart what `value_order` calls equal: 1 and 1.0, alone or in lists."""
+    return (value_order(value), type(value).__name__, repr(value) if isinstance(value, tuple) else "")
+
+
+def identity(value: Value) -> Any:
+    """What two values share where they are one and the same: True, 1 and 1.0 are equal in Python, and NaN is not."""
+    if value.__class__ is tuple:
+        return (tuple, *map(identity, value))
+    return (value.__class__, value if value == value else "NaN")
 
 
 def _property_rows(columns: Mapping[str, Column], length: int) -> list[dict[str, Value]]:
@@ -204,12 +220,16 @@ def _columns(rows: Sequence[Mapping[str, Value]]) -> dict[str, Column]:
     names = dict.fromkeys(name for row in rows for name in row)
     columns = {}
     for name in names:
-        # The type is part of the key: True, 1 and 1.0 are equal in Python and different in a graph.
-        codes_of: dict[tuple[type, Value], int] = {}
-        codes = [
-            codes_of.setdefault((type(row[name]), row[name]), len(codes_of)) if name in row else MISSING for row in rows
-        ]
-        columns[name] = Column(np.array(codes, dtype=np.int32), tuple(value for _, value in codes_of))
+        codes_of: dict[Any, int] = {}
+        pool: list[Value] = []
+        codes = [MISSING] * len(rows)
+        for number, row in enumerate(rows):
+            if name in row:
+                value = row[name]
+                codes[number] = codes_of.setdefault(identity(value), len(pool))
+                if codes[number] == len(pool):
+                    pool.append(value)
+        columns[name] = Column(np.array(codes, dtype=np.int32), tuple(pool))
     return columns
 
 

@@ -1,28 +1,40 @@
 """The schema of a property graph: which labels, relationship types and properties exist."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal
 
 from graphwalk.types.values import Value
+
+NO_NAME = '""'
+"""The name of nodes without labels, as the table shows it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PropertyType:
     """One property of a label or a relationship type.
 
-    `samples` are distinct values in ascending order; `complete` says that they are all there are.
+    `samples` are distinct values in ascending order; `complete` says that they are all there are. `kinds` are the types
+    of its values where these were looked at: text, integer, date, …
     """
 
     name: str
     samples: tuple[Value, ...] = ()
     complete: bool = False
+    kinds: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class NodeType:
+    """Nodes that have the label, whatever others they have; "" stands for nodes without labels."""
+
     label: str
     properties: tuple[PropertyType, ...]
+    count: int | None = None
+    """How many nodes have the label, None where that was not counted."""
+    sampled: int | None = None
+    """Nodes that `properties` were found on; 0: nobody has looked yet, None: all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +43,9 @@ class RelationshipType:
     pairs: tuple[tuple[str, str], ...]
     """(source label, target label) of every pair that the type joins, sorted."""
     properties: tuple[PropertyType, ...]
+    count: int | None = None
+    sampled: int | None = None
+    """See `NodeType`; `pairs` were found on these relationships too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +61,17 @@ class SchemaRow:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Everything sorted by name, so that equal graphs have equal schemas in every store."""
+    """Everything sorted by name, so that equal graphs have equal schemas in every store.
+
+    `several_labels`: not every node has exactly one label. `lists`: some property holds lists. `other_properties`:
+    names that a property which no sample has may have.
+    """
 
     nodes: tuple[NodeType, ...]
     relationships: tuple[RelationshipType, ...]
+    several_labels: bool = False
+    lists: bool = False
+    other_properties: tuple[str, ...] = ()
 
     def node(self, label: str) -> NodeType | None:
         return next((n for n in self.nodes if n.label == label), None)
@@ -63,10 +85,34 @@ class Schema:
         for node in self.nodes:
             for prop in node.properties or (None,):
                 number += 1
-                yield SchemaRow(number, "Node", node.label, f"(:{node.label})", prop)
+                yield SchemaRow(number, "Node", node.label or NO_NAME, _node(node.label), prop)
         for relationship in self.relationships:
-            for source, target in relationship.pairs:
-                pattern = f"(:{source})-[:{relationship.type}]->(:{target})"
+            for source, target in self._ends(relationship.pairs):
+                pattern = f"{source}-[:{relationship.type}]->{target}"
                 for prop in relationship.properties or (None,):
                     number += 1
                     yield SchemaRow(number, "Relationship", relationship.type, pattern, prop)
+
+    def _ends(self, pairs: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, str]]:
+        """Patterns of both ends; where nodes have several labels, sources with the same targets share one."""
+        if not self.several_labels:
+            yield from ((_node(source), _node(target)) for source, target in pairs)
+            return
+        targets: dict[str, list[str]] = {}
+        for source, target in pairs:
+            targets.setdefault(source, []).append(target)
+        sources: dict[tuple[str, ...], list[str]] = {}
+        for source, found in targets.items():
+            sources.setdefault(tuple(found), []).append(source)
+        for some, shared in sources.items():
+            yield from product(_alternatives(shared), _alternatives(some))
+
+
+def _alternatives(labels: Sequence[str]) -> list[str]:
+    """One pattern for nodes with any of these labels, and one for nodes without, if they are meant too."""
+    named = [label for label in labels if label]
+    return [*([f"(:{'|'.join(named)})"] if named else []), *(["()"] if "" in labels else [])]
+
+
+def _node(label: str) -> str:
+    return f"(:{label})" if label else "()"

@@ -1,148 +1,114 @@
-"""Dates, times and durations from ISO 8601 text, in the one form that Cypher's `toString` gives.
+"""Dates, times and durations read from ISO 8601 text, and written as Cypher's `toString` writes them.
 
-date            2001-04-25
-time            12:30:00.5+02:00            local time        12:30:00.5
-datetime        2001-04-25T12:30:00+02:00[Europe/Berlin]      local datetime    2001-04-25T12:30:00
-duration        P1Y2M3DT4H5M6.5S
-
-Seconds may be left out of a time that is read, and so may the colon of an offset.
+2001-04-25   10:00:00.5+01:00   10:00:00   2001-04-25T10:00:00+02:00[Europe/Paris]   2001-04-25T10:00:00   P1Y2M3DT4H5.5S
 """
 
-import datetime as dt
 import re
+from calendar import monthrange
+from typing import get_args
 
 from graphwalk.types.values import Temporal, TemporalKind
 
-LONGEST = 120
-"""Characters of the longest text that can be a date, a time or a duration."""
-_DATE = r"(?P<year>[+-]?\d{4,9})-(?P<month>\d\d)-(?P<day>\d\d)"
-_CLOCK = r"(?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,](?P<fraction>\d{1,9}))?)?"
-_OFFSET = r"(?P<offset>[Zz]|[+-]\d\d(?::?\d\d(?::\d\d)?)?)"
-_ZONE = r"(?:\[(?P<zone>[A-Za-z][\w+/-]{0,60})\])?"
+_DATE = r"(?P<date>(?P<year>[+-]?\d{4,9})-(?P<month>\d\d)-(?P<day>\d\d))"
+_CLOCK = r"(?P<clock>(?:[01]\d|2[0-3]):[0-5]\d)(?::(?P<second>[0-5]\d)(?:\.(?P<fraction>\d{1,9}))?)?"
+_OFFSET = r"(?P<offset>Z|[+-]\d\d:[0-5]\d(?::[0-5]\d)?)"
+_ZONE = r"(?P<zone>\[[A-Za-z0-9_+/-]+\])?"
 _FORMS: dict[TemporalKind, re.Pattern[str]] = {
     "date": re.compile(_DATE, re.ASCII),
     "time": re.compile(_CLOCK + _OFFSET, re.ASCII),
     "local time": re.compile(_CLOCK, re.ASCII),
-    "datetime": re.compile(f"{_DATE}[T ]{_CLOCK}{_OFFSET}{_ZONE}", re.ASCII),
-    "local datetime": re.compile(f"{_DATE}[T ]{_CLOCK}", re.ASCII),
+    "datetime": re.compile(f"{_DATE}T{_CLOCK}{_OFFSET}{_ZONE}", re.ASCII),
+    "local datetime": re.compile(f"{_DATE}T{_CLOCK}", re.ASCII),
 }
-_NUMBER = r"([+-]?\d{1,18})"
+_NUMBER = r"[+-]?\d{1,18}"
 _DURATION = re.compile(
-    rf"(-)?P(?:{_NUMBER}Y)?(?:{_NUMBER}M)?(?:{_NUMBER}W)?(?:{_NUMBER}D)?"
-    rf"(T(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:([+-]?)(\d{{1,18}})(?:[.,](\d{{1,9}}))?S)?)?",
+    rf"(?P<sign>-?)P(?:(?P<years>{_NUMBER})Y)?(?:(?P<months>{_NUMBER})M)?(?:(?P<weeks>{_NUMBER})W)?"
+    rf"(?:(?P<days>{_NUMBER})D)?"
+    rf"(?:T(?:(?P<hours>{_NUMBER})H)?(?:(?P<minutes>{_NUMBER})M)?"
+    rf"(?:(?P<seconds>{_NUMBER})(?:\.(?P<fraction>\d{{1,9}}))?S)?)?",
     re.ASCII,
 )
 _NANOSECONDS = 10**9
-_INT64 = 2**63
+KINDS: tuple[TemporalKind, ...] = get_args(TemporalKind)
 
 
-def read_temporal(kind: TemporalKind, text: str) -> Temporal:
-    """The date, time or duration that a text writes. ValueError if it writes none."""
-    text = text.strip() if len(text) <= LONGEST else ""
-    if kind == "duration":
-        return _read_duration(text)
-    found = _FORMS[kind].fullmatch(text)
-    if found is None:
-        raise ValueError(f"{text!r} is not a {kind}")
-    parts = found.groupdict()
-    try:
-        day = _day(parts) if "year" in parts else ""
-        clock = _clock(parts) if "hour" in parts else ""
-    except ValueError as error:
-        raise ValueError(f"{text!r} is not a {kind}: {error}") from None
-    zone = f"[{parts['zone']}]" if parts.get("zone") else ""
-    return Temporal(kind, "T".join(filter(None, (day, clock))) + zone)
+def read_temporal(text: str, kind: TemporalKind | None = None) -> Temporal:
+    """The date, time or duration of this kind (None: of whatever kind it is) in canonical text.
+
+    ValueError where the text is none. A time zone that has a name needs its offset too.
+    """
+    for one in KINDS if kind is None else (kind,):
+        if one == "duration":
+            if (found := _DURATION.fullmatch(text)) and any(
+                value for name, value in found.groupdict().items() if name != "sign"
+            ):
+                return Temporal(one, duration_text(*_parts(found)))
+        elif (match := _FORMS[one].fullmatch(text)) and _is_a_day(match.groupdict()):
+            return Temporal(one, _canonical(match.groupdict()))
+    raise ValueError(f"{text!r} is not a {kind or 'date, time or duration'} in the form of ISO 8601")
 
 
-def duration(months: int, days: int, seconds: int, nanoseconds: int) -> Temporal:
-    """A duration from its four parts, which do not run over into one another; only nanoseconds may, into seconds."""
+def duration_text(months: int, days: int, seconds: int, nanoseconds: int) -> str:
+    """A duration as Cypher writes it; `seconds` and `nanoseconds` may differ in sign."""
     whole = seconds * _NANOSECONDS + nanoseconds
-    if max(abs(months), abs(days), abs(whole) // _NANOSECONDS) >= _INT64:
-        raise ValueError("a part of the duration does not fit into 64 bits")
-    calendar = (_part(_quotient(months, 12), "Y"), _part(_remainder(months, 12), "M"), _part(days, "D"))
-    minutes = _quotient(whole, 60 * _NANOSECONDS)
-    rest = abs(_remainder(whole, 60 * _NANOSECONDS))
-    clock = _part(_quotient(minutes, 60), "H") + _part(_remainder(minutes, 60), "M")
-    if rest:
-        sign = "-" if whole < 0 else ""
-        clock += f"{sign}{rest // _NANOSECONDS}{_fraction(f'{rest % _NANOSECONDS:09d}')}S"
-    text = "".join(calendar) + (f"T{clock}" if clock else "")
-    return Temporal("duration", "P" + (text or "T0S"))
+    sign, (left, fraction) = "-" if whole < 0 else "", divmod(abs(whole), _NANOSECONDS)
+    minutes, rest = divmod(left, 60)
+    hours, minutes = divmod(minutes, 60)
+    years, months = _divided(months, 12)
+    date = "".join(f"{number}{unit}" for number, unit in ((years, "Y"), (months, "M"), (days, "D")) if number)
+    time = "".join(f"{sign}{number}{unit}" for number, unit in ((hours, "H"), (minutes, "M")) if number)
+    if rest or fraction:
+        time += f"{sign}{rest}{_fraction(f'{fraction:09}')}S"
+    return f"P{date}T{time}" if time else f"P{date}" if date else "PT0S"
 
 
-def temporal_of(value: dt.date | dt.time | dt.timedelta) -> Temporal:
-    """Python's own dates and times; those without an offset are local."""
-    if isinstance(value, dt.timedelta):
-        return duration(0, value.days, value.seconds, value.microseconds * 1000)
-    if isinstance(value, dt.datetime):
-        zone = getattr(value.tzinfo, "key", None)
-        text = value.isoformat() + (f"[{zone}]" if zone and zone != "UTC" else "")
-        return read_temporal("local datetime" if value.tzinfo is None else "datetime", text)
-    if isinstance(value, dt.time):
-        return read_temporal("local time" if value.tzinfo is None else "time", value.isoformat())
-    return read_temporal("date", value.isoformat())
-
-
-def _read_duration(text: str) -> Temporal:
-    found = _DURATION.fullmatch(text)
-    if found is None or text.endswith(("P", "T")):
+def duration_parts(text: str) -> tuple[int, int, int, int]:
+    """Months, days, seconds and nanoseconds of a duration. ValueError where the text is none."""
+    if not (found := _DURATION.fullmatch(text)):
         raise ValueError(f"{text!r} is not a duration")
-    minus, years, months, weeks, days, _, hours, minutes, sign, seconds, fraction = found.groups()
-    factor = -1 if minus else 1
-    inner = -1 if sign == "-" else 1
-    clock = _whole(hours) * 3600 + _whole(minutes) * 60 + inner * _whole(seconds)
-    nanoseconds = inner * int((fraction or "0").ljust(9, "0"))
-    return duration(
-        factor * (_whole(years) * 12 + _whole(months)),
-        factor * (_whole(weeks) * 7 + _whole(days)),
-        factor * clock,
-        factor * nanoseconds,
-    )
+    return _parts(found)
 
 
-def _whole(digits: str | None) -> int:
-    return int(digits or "0")
+def clock_text(hour: int, minute: int, second: int, nanosecond: int) -> str:
+    """A time of the day as Cypher writes it: with seconds, and as many digits behind them as are needed."""
+    return f"{hour:02}:{minute:02}:{second:02}{_fraction(f'{nanosecond:09}')}"
 
 
-def _day(parts: dict[str, str | None]) -> str:
-    year, month, day = int(parts["year"] or 0), int(parts["month"] or 0), int(parts["day"] or 0)
-    # The calendar repeats every 400 years, and Python's ends where Cypher's goes on.
-    dt.date(2000 + year % 400, month, day)
-    sign = "-" if year < 0 else "+" if year > 9999 else ""
-    return f"{sign}{abs(year):04d}-{month:02d}-{day:02d}"
+def _parts(found: re.Match[str]) -> tuple[int, int, int, int]:
+    number = {name: int(value or 0) for name, value in found.groupdict().items() if name not in ("sign", "fraction")}
+    below = int((found["fraction"] or "0").ljust(9, "0"))
+    if (found["seconds"] or "").startswith("-"):
+        below = -below
+    sign = -1 if found["sign"] else 1
+    months = 12 * number["years"] + number["months"]
+    days = 7 * number["weeks"] + number["days"]
+    seconds = 3600 * number["hours"] + 60 * number["minutes"] + number["seconds"]
+    return sign * months, sign * days, sign * seconds, sign * below
 
 
-def _clock(parts: dict[str, str | None]) -> str:
-    hour, minute, second = (int(parts[name] or 0) for name in ("hour", "minute", "second"))
-    dt.time(hour, minute, second)
-    text = f"{hour:02d}:{minute:02d}:{second:02d}{_fraction(parts['fraction'] or '')}"
-    return text + _offset(parts.get("offset") or "")
+def _divided(number: int, by: int) -> tuple[int, int]:
+    """Quotient and rest, both with the sign of the number."""
+    quotient, rest = divmod(abs(number), by)
+    return (quotient, rest) if number >= 0 else (-quotient, -rest)
 
 
-def _offset(text: str) -> str:
-    if not text or text in "Zz":
-        return text.upper()
-    digits = text[1:].replace(":", "").ljust(4, "0")
-    hours, minutes = int(digits[:2]), int(digits[2:4])
-    if hours > 18 or minutes > 59 or int(digits[4:] or 0) > 59:
-        raise ValueError(f"the offset {text} is out of range")
-    seconds = f":{digits[4:]}" if int(digits[4:] or 0) else ""
-    return "Z" if not int(digits) else f"{text[0]}{digits[:2]}:{digits[2:4]}{seconds}"
+def _is_a_day(part: dict[str, str | None]) -> bool:
+    if part.get("date") is None:
+        return True
+    year, month, day = int(part["year"] or 0), int(part["month"] or 0), int(part["day"] or 0)
+    # The calendar repeats every 400 years.
+    return 1 <= month <= 12 and 1 <= day <= monthrange(2000 + year % 400, month)[1]
+
+
+def _canonical(part: dict[str, str | None]) -> str:
+    text = part.get("date") or ""
+    if part.get("clock"):
+        text += "T" if text else ""
+        text += f"{part['clock']}:{part['second'] or '00'}{_fraction(part['fraction'] or '')}"
+    offset = part.get("offset") or ""
+    return text + ("Z" if offset in ("+00:00", "-00:00") else offset) + (part.get("zone") or "")
 
 
 def _fraction(digits: str) -> str:
-    kept = digits.rstrip("0")
-    return f".{kept}" if kept else ""
-
-
-def _part(number: int, letter: str) -> str:
-    return f"{number}{letter}" if number else ""
-
-
-def _quotient(number: int, divisor: int) -> int:
-    """Towards zero, as Java divides."""
-    return abs(number) // divisor * (1 if number >= 0 else -1)
-
-
-def _remainder(number: int, divisor: int) -> int:
-    return number - divisor * _quotient(number, divisor)
+    digits = digits.rstrip("0")
+    return f".{digits}" if digits else ""

@@ -62,7 +62,8 @@ def shown(value: Any) -> Any:
         return "bytes:" + value.hex()
     if kind is dict:
         return {name: shown(item) for name, item in value.items()}
-    return [shown(item) for item in value]
+    # An engine may make what no graph holds, in a query of somebody's own.
+    return [shown(item) for item in value] if isinstance(value, list | tuple) else str(value)
 
 
 def _not_finite(value: float) -> str:

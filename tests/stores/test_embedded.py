@@ -57,7 +57,7 @@ def typed(properties: object) -> list[tuple[str, type, object]]:
 @settings(deadline=None, max_examples=40)
 def test_batches_hold_the_graph(graph: PropertyGraph, size: int, by_pair: bool) -> None:
     label_of = {node.key: node.label for node in graph.nodes()}
-    rows = {row["key"]: (b.label, len(row)) for b in node_batches(graph, size) for row in b.rows}
+    rows = {row["key"]: (b.labels[0], len(row)) for b in node_batches(graph, size) for row in b.rows}
     assert rows == {n.key: (n.label, 1 + len(n.properties)) for n in graph.nodes()}
     batches = list(relationship_batches(graph, size, by_pair=by_pair))
     assert all(0 < len(batch.rows) <= size for batch in batches)

@@ -9,7 +9,7 @@ from neo4j import AsyncGraphDatabase, Query
 from neo4j.exceptions import DriverError, Neo4jError
 
 from graphwalk.environment import Environment
-from graphwalk.errors import StoreError
+from graphwalk.errors import QueryLimitError, StoreError
 from graphwalk.stores.neo4j.errors import SLOW, may_pass, query_refused, store_error
 from graphwalk.stores.neo4j.local_server import read_state
 
@@ -38,10 +38,19 @@ class Connection:
         self._notices = notices
 
     async def read(
-        self, cypher: str, parameters: Mapping[str, Any], seconds: float, *, once: bool = False
+        self,
+        cypher: str,
+        parameters: Mapping[str, Any],
+        seconds: float,
+        *,
+        once: bool = False,
+        most: int | None = None,
     ) -> NamesAndValues:
-        """Rows of a query in READ mode, in which the server refuses writes; `once`: do not wait for a restart."""
-        return await self._patiently("READ", cypher, parameters, seconds, 0.0 if once else self._wait_seconds)
+        """Rows of a query in READ mode, in which the server refuses writes.
+
+        `once`: do not wait for a restart. `most`: rows to fetch; of others the server makes no more than it must.
+        """
+        return await self._patiently("READ", cypher, parameters, seconds, 0.0 if once else self._wait_seconds, most)
 
     async def write(self, cypher: str, seconds: float = 120.0, **parameters: Any) -> list[dict[str, Any]]:
         """Rows of a statement that may be sent twice: it must change nothing the second time."""
@@ -82,7 +91,8 @@ class Connection:
                 async with asyncio.timeout(seconds + GRACE_SECONDS):
                     return await self._send(mode, query, parameters, rows)
             except TimeoutError as error:
-                raise StoreError(f"Neo4j at {self.place} is silent for {seconds:g} s\n{cypher}", hint=SLOW) from error
+                problem = f"Neo4j at {self.place} is silent for {seconds:g} s\n{cypher}"
+                raise QueryLimitError(problem, hint=SLOW) from error
             except (DriverError, Neo4jError, OSError, TypeError, ValueError) as error:
                 if not may_pass(error) or clock() + pause > deadline:
                     raise store_error(error, self.place, cypher, self._database) from error

@@ -4,7 +4,7 @@ import re
 
 from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable, UnsupportedServerProduct
 
-from graphwalk.errors import StoreError
+from graphwalk.errors import QueryLimitError, StoreError
 from graphwalk.stores.written.refusal import QueryRefused
 
 _PLACE = re.compile(r"\s*\(line \d+, column \d+.*\)")
@@ -53,7 +53,10 @@ def store_error(error: Exception, place: str, cypher: str, database: str | None)
     if code.endswith("DatabaseNotFound"):
         return StoreError(f"Neo4j at {place} has no database {database!r}", hint="unset or correct NEO4J_DATABASE")
     if "TransactionTimedOut" in code:
-        return StoreError(f"a query took too long on Neo4j at {place}\n{cypher}", hint=SLOW)
+        return QueryLimitError(f"a query took too long on Neo4j at {place}\n{cypher}", hint=SLOW)
+    if any(reason in code for reason in _TOO_LARGE):
+        problem = f"a query needs more memory than Neo4j at {place} gives it\n{cypher}"
+        return QueryLimitError(problem, hint=SLOW, kind="too_large")
     if isinstance(error, Neo4jError) and not may_pass(error):
         return StoreError(f"Neo4j at {place} refused a query: {error.message}\n{cypher}")
     if isinstance(error, TypeError | ValueError):

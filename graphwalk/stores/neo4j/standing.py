@@ -1,25 +1,39 @@
 """A Neo4j as it stands, opened to be walked: never changed, nothing of GraphWalk's own in it shown."""
 
-import asyncio
+import json
+import re
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 from neo4j.exceptions import Neo4jError
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
-from graphwalk.errors import ConfigError, StoreError
-from graphwalk.stores.cypher import KEY, Identifiers, render_cypher
+from graphwalk.errors import StoreError
+from graphwalk.stores.cypher import KEY, Identifiers, quote, render_cypher
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.naming import SECONDS, is_own, read_names, writable
-from graphwalk.stores.neo4j.standing_dialect import StandingDialect
+from graphwalk.stores.neo4j.driver_values import native
+from graphwalk.stores.neo4j.naming import SECONDS
+from graphwalk.stores.neo4j.reading import read_shown
+from graphwalk.stores.neo4j.standing_dialect import ID_OF, StandingDialect, read_dialect
+from graphwalk.stores.neo4j.standing_schema import SchemaReader, read_standing_schema
 from graphwalk.stores.neo4j.values import SCALARS, plain
-from graphwalk.stores.schema_queries import read_schema
-from graphwalk.types.schema import NodeType, PropertyType, Schema
-from graphwalk.types.values import Row
+from graphwalk.types.graph import PropertyGraph
+from graphwalk.types.schema import Schema
+from graphwalk.types.values import PLAIN, Point, Row, Temporal, Value, shown
 
 WAIT_SECONDS = 10.0
 """How long a database that stops answering is waited for: a person is in front of it."""
+_DATABASES = "SHOW DATABASES YIELD name, type WHERE type <> 'system' RETURN name"
+_INDEXES = (
+    "SHOW INDEXES YIELD entityType, labelsOrTypes, properties, type, state "
+    "WHERE entityType = 'NODE' AND type IN ['RANGE', 'TEXT'] AND state = 'ONLINE' AND size(properties) = 1 "
+    "RETURN labelsOrTypes[0], properties[0]"
+)
+_OUR_KINDS = (Temporal, Point, tuple)
+_PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LOOKED_UP = re.compile(rf"\${ID_OF}(\w+)")
 
 
 class StandingStore:
@@ -32,6 +46,7 @@ class StandingStore:
         self.dialect = dialect
         self._timeout_seconds = timeout_seconds
         self._schemas: dict[int, Schema] = {}
+        self._indexed: set[tuple[str, str]] | None = None
 
     @classmethod
     async def open(
@@ -45,9 +60,11 @@ class StandingStore:
         try:
             connection = await connect(environment, wait_seconds=WAIT_SECONDS, database=source.neo4j)
         except StoreError as error:
-            raise await _no_database(source, environment, error) from error
+            raise await _no_database(source, environment, error) from error.__cause__
         try:
-            return cls(connection, await _dialect(connection, source), timeout_seconds)
+            return cls(
+                connection, await read_dialect(connection, source.labels, source.relationship_types), timeout_seconds
+            )
         except BaseException:
             await connection.close()
             raise
@@ -59,66 +76,87 @@ class StandingStore:
         return render_cypher(template, identifiers, self.dialect)
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        found = await self.connection.read(cypher, parameters or {}, self._timeout_seconds)
+        return _as_shown(await self.values(cypher, parameters))
+
+    async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
+        """See `GivesValues`."""
+        return await self._rows(cypher, parameters or {}, self._timeout_seconds)
+
+    async def _rows(
+        self, cypher: str, parameters: Mapping[str, Any], seconds: float, most: int | None = None
+    ) -> list[Row]:
+        """Rows of a query, `most` of them at most; keys among the parameters are looked up first."""
+        ids = {ID_OF + name: await self._element_id(parameters[name]) for name in set(_LOOKED_UP.findall(cypher))}
+        given = {name: native(v) if isinstance(v, _OUR_KINDS) else v for name, v in parameters.items()} | ids
+        found = await self.connection.read(cypher, given, seconds, most=most)
         return [
             {n: v if v.__class__ in SCALARS else plain(v, None) for n, v in zip(names, values, strict=True)}
             for names, values in found
         ]
 
+    async def _element_id(self, key: Value) -> str | None:
+        """The element id of the node with that key, None where there is none; a number stands for its digits."""
+        text = key if isinstance(key, str) else json.dumps(shown(key))
+        found = await self.connection.read(self.dialect.lookup, {"text": text}, self._timeout_seconds)
+        return found[0][1][0] if found else None
+
     async def schema(self, samples: int = 0) -> Schema:
         if samples not in self._schemas:
-
-            async def query(template: str, identifiers: Identifiers, parameters: Mapping[str, Any]) -> list[Row]:
-                return await self.run(self.render(template, identifiers), parameters)
-
-            found = await read_schema(query, samples)
-            key = PropertyType(KEY)
-            nodes = tuple(NodeType(n.label, (key, *n.properties)) for n in found.nodes if not is_own(n.label))
-            self._schemas[samples] = Schema(nodes, found.relationships)
+            self._schemas[samples] = await read_standing_schema(self.connection, self.dialect, samples)
         return self._schemas[samples]
+
+    async def look_closer(self, kind: Literal["node", "relationship"], name: str, samples: int) -> Schema:
+        """See `Standing`."""
+        schema = await self.schema(samples)
+        reader = SchemaReader(self.connection, self.dialect, samples)
+        if kind == "node":
+            nodes = [await reader.node(n) if n.label == name and n.sampled == 0 else n for n in schema.nodes]
+            schema = replace(schema, nodes=tuple(nodes))
+        else:
+            found = [
+                await reader.relationship(r) if r.type == name and r.sampled == 0 else r for r in schema.relationships
+            ]
+            schema = replace(schema, relationships=tuple(found))
+        self._schemas[samples] = schema
+        return schema
+
+    async def first(
+        self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
+    ) -> tuple[list[Row], int | None]:
+        """See `Bounded`."""
+        found = await self._rows(cypher, parameters, min(seconds, self._timeout_seconds), rows + 1)
+        return _as_shown(found[:rows]), len(found) if len(found) <= rows else None
+
+    async def missing_index(self, label: str, property_name: str) -> str | None:
+        """See `Standing`. Keys are found by constraints and element ids; the indexes are read once."""
+        if property_name == KEY or not label:
+            return None
+        stored = KEY if property_name == self.dialect.key_title else property_name
+        if self._indexed is None:
+            self._indexed = {(n[0], n[1]) for _, n in await self.connection.read(_INDEXES, {}, SECONDS)}
+        if (label, stored) in self._indexed:
+            return None
+        return f"CREATE INDEX FOR (n:{_name(label)}) ON (n.{_name(stored)})"
+
+    async def whole(self) -> PropertyGraph:
+        """All that the store shows, in memory, under the same names."""
+        return await read_shown(self.connection, self.dialect)
 
     async def drop(self) -> None:
         """Nothing: the graph is not ours."""
 
 
-async def _dialect(connection: Connection, source: GraphSource) -> StandingDialect:
-    """How names are written for this database. ConfigError where the filter names what is not there."""
-    labels, types, keys = await asyncio.gather(
-        _column(connection, "CALL db.labels() YIELD label RETURN label"),
-        _column(connection, "CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType"),
-        _column(connection, "CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey"),
-    )
-    shown = [label for label in labels if not is_own(label) and writable(label)]
-    _check_filter("label", source.labels, shown)
-    _check_filter("relationship type", source.relationship_types, types)
-    return StandingDialect(
-        names=await read_names(connection, shown),
-        hidden=tuple(sorted(filter(is_own, labels))),
-        labels=source.labels,
-        types=source.relationship_types,
-        key_title=_free_title(keys),
-    )
+def _name(name: str) -> str:
+    """A name as a person would write it: in back-ticks where it needs them."""
+    return name if _PLAIN_NAME.fullmatch(name) else quote(name)
 
 
-async def _column(connection: Connection, cypher: str) -> list[str]:
-    return sorted(values[0] for _, values in await connection.read(cypher, {}, SECONDS))
-
-
-def _check_filter(what: str, chosen: tuple[str, ...] | None, there: list[str]) -> None:
-    missing = [name for name in chosen or () if name not in there]
-    if chosen == () or missing:
-        problem = f"no {what} {', '.join(map(repr, missing))}" if missing else f"an empty list of {what}s keeps nothing"
-        raise ConfigError(f"the database has {problem}" if missing else problem, hint=f"there are: {', '.join(there)}")
-
-
-def _free_title(keys: list[str]) -> str | None:
-    """The name under which a property called `key` is shown: the first of key_, key__, … that no property has."""
-    if KEY not in keys:
-        return None
-    title = f"{KEY}_"
-    while title in keys:
-        title += "_"
-    return title
+def _as_shown(rows: list[Row]) -> list[Row]:
+    for row in rows:
+        for name, value in row.items():
+            if value.__class__ not in PLAIN:
+                row[name] = shown(value)
+    return rows
 
 
 async def _no_database(source: GraphSource, environment: Environment, error: StoreError) -> StoreError:
@@ -130,12 +168,12 @@ async def _no_database(source: GraphSource, environment: Environment, error: Sto
     try:
         connection = await connect(Environment(own), wait_seconds=WAIT_SECONDS)
         try:
-            names = await _column(connection, "SHOW DATABASES YIELD name, type WHERE type <> 'system' RETURN name")
+            names = await connection.read(_DATABASES, {}, SECONDS)
         finally:
             await connection.close()
     except StoreError:
         return error
     return StoreError(
         f"the server has no database {source.neo4j!r}",
-        hint=f"its databases are: {', '.join(dict.fromkeys(names)) or 'none to see'}",
+        hint=f"its databases are: {', '.join(sorted({n[0] for _, n in names})) or 'none to see'}",
     )

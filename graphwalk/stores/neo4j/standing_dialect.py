@@ -1,23 +1,30 @@
 """How names and keys are written for a Neo4j as it stands, and what is left out of it."""
 
+import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from graphwalk.errors import ConfigError
 from graphwalk.stores.cypher import KEY, Dialect, quote
-from graphwalk.stores.neo4j.naming import BY_ELEMENT_ID, Names, Naming, literal
+from graphwalk.stores.neo4j.connection import Connection
+from graphwalk.stores.neo4j.naming import BY_ELEMENT_ID, SECONDS, Names, Naming, is_own, literal, read_names, writable
 
-_SOUGHT = re.compile(r"\0(\w+)\0\s*=\s*(\$\w+)")
+ID_OF = "gw_id_of_"
+"""Begins the name of the parameter with the element id of the node that another parameter names."""
+_SOUGHT = re.compile(r"\0(\w+)\0\s*=\s*\$(\w+)")
 _KEY = re.compile(r"\0(\w+)\0")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StandingDialect(Dialect):
     """`hidden` are labels of nodes that are not shown; `labels` and `types` keep what has one of these, None all.
 
     `key_title` is the name under which a property is shown that is itself called `key`; None where there is none.
     """
 
+    several: bool = True
     names: Names = BY_ELEMENT_ID
     hidden: tuple[str, ...] = ()
     labels: tuple[str, ...] | None = None
@@ -33,14 +40,17 @@ class StandingDialect(Dialect):
         return "" if self.types is None else ":" + "|".join(map(quote, self.types))
 
     def label(self, name: str) -> str:
-        return "&".join([quote(name), *self._terms(name)])
+        return "&".join([self.label_name(name), *self._terms(name)])
+
+    def label_name(self, name: str) -> str:
+        return quote(name) if name else "!%"
+
+    def property(self, name: str) -> str:
+        return quote(name)
 
     def type(self, name: str) -> str:
         """A type that the filter leaves out is written as one that nothing has."""
         return quote(name) if self.types is None or name in self.types else f"{quote(name)}&!{quote(name)}"
-
-    def labels_of(self, variable: str) -> str:
-        return f"COLLECT {{ UNWIND labels({variable}) AS label RETURN label ORDER BY label }}"
 
     def value_of(self, variable: str, name: str, label: str | None = None) -> str:
         if name == KEY:
@@ -60,8 +70,8 @@ class StandingDialect(Dialect):
         return f"CASE WHEN {no_other} THEN {variable} {{.*, {key}}} ELSE {variable} {{.*, {other}, {key}}} END"
 
     def finished(self, cypher: str) -> str:
-        """Keys written out; where one is compared with a parameter, so that the server finds the node by an index."""
-        sought = _SOUGHT.sub(lambda found: self._is_called(found[1], found[2]), cypher)
+        """Keys written out. What compares one with `$name` finds the node by the element id `$gw_id_of_name`."""
+        sought = _SOUGHT.sub(rf"elementId(\1) = ${ID_OF}\2", cypher)
         return _KEY.sub(lambda found: self._called(found[1]), sought)
 
     def _terms(self, label: str | None = None) -> Iterator[str]:
@@ -75,29 +85,30 @@ class StandingDialect(Dialect):
         cases = [f"WHEN {n.has(variable)} THEN {self._before(n)}{n.value(variable)}" for n in self.names.namings]
         return f"CASE {' '.join(cases)} ELSE {self._id(variable)} END" if cases else self._id(variable)
 
-    def _is_called(self, variable: str, parameter: str) -> str:
-        """That a node is called what a parameter says: found by the index of a constraint, or by its element id."""
-        text = f"toString({parameter})"
-        ways = [
-            f"MATCH (named:{quote(naming.label)}) WHERE {naming.equals('named', self._without_label(naming, text))} "
-            "RETURN elementId(named) AS id"
-            for naming in self.names.namings
-        ]
+    @cached_property
+    def lookup(self) -> str:
+        """Cypher: the element id of the node that `$text` names; no row where there is none. Found by an index."""
         names = self.names
-        after = f"substring({text}, {len(names.mark)})" if names.mark else text
-        full = text if names.mark == names.prefix else f"{literal(names.prefix)} + {after}"
-        ids = " UNION ".join([*ways, f"RETURN {full} AS id"])
-        return f"(elementId({variable}) IN COLLECT {{ {ids} }} AND {self._called(variable)} = {text})"
+        after = f"substring($text, {len(names.mark)})" if names.mark else "$text"
+        full = "$text" if names.mark == names.prefix else f"{literal(names.prefix)} + {after}"
+        ways = [
+            f"MATCH (n:{quote(naming.label)}) WHERE {naming.equals('n', self._without_label(naming))} RETURN n"
+            for naming in names.namings
+        ]
+        ways.append(f"MATCH (n) WHERE elementId(n) = {full} RETURN n")
+        return (
+            f"CALL () {{ {' UNION '.join(ways)} }} WITH n WHERE {self._called('n')} = $text RETURN elementId(n) AS id"
+        )
 
     def _before(self, naming: Naming) -> str:
         return f"{literal(naming.label + ':')} + " if self.names.labelled else ""
 
-    def _without_label(self, naming: Naming, text: str) -> str:
+    def _without_label(self, naming: Naming) -> str:
         """The text without the label before it, null where there is none."""
         if not self.names.labelled:
-            return text
+            return "$text"
         before = naming.label + ":"
-        return f"CASE WHEN {text} STARTS WITH {literal(before)} THEN substring({text}, {len(before)}) END"
+        return f"CASE WHEN $text STARTS WITH {literal(before)} THEN substring($text, {len(before)}) END"
 
     def _id(self, variable: str) -> str:
         """The name of a node that no property names."""
@@ -106,3 +117,48 @@ class StandingDialect(Dialect):
             return f"elementId({variable})"
         begin = f"{literal(names.mark)} + " if names.mark else ""
         return f"{begin}substring(elementId({variable}), {len(names.prefix)})"
+
+
+async def read_dialect(
+    connection: Connection, chosen_labels: Sequence[str] | None = None, chosen_types: Sequence[str] | None = None
+) -> StandingDialect:
+    """How names are written for a database, or the part of it that has these labels and types.
+
+    ConfigError where the choice names what is not there; StoreError where the database cannot be read.
+    """
+    labels, types, keys = await asyncio.gather(
+        _column(connection, "CALL db.labels() YIELD label RETURN label"),
+        _column(connection, "CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType"),
+        _column(connection, "CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey"),
+    )
+    shown = [label for label in labels if not is_own(label) and writable(label)]
+    _check_filter("label", chosen_labels, shown)
+    _check_filter("relationship type", chosen_types, types)
+    return StandingDialect(
+        names=await read_names(connection, shown),
+        hidden=tuple(sorted(filter(is_own, labels))),
+        labels=None if chosen_labels is None else tuple(sorted(set(chosen_labels))),
+        types=None if chosen_types is None else tuple(sorted(set(chosen_types))),
+        key_title=_free_title(keys),
+    )
+
+
+async def _column(connection: Connection, cypher: str) -> list[str]:
+    return sorted(values[0] for _, values in await connection.read(cypher, {}, SECONDS))
+
+
+def _check_filter(what: str, chosen: Sequence[str] | None, there: list[str]) -> None:
+    missing = [name for name in chosen or () if name not in there]
+    if missing or (chosen is not None and not chosen):
+        problem = f"no {what} {', '.join(map(repr, missing))}" if missing else f"an empty list of {what}s keeps nothing"
+        raise ConfigError(f"the database has {problem}" if missing else problem, hint=f"there are: {', '.join(there)}")
+
+
+def _free_title(keys: list[str]) -> str | None:
+    """The name under which a property called `key` is shown: the first of key_, key__, … that no property has."""
+    if KEY not in keys:
+        return None
+    title = f"{KEY}_"
+    while title in keys:
+        title += "_"
+    return title

@@ -2,26 +2,26 @@
 
 import asyncio
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
-from graphwalk.stores.batches import node_batches, relationship_batches
-from graphwalk.stores.cypher import Dialect, Identifiers, quote, render_cypher
+from graphwalk.stores.cypher import NO_LABEL, Dialect, Identifiers, quote, render_cypher
 from graphwalk.stores.neo4j.connection import Connection, connect
+from graphwalk.stores.neo4j.filling import BATCH, Kept, check_names, kept_as, load_steps
 from graphwalk.stores.neo4j.loads import LEASE_SECONDS, Ledger, Load
 from graphwalk.stores.neo4j.process import this_process
 from graphwalk.stores.neo4j.values import SCALARS, own, plain
-from graphwalk.stores.schema_queries import read_schema
+from graphwalk.stores.schema_queries import Form, read_schema
 from graphwalk.stores.store import Asked
+from graphwalk.stores.tagged import decoded
 from graphwalk.stores.written.translation import translate
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
-from graphwalk.types.values import Row
+from graphwalk.types.values import PLAIN, Row, shown
 
-BATCH = 10_000
 WATCH_SECONDS = 0.5
 """Pause between two checks of a graph that another process is loading."""
 
@@ -63,9 +63,10 @@ class Neo4jDatabase:
         scope = scope_of(self._run_id, graph.digest)
         async with self._loading:
             if scope not in self._stores:
+                check_names(graph)
                 await self._ledger.prepare()
                 await self._load(graph, scope)
-                self._stores[scope] = Neo4jStore(self, self._connection, scope, self._timeout_seconds)
+                self._stores[scope] = Neo4jStore(self, self._connection, kept_as(graph, scope), self._timeout_seconds)
                 if self._renewal is None:
                     self._renewal = asyncio.create_task(self._renew_leases())
             return self._stores[scope]
@@ -101,7 +102,7 @@ class Neo4jDatabase:
             f"CREATE CONSTRAINT {quote(scope)} IF NOT EXISTS FOR (n:{label}) REQUIRE n.key IS UNIQUE"
         )
         steps = 0
-        for body, rows in _steps(graph, label):
+        for body, rows in load_steps(graph, scope):
             await ledger.step(scope, steps, body, rows=rows)
             steps += 1
         await ledger.check(scope, steps)
@@ -168,26 +169,15 @@ async def open_neo4j(
     )
 
 
-def _steps(graph: PropertyGraph, label: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """The parts of a load: Cypher, and the rows it unwinds. Nodes first, relationships find them by key."""
-    for nodes in node_batches(graph, BATCH):
-        yield f"UNWIND $rows AS row CREATE (n:{quote(nodes.label)}:{label}) SET n = row", nodes.rows
-    for relationships in relationship_batches(graph, BATCH):
-        body = (
-            f"UNWIND $rows AS row MATCH (a:{label} {{key: row.s}}) MATCH (b:{label} {{key: row.t}}) "
-            f"CREATE (a)-[r:{quote(relationships.type)}]->(b) SET r = row.p"
-        )
-        yield body, relationships.rows
-
-
 class Neo4jStore:
     """One graph among the many of a Neo4j."""
 
     kind = "neo4j"
 
-    def __init__(self, database: Neo4jDatabase, connection: Connection, scope: str, timeout_seconds: float) -> None:
-        self.scope = scope
-        self._dialect = Dialect(scope)
+    def __init__(self, database: Neo4jDatabase, connection: Connection, kept: Kept, timeout_seconds: float) -> None:
+        self.scope = kept.scope
+        self._kept = kept
+        self._dialect = Dialect(kept.scope, kept.several)
         self._database = database
         self._connection = connection
         self._timeout_seconds = timeout_seconds
@@ -197,31 +187,56 @@ class Neo4jStore:
         return render_cypher(template, identifiers, self._dialect)
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        found = await self._connection.read(cypher, parameters or {}, self._timeout_seconds)
-        scope = self.scope
-        return [
-            {n: v if v.__class__ in SCALARS else plain(v, scope) for n, v in zip(names, values, strict=True)}
-            for names, values in found
-        ]
+        rows = await self.values(cypher, parameters)
+        for row in rows:
+            for name, value in row.items():
+                if value.__class__ not in PLAIN:
+                    row[name] = shown(value)
+        return rows
+
+    async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
+        """See `GivesValues`."""
+        found = await self._connection.read(cypher, self._kept.encoding.parameters(parameters), self._timeout_seconds)
+        own = self._own
+        return [{name: own(value) for name, value in zip(names, values, strict=True)} for names, values in found]
+
+    def _own(self, value: Any) -> Any:
+        """A value of the driver as the graph has it."""
+        if value.__class__ not in SCALARS:
+            value = plain(value, self.scope)
+        return decoded(value) if self._kept.encoding.tags else value
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
         """See `OpenToQueries`. Every node pattern is confined to this graph, and every node that comes back checked."""
-        asked = translate(query, await self.schema(), scope=self.scope)
-        found = await self._connection.ask(asked.cypher, asked.parameters, seconds, rows + 1)
-        shown = [
-            {asked.columns.get(n, n): plain(own(v, self.scope), self.scope) for n, v in zip(names, values, strict=True)}
+        asked = translate(query, await self.schema(), self._dialect)
+        parameters = self._kept.encoding.parameters(asked.parameters)
+        found = await self._connection.ask(asked.cypher, parameters, seconds, rows + 1)
+        named = [
+            {asked.columns.get(n, n): shown(self._own(own(v, self.scope))) for n, v in zip(names, values, strict=True)}
             for names, values in found[:rows]
         ]
-        return Asked(shown, len(shown) if len(found) <= rows else None, asked.ordered)
+        return Asked(named, len(named) if len(found) <= rows else None, asked.ordered)
 
     async def schema(self, samples: int = 0) -> Schema:
         if samples not in self._schemas:
 
             async def query(template: str, identifiers: Identifiers, parameters: Mapping[str, Any]) -> list[Row]:
-                return await self.run(self.render(template, identifiers), parameters)
+                found = await self._connection.read(
+                    self.render(template, identifiers), parameters, self._timeout_seconds
+                )
+                return [dict(zip(names, values, strict=True)) for names, values in found]
 
-            self._schemas[samples] = await read_schema(query, samples, scope=self.scope)
+            self._schemas[samples] = await read_schema(query, samples, self._form())
         return self._schemas[samples]
+
+    def _form(self) -> Form:
+        """How to read the names and values that the database keeps."""
+        return Form(
+            lambda stored: None if stored in (self.scope, NO_LABEL) else stored,
+            value=lambda value: tuple(found) if isinstance(found := self._own(value), list) else found,
+            several=self._kept.several,
+            lists=self._kept.lists,
+        )
 
     async def drop(self) -> None:
         await self._database.drop(self.scope)

@@ -1,10 +1,13 @@
-"""Values of the Neo4j driver as plain JSON values, the same as from every other store."""
+"""What the Neo4j driver returns as values of a graph, the same as from every other store."""
 
+from collections.abc import Set
 from typing import Any
 
 from neo4j.graph import Node, Path, Relationship
 
 from graphwalk.errors import StoreError
+from graphwalk.stores.cypher import NO_LABEL
+from graphwalk.stores.neo4j.driver_values import from_driver
 
 SCALARS = frozenset({str, int, float, bool, type(None)})
 
@@ -13,12 +16,13 @@ def plain(value: Any, scope: str | None) -> Any:
     """The value without the types of the driver; `scope` disappears from lists of labels.
 
     Node → {"labels", "properties"}, relationship → {"type", "properties"}, path → {"nodes", "relationships"}; maps
-    sorted by name; points in time as ISO 8601 text. (`Record.data()` would lose the properties of relationships.)
+    sorted by name. (`Record.data()` would lose the properties of relationships.)
     """
     if value.__class__ in SCALARS:
         return value
     if isinstance(value, list):
-        return [plain(item, scope) for item in value if item != scope or scope is None]
+        hidden = frozenset() if scope is None or scope not in value else _hidden(scope)
+        return [plain(item, scope) for item in value if item.__class__ is not str or item not in hidden]
     if isinstance(value, dict):
         return {name: plain(value[name], scope) for name in sorted(value)}
     return _graph_value(value, scope)
@@ -26,7 +30,8 @@ def plain(value: Any, scope: str | None) -> Any:
 
 def _graph_value(value: Any, scope: str | None) -> Any:
     if isinstance(value, Node):
-        return {"labels": sorted(value.labels - {scope}), "properties": plain(dict(value.items()), scope)}
+        labels = sorted(value.labels - (frozenset() if scope is None else _hidden(scope)))
+        return {"labels": labels, "properties": plain(dict(value.items()), scope)}
     if isinstance(value, Relationship):
         return {"type": value.type, "properties": plain(dict(value.items()), scope)}
     if isinstance(value, Path):
@@ -34,7 +39,12 @@ def _graph_value(value: Any, scope: str | None) -> Any:
             "nodes": [_graph_value(node, scope) for node in value.nodes],
             "relationships": [_graph_value(relationship, scope) for relationship in value.relationships],
         }
-    return value.iso_format() if hasattr(value, "iso_format") else str(value)
+    return from_driver(value)
+
+
+def _hidden(scope: str) -> Set[str]:
+    """Labels of our own."""
+    return frozenset({scope, NO_LABEL})
 
 
 def own(value: Any, scope: str) -> Any:

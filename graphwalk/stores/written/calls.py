@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 
-from graphwalk.stores.cypher import RESERVED_PREFIX
 from graphwalk.stores.written.patterns import Patterns
 from graphwalk.stores.written.refusal import QueryRefused, not_offered
 from graphwalk.stores.written.words import FUNCTIONS, LARGEST_RANGE, QUANTIFIERS, SUBQUERIES
@@ -66,19 +65,8 @@ class Calls(Patterns):
             return f"count(*{self.expect(')')}"
         distinct = "DISTINCT " if self.took_words("distinct") else ""
         called = f"{name}({distinct}{self.expressions(')')}{self.expect(')')}"
-        return {"labels": self._own_labels, "keys": self._own_keys}.get(name, str)(called)
-
-    def _own_labels(self, labels: str) -> str:
-        """The labels without the one that tells graphs apart."""
-        return labels if self.scope is None else f"[gw_l IN {labels} WHERE gw_l <> {self.parameter(self.scope)}]"
-
-    def _own_keys(self, keys: str) -> str:
-        """The names of properties as the graph has them, and without those that the store adds."""
-        if not self.reserved:
-            return keys
-        added = ", ".join(map(self.parameter, sorted(self.reserved)))
-        prefix, nothing = self.parameter(RESERVED_PREFIX), self.parameter("")
-        return f"[gw_k IN {keys} WHERE NOT gw_k IN [{added}] | replace(gw_k, {prefix}, {nothing})]"
+        own = {"labels": self.dialect.own_labels, "type": self.dialect.own_type, "keys": self.dialect.own_keys}
+        return own.get(name, str)(called)
 
     def _bounds(self) -> str:
         """The numbers of a range: small ones, or what size and length say of something that is there."""

@@ -3,7 +3,7 @@
 from typing import NoReturn
 
 from graphwalk.errors import ConfigError
-from graphwalk.stores.cypher import quote, stored_name
+from graphwalk.stores.cypher import Dialect, quote
 from graphwalk.stores.written.names import Names
 from graphwalk.stores.written.refusal import QueryRefused, not_offered
 from graphwalk.stores.written.tokens import Token, read_tokens, syntax
@@ -13,15 +13,13 @@ from graphwalk.stores.written.words import CLAUSES, LEFT_OUT, WRITES
 class Cursor:
     """Reads tokens from left to right; every method that reads a part returns that part as Cypher for the store.
 
-    `scope` is the label that tells the graph from others, None where it is alone; `reserved` are property names
-    that the store keeps under others.
+    `dialect` is how the store writes the names of the graph.
     """
 
-    def __init__(self, query: str, names: Names, scope: str | None, reserved: frozenset[str]) -> None:
+    def __init__(self, query: str, names: Names, dialect: Dialect) -> None:
         self.query = query
         self.names = names
-        self.scope = scope
-        self.reserved = reserved
+        self.dialect = dialect
         self.tokens, self.partner = read_tokens(query)
         self.at = 0
         self.parameters: dict[str, str] = {}
@@ -103,13 +101,13 @@ class Cursor:
         """A property as the store has it, in back-ticks."""
         found = self.name()
         self.names.check_property(found)
-        return self.quoted(stored_name(found, self.reserved))
+        return self.quoted(self.dialect.stored_property(found))
 
     def map_key(self) -> str:
         """A key of a map is renamed like a property: a query may ask either for a field."""
         found = self.name()
         self.names.own.add(found)
-        return self.quoted(stored_name(found, self.reserved))
+        return self.quoted(self.dialect.stored_property(found))
 
     def quoted(self, name: str) -> str:
         try:

@@ -8,7 +8,7 @@ class Names:
     """Labels, relationship types and properties of one schema, and the map keys that a query makes itself."""
 
     def __init__(self, schema: Schema) -> None:
-        self.labels = [node.label for node in schema.nodes]
+        self.labels = [node.label for node in schema.nodes if node.label]
         self.types = [relationship.type for relationship in schema.relationships]
         of_nodes = {property_.name for node in schema.nodes for property_ in node.properties}
         of_relationships = {p.name for relationship in schema.relationships for p in relationship.properties}

@@ -54,7 +54,7 @@ class Patterns(Cursor):
         """`(a:Film {key: 'f7'})` with the label of the graph added."""
         self.expect("(")
         found = self._optional_variable()
-        found += self._confined(*self._labels()) if self.took_symbol(":") else self._confined("", True)
+        found += self.dialect.confined(*(self._labels() if self.took_symbol(":") else ("", True)))
         found += self._conditions()
         return f"({found}{self.expect(')')}"
 
@@ -85,12 +85,6 @@ class Patterns(Cursor):
             return self.variable()
         return ""
 
-    def _confined(self, labels: str, plain: bool) -> str:
-        scope = "" if self.scope is None else self.quoted(self.scope)
-        if not labels or not scope:
-            return f":{labels or scope}" if labels or scope else ""
-        return f":{labels}:{scope}" if plain else f":({labels})&{scope}"
-
     def _conditions(self) -> str:
         found = f" {self.properties_map()}" if self.is_symbol("{") else ""
         if self.is_word("where"):
@@ -117,7 +111,7 @@ class Patterns(Cursor):
             raise not_offered("!")
         if self.took_symbol("("):
             return f"({self._labels()[0]}{self.expect(')')}"
-        return self.quoted(self.names.check_label(self.name()))
+        return self.dialect.label_name(self.names.check_label(self.name()))
 
     def _types(self) -> str:
         if not self.took_symbol(":"):
@@ -129,7 +123,7 @@ class Patterns(Cursor):
         return ":" + "|".join(found)
 
     def _type(self) -> str:
-        return self.quoted(self.names.check_type(self.name()))
+        return self.dialect.type(self.names.check_type(self.name()))
 
     def _hops(self) -> str:
         """`*`, `*2`, `*1..3`: without a highest number it is bounded by time alone."""

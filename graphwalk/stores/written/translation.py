@@ -14,6 +14,7 @@ Relationships never lead from one graph to another, so that a path whose nodes a
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from graphwalk.stores.cypher import Dialect
 from graphwalk.stores.written.clauses import Clauses
 from graphwalk.stores.written.names import Names
 from graphwalk.types.schema import Schema
@@ -29,15 +30,12 @@ class Translated:
     ordered: bool
 
 
-def translate(
-    query: str, schema: Schema, *, scope: str | None = None, reserved: frozenset[str] = frozenset()
-) -> Translated:
+def translate(query: str, schema: Schema, dialect: Dialect) -> Translated:
     """The query for a store. QueryRefused where it is no Cypher, is not offered, or names what the graph does not have.
 
-    `scope` is the label that all nodes of the graph have, None where the database holds this graph alone; `reserved`
-    are property names that the store keeps under others.
+    `dialect` is how the store writes the names of the graph.
     """
-    clauses = Clauses(query, Names(schema), scope, reserved)
+    clauses = Clauses(query, Names(schema), dialect)
     cypher = clauses.whole()
     return Translated(
         cypher, {name: text for text, name in clauses.parameters.items()}, clauses.columns, clauses.ordered

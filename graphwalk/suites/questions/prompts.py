@@ -2,6 +2,7 @@
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.text import graph_text
+from graphwalk.toolbox.schema_text import schema_text
 from graphwalk.types.chat import Message
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
@@ -16,7 +17,10 @@ FORMATS = {
 
 
 def tools_prompt(question: str, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
-    """What a model that walks by tools is told."""
+    """What a model that walks by tools is told; where the schema may have only so many tokens, what fits of it."""
+    if agent.schema_tokens is not None:
+        system = agent.render("graph_foreign.j2", schema=schema_text(schema, agent), clock=agent.clock)
+        return Message("system", system), Message("user", question)
     return _with_schema("graph_tools.j2", question, schema, agent)
 
 

@@ -2,8 +2,11 @@
 
 import pytest
 
+from graphwalk.stores.cypher import UNSCOPED, Dialect
+from graphwalk.stores.embedded_names import names_of
 from graphwalk.stores.written.refusal import QueryRefused
 from graphwalk.stores.written.translation import translate
+from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
 
 SCHEMA = Schema(
@@ -16,7 +19,7 @@ SCHEMA = Schema(
 
 
 def scoped(query: str) -> str:
-    return translate(query, SCHEMA, scope="gw_one").cypher
+    return translate(query, SCHEMA, Dialect("gw_one")).cypher
 
 
 @pytest.mark.parametrize(
@@ -43,14 +46,16 @@ def test_every_node_of_every_pattern_is_confined(query: str, written: str) -> No
 
 
 def test_texts_travel_as_parameters_and_comments_do_not_travel() -> None:
-    found = translate("MATCH (n {key: 'it\\'s \\u0027'}) // x\nRETURN n.year /* ' */", SCHEMA)
+    found = translate("MATCH (n {key: 'it\\'s \\u0027'}) // x\nRETURN n.year /* ' */", SCHEMA, UNSCOPED)
     assert found.cypher == "MATCH (`n` {`key`: $gw_0}) RETURN `n`.`year` AS `gw_0`"
     assert found.parameters == {"gw_0": "it's '"}
     assert found.columns == {"gw_0": "n.year"}
 
 
 def test_properties_that_a_store_reserves_are_asked_for_under_its_names() -> None:
-    found = translate("MATCH (n:Film {id: 1}) RETURN n.id AS x, n {.id}", SCHEMA, reserved=frozenset({"id"}))
+    found = translate(
+        "MATCH (n:Film {id: 1}) RETURN n.id AS x, n {.id}", SCHEMA, names_of(PropertyGraph.from_rows([], []), False)
+    )
     assert found.cypher.count("`gw__id`") == 3
 
 

@@ -1,0 +1,61 @@
+"""How the values of one graph are kept in an engine: as they are where it has a type for them, else as tagged text."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graphwalk.stores.tagged import ESCAPED, tagged
+from graphwalk.types.graph import Column, PropertyGraph
+from graphwalk.types.values import Point, Temporal, Value
+
+_VALUES = (str, int, float, Temporal, Point, bytes, tuple)
+_ALWAYS = frozenset({str, int, bool})
+Native = Callable[[Value], Any]
+"""A value → what the engine takes for it; None where it has no type for it. Not called for text, integers, booleans."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """`tags`: some value or name of the graph is kept as text of ours, so that text that looks like it is, too."""
+
+    native: Native
+    tags: bool
+
+    def stored(self, value: Value) -> Any:
+        """The value as the engine takes it."""
+        kind = value.__class__
+        if kind is str:
+            return tagged(value) if self.tags and value.startswith(ESCAPED) else value  # type: ignore[union-attr]
+        if kind in _ALWAYS:
+            return value
+        found = self.native(value)
+        if found is None:
+            return tagged(value)
+        return [self.stored(item) for item in value] if kind is tuple and found is value else found  # type: ignore[union-attr]
+
+    def parameters(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Parameters of a query. A tuple is one value, a list is a list of values."""
+        return {} if given is None else {name: self._parameter(value) for name, value in given.items()}
+
+    def _parameter(self, given: Any) -> Any:
+        if given.__class__ is list:
+            return [self._parameter(item) for item in given]
+        if given.__class__ is dict:
+            return {name: self._parameter(item) for name, item in given.items()}
+        return self.stored(given) if isinstance(given, _VALUES) else given
+
+
+def odd_values(graph: PropertyGraph) -> Iterable[Value]:
+    """The different values of each property that are neither text nor integers, booleans or finite numbers."""
+    for table in (*graph.node_tables, *graph.relationship_tables):
+        for column in table.columns.values():
+            yield from _odd(column)
+
+
+def _odd(column: Column) -> Iterable[Value]:
+    for value in column.pool if set(map(type, column.pool)) - _ALWAYS else ():
+        if value.__class__ is float:
+            if value - value != 0:  # type: ignore[operator]
+                yield value
+        elif value.__class__ not in _ALWAYS:
+            yield value

@@ -1,0 +1,26 @@
+"""A whole graph read out of a store that gives values as the graph has them."""
+
+from graphwalk.stores.store import GraphStore
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+
+_NODES = (
+    'MATCH (n{{ any_node }}) RETURN {{ "n" | key_of }} AS key, {{ "n" | labels_of }} AS labels, '
+    '{{ "n" | properties_of }} AS properties'
+)
+_RELATIONSHIPS = (
+    'MATCH (a{{ any_node }})-[r]->(b{{ any_node }}) RETURN type(r) AS type, {{ "a" | key_of }} AS source, '
+    '{{ "b" | key_of }} AS target, properties(r) AS properties'
+)
+
+
+async def read_whole(store: GraphStore) -> PropertyGraph:
+    """The graph in a store, which has to be one that `GivesValues`; nodes in the order of their keys."""
+    values = store.values  # type: ignore[attr-defined]
+    nodes = await values(store.render(_NODES, {}))
+    relationships = await values(store.render(_RELATIONSHIPS, {}))
+    for node in nodes:
+        node["properties"].pop("key", None)
+    return PropertyGraph.from_rows(
+        (Node(n["key"], tuple(n["labels"]), n["properties"]) for n in sorted(nodes, key=lambda node: str(node["key"]))),
+        (Relationship(r["type"], r["source"], r["target"], r["properties"]) for r in relationships),
+    )

@@ -1,0 +1,115 @@
+"""What of a result is shown: one page of its rows, long values cut, never more tokens than were agreed on."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.models.tokens import count_tokens
+from graphwalk.toolbox.encodings import encode_result
+from graphwalk.toolbox.messages import ToolMistake
+from graphwalk.types.values import Row
+
+SHORTEST = 40
+"""Characters that are left of a value where a single row is longer than a page."""
+CHARACTERS_PER_TOKEN = 2
+"""Of a text that nobody has seen: few, so that a value shown whole fits a page."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Rows to show, and notes about the others."""
+
+    rows: list[Row]
+    notes: list[str]
+
+
+def rows_needed(agent: AgentConfig, page: int) -> int | None:
+    """How many rows a call takes from the database to show this page; None: all."""
+    if agent.fetched_rows is None:
+        return None
+    return max(agent.fetched_rows, page * (agent.result_budget or agent.fetched_rows) + 1)
+
+
+def page_of(rows: list[Row], page: int, agent: AgentConfig, *, total: int | None, complete: bool) -> Shown:
+    """One page. `total`: how many rows there are, None where nobody knows; `complete`: `rows` are all of them.
+
+    ToolMistake "bad_arguments" for a page that does not exist.
+    """
+    readable, cut = _readable(rows, agent)
+    starts = _starts(readable, agent) or [0]
+    if not 1 <= page <= len(starts):
+        raise ToolMistake("bad_arguments", "bad_page", page=page, rows=total or len(rows), pages=len(starts))
+    first = starts[page - 1]
+    last = starts[page] if page < len(starts) else len(rows)
+    notes = []
+    if len(starts) > 1 or not complete:
+        pages = len(starts) if complete else None
+        known = {"page": page, "pages": pages, "first": first + 1, "last": last, "rows": total, "least": len(rows)}
+        notes.append(agent.texts.message("page", **known))
+    if any(cut[first:last]):
+        notes.append(agent.texts.message("values_cut", most=_longest(rows, agent)))
+    return Shown(readable[first:last], notes)
+
+
+def _longest(rows: Sequence[Row], agent: AgentConfig) -> int | None:
+    """Characters of a value that are shown: of the only row of a result as many as a page holds."""
+    if agent.value_characters is None or len(rows) > 1:
+        return agent.value_characters
+    return None if agent.result_tokens is None else agent.result_tokens * CHARACTERS_PER_TOKEN
+
+
+def _readable(rows: list[Row], agent: AgentConfig) -> tuple[list[Row], list[bool]]:
+    """The rows with long values cut, and which of them have one."""
+    longest = _longest(rows, agent)
+    if longest is None:
+        return rows, [False] * len(rows)
+    readable = []
+    for row in rows:
+        most, short = longest, _cut(row, longest)
+        while agent.result_tokens is not None and most > SHORTEST and _tokens(short, agent) > agent.result_tokens:
+            most = max(SHORTEST, most // 2)
+            short = _cut(row, most)
+        readable.append(short)
+    return readable, [short != row for short, row in zip(readable, rows, strict=True)]
+
+
+def _starts(rows: Sequence[Row], agent: AgentConfig) -> list[int]:
+    """Where the pages begin."""
+    starts: list[int] = []
+    left_rows = left_tokens = 0
+    for number, row in enumerate(rows):
+        tokens = _tokens(row, agent) if agent.result_tokens is not None else 0
+        if not starts or left_rows == 0 or tokens > left_tokens:
+            starts.append(number)
+            left_rows, left_tokens = agent.result_budget or len(rows), agent.result_tokens or 0
+        left_rows, left_tokens = left_rows - 1, left_tokens - tokens
+    return starts
+
+
+def _tokens(row: Row, agent: AgentConfig) -> int:
+    """Of one row as it is sent; column names of a table are counted with every row."""
+    return count_tokens(encode_result([row], (), agent.encoding))[0]
+
+
+def _cut(value: Any, most: int) -> Any:
+    """The value with texts and lists of more than `most` characters cut, and their length said."""
+    if isinstance(value, str) and len(value) > most:
+        return f"{value[:most]}… ({len(value):,} characters)"
+    if isinstance(value, dict):
+        return {name: _cut(item, most) for name, item in value.items()}
+    if isinstance(value, list):
+        return _cut_list(value, most)
+    return value
+
+
+def _cut_list(items: list[Any], most: int) -> list[Any]:
+    left = most
+    kept: list[Any] = []
+    for item in items:
+        left -= len(json.dumps(item, ensure_ascii=False, default=str)) + 2
+        if left < 0 and kept:
+            return [*kept, f"… ({len(items):,} in all)"]
+        kept.append(_cut(item, most))
+    return kept

@@ -1,0 +1,61 @@
+"""The schema of a graph that somebody else made, as a model reads it: whole, or a map of names and numbers."""
+
+from collections.abc import Sequence
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.models.tokens import count_tokens
+from graphwalk.types.schema import NodeType, RelationshipType, Schema
+from graphwalk.types.values import shown
+
+Entity = NodeType | RelationshipType
+
+
+def schema_text(schema: Schema, agent: AgentConfig) -> str:
+    """At most `agent.schema_tokens` tokens: all there is, or the names with numbers, or the largest of these."""
+    entities: list[Entity] = [*schema.nodes, *schema.relationships]
+    if all(entity.sampled != 0 for entity in entities):
+        whole = _render(schema.nodes, schema.relationships, schema, agent, whole=True)
+        if _fits(whole, agent):
+            return whole
+    entities.sort(key=lambda entity: -(entity.count or 0))
+    most = len(entities)
+    while not _fits(text := _map(schema, entities[:most], agent), agent) and most > 1:
+        most = most * 9 // 10
+    return text
+
+
+def entity_text(schema: Schema, kind: str, name: str, agent: AgentConfig) -> str:
+    """All that is known of one label ("node"), with the types that begin and end there, or of one type."""
+    if kind == "relationship":
+        found = [r for r in schema.relationships if r.type == name]
+        return _render([], found, schema, agent, whole=True)
+    touching = [r for r in schema.relationships if any(name in pair for pair in r.pairs)]
+    return _render([n for n in schema.nodes if n.label == name], touching, schema, agent, whole=True)
+
+
+def _map(schema: Schema, kept: Sequence[Entity], agent: AgentConfig) -> str:
+    nodes = [node for node in schema.nodes if node in kept]
+    relationships = [relationship for relationship in schema.relationships if relationship in kept]
+    return _render(nodes, relationships, schema, agent, whole=False)
+
+
+def _render(
+    nodes: Sequence[NodeType],
+    relationships: Sequence[RelationshipType],
+    schema: Schema,
+    agent: AgentConfig,
+    whole: bool,
+) -> str:
+    return agent.render(
+        "graph_schema.j2",
+        nodes=nodes,
+        relationships=relationships,
+        labels=len(schema.nodes),
+        types=len(schema.relationships),
+        whole=whole,
+        shown=shown,
+    ).strip()
+
+
+def _fits(text: str, agent: AgentConfig) -> bool:
+    return agent.schema_tokens is None or count_tokens(text)[0] <= agent.schema_tokens

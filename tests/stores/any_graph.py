@@ -1,0 +1,72 @@
+"""Strategies for graphs with every oddity: names of any characters, no label or several, and values of all kinds."""
+
+from hypothesis import strategies as st
+
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.temporals import clock_text, duration_text
+from graphwalk.types.values import Point, Temporal, Value
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+ODD_TEXT = st.sampled_from(["", "\0", '\0{"date": 1}', "gw_none", "gw__l000000", "NaN", "1", "2001-04-25", "é́", " "])
+NAMES = st.one_of(
+    st.sampled_from(["name", "type", "id", "title", "a b", "Größe", "日本語", "1st", "`", "x`:`y", "gw__x", "MATCH"]),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\\\0"), min_size=1, max_size=5),
+).filter(lambda name: name != "key")
+LABELS = NAMES.filter(lambda name: not name.startswith("gw_"))
+INTEGERS = st.integers(-(2**63), 2**63 - 1)
+NUMBERS = st.one_of(st.booleans(), INTEGERS, st.sampled_from([0, 1, 1.0, 2**63 - 1, -(2**63)]), st.floats())
+
+
+def _offset(minutes: int) -> str:
+    return f"{'-' if minutes < 0 else '+'}{abs(minutes) // 60:02}:{abs(minutes) % 60:02}" if minutes else "Z"
+
+
+CLOCKS = st.builds(
+    clock_text, st.integers(0, 23), st.integers(0, 59), st.integers(0, 59), st.sampled_from([0, 1, 500_000_000, 123456])
+)
+OFFSETS = st.integers(-1080, 1080).map(_offset)
+DATES = st.dates().map(str)
+TEMPORALS = st.one_of(
+    st.builds(Temporal, st.just("date"), st.one_of(DATES, st.sampled_from(["12345-06-07", "-0044-03-15"]))),
+    st.builds(Temporal, st.just("local time"), CLOCKS),
+    st.builds(Temporal, st.just("time"), st.tuples(CLOCKS, OFFSETS).map("".join)),
+    st.builds(Temporal, st.just("local datetime"), st.tuples(DATES, CLOCKS).map("T".join)),
+    st.builds(Temporal, st.just("datetime"), st.tuples(DATES, st.just("T"), CLOCKS, OFFSETS).map("".join)),
+    st.sampled_from(
+        [
+            Temporal("datetime", "2001-10-28T02:30:00+01:00[Europe/Paris]"),
+            Temporal("datetime", "2001-10-28T02:30:00+02:00[Europe/Paris]"),
+            Temporal("datetime", "1890-10-28T02:30:00+00:09:21[Europe/Paris]"),
+            Temporal("datetime", "2001-10-28T02:30:00Z[UTC]"),
+        ]
+    ),
+    st.builds(
+        lambda *parts: Temporal("duration", duration_text(*parts)),
+        *(st.integers(-(10**6), 10**6),) * 3,
+        st.integers(-999_999_999, 999_999_999),
+    ),
+)
+COORDINATES = st.floats(-90, 90)
+POINTS = st.one_of(
+    st.builds(Point, st.sampled_from([4326, 7203]), st.tuples(COORDINATES, COORDINATES)),
+    st.builds(Point, st.sampled_from([4979, 9157]), st.tuples(COORDINATES, COORDINATES, COORDINATES)),
+)
+SINGLE = st.one_of(TEXT, ODD_TEXT, NUMBERS, TEMPORALS, POINTS, st.binary(max_size=4))
+LISTS: st.SearchStrategy[tuple[Value, ...]] = st.one_of(
+    *(st.lists(kind, max_size=3).map(tuple) for kind in (TEXT, INTEGERS, st.floats(), TEMPORALS, POINTS, SINGLE)),
+    st.lists(st.lists(SINGLE, max_size=2).map(tuple), max_size=2).map(tuple),
+)
+VALUES: st.SearchStrategy[Value] = st.one_of(SINGLE, LISTS)
+PROPERTIES = st.dictionaries(NAMES, VALUES, max_size=3)
+
+
+@st.composite
+def any_graphs(draw: st.DrawFn) -> PropertyGraph:
+    """Up to five nodes and six relationships, loops and parallel ones among them."""
+    labels = st.lists(st.sampled_from(draw(st.lists(LABELS, min_size=1, max_size=3))), unique=True, max_size=3)
+    keys = draw(st.lists(st.one_of(TEXT, ODD_TEXT), min_size=1, max_size=5, unique=True))
+    nodes = [Node(key, tuple(sorted(draw(labels))), draw(PROPERTIES)) for key in keys]
+    some = st.sampled_from(keys)
+    types = st.sampled_from(draw(st.lists(NAMES, min_size=1, max_size=2)))
+    ends = draw(st.lists(st.tuples(types, some, some, PROPERTIES), max_size=6))
+    return PropertyGraph.from_rows(nodes, [Relationship(*end) for end in ends])
