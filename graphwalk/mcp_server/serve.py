@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from graphwalk.config.agent import AgentConfig
+from graphwalk.config.foreign import foreign_agent
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
@@ -11,7 +11,7 @@ from graphwalk.mcp_server.server import graph_server
 from graphwalk.mcp_server.stdio import serve_stdio
 from graphwalk.mcp_server.streamable_http import serve_http
 from graphwalk.stores.sources import open_source
-from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS
+from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER
 from graphwalk.toolbox.tool import Tool, load_tools
 
 Transport = Literal["stdio", "http"]
@@ -31,10 +31,11 @@ async def serve(
 
     ConfigError and StoreError where the graph cannot be opened, a tool is wrong, or the port is taken.
     """
-    loaded = _offered(tools or GRAPH_TOOLS)
+    loaded = _offered(tools or (*GRAPH_TOOLS, LOOK_CLOSER))
     async with open_source(source, environment) as opened:
-        schema = await opened.store.schema()
-        server = graph_server(opened.name, opened.store, schema, loaded, AgentConfig(result_budget=100), environment)
+        agent = foreign_agent()
+        schema = await opened.store.schema(agent.schema_samples)
+        server = graph_server(opened.name, opened.store, schema, loaded, agent, environment)
         if transport == "stdio":
             await serve_stdio(server)
         else:

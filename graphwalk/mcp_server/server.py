@@ -29,6 +29,7 @@ from graphwalk.mcp_server.progress import reported
 from graphwalk.resources import data_path
 from graphwalk.stores.store import GraphStore
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.toolbox.schema_text import schema_text
 from graphwalk.toolbox.tool import Tool
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.schema import Schema
@@ -89,7 +90,7 @@ def graph_server(
     """A server of these tools over the graph `name`; `agent` holds the switches and limits of results."""
     toolbox = GraphToolbox(store, schema, tools, agent)
     by_name = {tool.name: tool for tool in tools}
-    text = _rendered("schema.j2", **_table(schema))
+    text = schema_text(schema, agent)
     handlers = _Handlers(
         toolbox,
         by_name,
@@ -102,7 +103,7 @@ def graph_server(
         "graphwalk",
         version=__version__,
         title=f"GraphWalk: {name}",
-        instructions=_rendered("instructions.j2", name=name, schema=text),
+        instructions=_instructions(name, text),
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
@@ -110,11 +111,6 @@ def graph_server(
     )
 
 
-def _table(schema: Schema) -> dict[str, Any]:
-    rows = tuple(schema.rows())
-    return {"rows": rows, "samples": any(row.property is not None and row.property.samples for row in rows)}
-
-
-def _rendered(template: str, **values: Any) -> str:
-    text = (data_path("templates") / "mcp" / template).read_text(encoding="utf-8")
-    return make_environment(TEXT_FILTERS, trim=True).from_string(text).render(values)
+def _instructions(name: str, schema: str) -> str:
+    text = (data_path("templates") / "mcp" / "instructions.j2").read_text(encoding="utf-8")
+    return make_environment(TEXT_FILTERS, trim=True).from_string(text).render(name=name, schema=schema)

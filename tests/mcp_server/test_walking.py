@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from mcp import Client, MCPError
 
-from graphwalk.config.agent import AgentConfig
+from graphwalk.config.foreign import foreign_agent
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall
@@ -33,7 +33,7 @@ def way(request: pytest.FixtureRequest, odd_file: Path, http_server: HttpServer)
 async def toolbox() -> AsyncIterator[GraphToolbox]:
     database = EmbeddedDatabase()
     store = await database.load(ODD_GRAPH)
-    yield GraphToolbox(store, await store.schema(), agent=AgentConfig(result_budget=100))
+    yield GraphToolbox(store, await store.schema(foreign_agent().schema_samples), agent=foreign_agent())
     await database.close()
 
 

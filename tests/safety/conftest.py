@@ -19,7 +19,7 @@ from graphwalk.stores.registry import open_database
 from graphwalk.stores.store import Database, GraphStore
 from graphwalk.suites.mazes.generator.graph import maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
 from graphwalk.toolbox.tool import load_tools
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall
@@ -66,7 +66,7 @@ class Place:
         return await toolbox.call(ToolCall("1", tool, arguments))
 
 
-GOOD_TOOLS = ("get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values", "think")
+GOOD_TOOLS = (*GRAPH_TOOLS, LOOK_CLOSER)
 
 
 def own_server(release: str) -> Environment:

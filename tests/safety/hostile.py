@@ -16,6 +16,7 @@ GOOD: Mapping[str, dict[str, Any]] = {
     "get_node_by_property": {"label": "Zorep", "property_name": "hue", "property_value": "vark"},
     "get_all_nearest_neighbors": {"label": "Zorep", "property_name": "hue", "property_value": "vark"},
     "get_unique_property_values": {"property_name": "tag", "entity_name": "DRAP", "entity_type": "relationship"},
+    "get_schema": {"entity_name": "Zorep", "entity_type": "node"},
     "think": {"thought": "a thought"},
     "run_cypher": {"query": "MATCH (n) RETURN count(n) AS n"},
     "get_next_possible_cells": {"node_id": "0"},

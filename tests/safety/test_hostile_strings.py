@@ -66,5 +66,5 @@ def in_words_or_rows(tool: str, result: ToolResult) -> None:
         assert result.error in MISTAKES.get(tool, GRAPH_MISTAKES), f"{result.error}: {call}"
         assert result.content
         assert len(result.content) < 5_000, call
-    elif tool not in ("think", "get_connected_path"):
+    elif tool not in ("think", "get_schema", "get_connected_path"):
         decode_rows(result.content)
