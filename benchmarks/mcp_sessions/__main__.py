@@ -61,7 +61,7 @@ def transcript(seen: dict[str, Any]) -> str:
         lines += [f"{mark} {line}" for line in answer["content"][0]["text"].splitlines()]
         if "structuredContent" in answer:
             lines.append(f"  structuredContent: {json.dumps(answer['structuredContent'])}")
-    return "\n".join(line if len(line) <= _LONGEST else line[:_LONGEST] + " …" for line in lines)
+    return "\n".join(line if len(line) <= _LONGEST else line[:_LONGEST].rpartition(" ")[0] + " …" for line in lines)
 
 
 def _hints(tool: dict[str, Any]) -> str:
