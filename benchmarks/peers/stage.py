@@ -77,13 +77,17 @@ def _with_apoc(home: Path) -> None:
 
 
 def load(graph: PropertyGraph, environment: Environment) -> None:
-    with GraphDatabase.driver(environment.neo4j_uri or "", auth=("neo4j", environment.neo4j_password or "")) as driver:
+    with GraphDatabase.driver(
+        environment.neo4j_uri or "", auth=("neo4j", environment.neo4j_password or ""), notifications_min_severity="OFF"
+    ) as driver:
         for table in graph.node_tables:
             name = quote(table.label)
             driver.execute_query(f"CREATE CONSTRAINT FOR (n:{name}) REQUIRE n.key IS UNIQUE")
         driver.execute_query("CALL db.awaitIndexes(60)")
         for nodes in node_batches(graph, 10_000):
-            driver.execute_query(f"UNWIND $rows AS row CREATE (n:{quote(nodes.label)}) SET n = row", rows=nodes.rows)
+            driver.execute_query(
+                f"UNWIND $rows AS row CREATE (n:{quote(nodes.labels[0])}) SET n = row", rows=nodes.rows
+            )
         for edges in relationship_batches(graph, 10_000, by_pair=True):
             assert edges.pair is not None
             source, target = map(quote, edges.pair)
@@ -103,13 +107,17 @@ def facts(environment: Environment) -> list[object]:
         "CALL db.labels() YIELD label RETURN collect(label) AS x",
         "MATCH (n) WHERE n.gone IS NOT NULL RETURN count(n) AS x",
     )
-    with GraphDatabase.driver(environment.neo4j_uri or "", auth=("neo4j", environment.neo4j_password or "")) as driver:
+    with GraphDatabase.driver(
+        environment.neo4j_uri or "", auth=("neo4j", environment.neo4j_password or ""), notifications_min_severity="OFF"
+    ) as driver:
         return [driver.execute_query(query).records[0]["x"] for query in queries]
 
 
 def running(environment: Environment, *, end: bool = False) -> int:
     """Queries that still run on the server; `end` terminates them."""
-    with GraphDatabase.driver(environment.neo4j_uri or "", auth=("neo4j", environment.neo4j_password or "")) as driver:
+    with GraphDatabase.driver(
+        environment.neo4j_uri or "", auth=("neo4j", environment.neo4j_password or ""), notifications_min_severity="OFF"
+    ) as driver:
         found = driver.execute_query(
             "SHOW TRANSACTIONS YIELD transactionId, currentQuery "
             "WHERE NOT currentQuery STARTS WITH 'SHOW' RETURN transactionId"

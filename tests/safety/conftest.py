@@ -107,7 +107,9 @@ async def _set_up(environment: Environment | None) -> None:
     connection = await connect(environment, wait_seconds=30)
     if not (await connection.read("MATCH (s:Secret) RETURN s LIMIT 1", {}, 30)):
         for nodes in node_batches(ODD_GRAPH, 100):
-            await connection.write(f"UNWIND $rows AS row CREATE (n:{quote(nodes.label)}) SET n = row", rows=nodes.rows)
+            await connection.write(
+                f"UNWIND $rows AS row CREATE (n:{quote(nodes.labels[0])}) SET n = row", rows=nodes.rows
+            )
         for edges in relationship_batches(ODD_GRAPH, 100):
             await connection.write(JOIN + f"CREATE (a)-[r:{quote(edges.type)}]->(b) SET r = row.p", rows=edges.rows)
         for statement in SETUP:
