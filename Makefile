@@ -6,7 +6,7 @@ USER_STAMP := $(VENV)/.installed
 STAMP := $(VENV)/.installed-dev
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: quickstart test check docs format bench coverage soak truth clrs clean
+.PHONY: quickstart test check docs format bench coverage soak truth clrs mcp bench-peers clean
 
 quickstart: $(USER_STAMP) ## Generate graphs, run the scripted players, print the table
 	@$(BIN)/graphwalk run quickstart
@@ -53,6 +53,17 @@ clrs: ## Compare MAGMA with dm-clrs, step for step and in speed (installs 2.9 GB
 	.venv-clrs/bin/python benchmarks/magma_dm_clrs.py
 	.venv-clrs/bin/python -m benchmarks magma
 
+bench-peers: $(STAMP) ## Compare with other MCP servers for Neo4j, and write docs/peers.md (ten minutes; installs in .venv-peers)
+	test -d .venv-peers/official || $(PYTHON) -m venv .venv-peers/official
+	test -d .venv-peers/cypher || $(PYTHON) -m venv .venv-peers/cypher
+	.venv-peers/official/bin/python -m pip install --quiet --disable-pip-version-check neo4j-mcp-server==1.6.1
+	.venv-peers/cypher/bin/python -m pip install --quiet --disable-pip-version-check mcp-neo4j-cypher==0.6.0
+	$(BIN)/python -m benchmarks.peers
+
+mcp: $(STAMP) ## Walk a graph with the official MCP clients, and record it in docs/mcp.md (needs node; installs in build/node)
+	npm install --silent --no-audit --no-fund --prefix build/node @modelcontextprotocol/sdk@1.32.2
+	$(BIN)/python -m benchmarks.mcp_sessions
+
 $(USER_STAMP): pyproject.toml ## What running it takes
 	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
 	@echo "Installing into $(VENV) …"
@@ -66,4 +77,4 @@ $(STAMP): $(USER_STAMP) ## What working on it takes
 	@touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) .venv-clrs .venv-truth build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-clrs .venv-truth .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

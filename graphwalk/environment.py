@@ -16,6 +16,7 @@ from dotenv import dotenv_values
 
 from graphwalk.errors import ConfigError
 
+TOKEN_VARIABLE = "GRAPHWALK_MCP_TOKEN"
 _SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH)", re.IGNORECASE)
 _URL_USER = re.compile(r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)")
 _BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}")
@@ -64,6 +65,11 @@ class Environment:
     @property
     def neo4j_database(self) -> str | None:
         return self.get("NEO4J_DATABASE")
+
+    @property
+    def mcp_token(self) -> str | None:
+        """What clients of `graphwalk mcp --transport http` have to know."""
+        return self.get(TOKEN_VARIABLE)
 
     @cached_property
     def _secrets(self) -> tuple[str, ...]:

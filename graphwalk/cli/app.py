@@ -18,6 +18,7 @@ from graphwalk.cli import (
     generate,
     init,
     lists,
+    mcp,
     play,
     power,
     report,
@@ -55,6 +56,7 @@ app.add_typer(generate.app, name="generate")
 app.command("play", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(play.play)
 app.command("view")(view.view)
 app.command("tasks")(tasks.tasks)
+app.command("mcp")(mcp.mcp)
 app.add_typer(export.app, name="export")
 app.command("convert")(convert.convert)
 app.add_typer(database.app, name="db")

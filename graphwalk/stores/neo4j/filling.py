@@ -27,6 +27,11 @@ class Kept:
     lists: bool
 
 
+def kept_somehow(scope: str) -> Kept:
+    """For a graph of which only the label is known: whatever it could hold is looked for."""
+    return Kept(scope, Encoding(native, True), True, True)
+
+
 def kept_as(graph: PropertyGraph, scope: str) -> Kept:
     """How a graph is kept under the label `scope`."""
     lists = has_lists(graph)

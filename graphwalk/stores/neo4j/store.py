@@ -10,7 +10,7 @@ from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
 from graphwalk.stores.cypher import NO_LABEL, Dialect, Identifiers, quote, render_cypher
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.filling import BATCH, Kept, check_names, kept_as, load_steps
+from graphwalk.stores.neo4j.filling import BATCH, Kept, check_names, kept_as, kept_somehow, load_steps
 from graphwalk.stores.neo4j.loads import LEASE_SECONDS, Ledger, Load
 from graphwalk.stores.neo4j.process import this_process
 from graphwalk.stores.neo4j.values import SCALARS, own, plain
@@ -75,7 +75,7 @@ class Neo4jDatabase:
         """A graph that is there already, by its label, to be read: it stays whose it is. StoreError where it is not."""
         if not any(load.scope == scope and load.state == "complete" for load in await self.loads()):
             raise StoreError(f"there is no graph {scope} in this Neo4j", hint="graphwalk db status lists what is there")
-        return Neo4jStore(self, self._connection, scope, self._timeout_seconds)
+        return Neo4jStore(self, self._connection, kept_somehow(scope), self._timeout_seconds)
 
     async def _load(self, graph: PropertyGraph, scope: str) -> None:
         """Find the complete graph, or load it; waits while another process is loading it."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.files.cypher_script import literal
+from graphwalk.graphs.files.cypher_values import literal
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.ask.evidence import AnswerEvidence
 

@@ -1,0 +1,1 @@
+"""Head to head with other MCP servers for Neo4j, for docs/peers.md (`make bench-peers`)."""

@@ -1,0 +1,128 @@
+"""A Neo4j with a graph of 10⁵ nodes in it, as anybody's would be: a uniqueness constraint a label, nothing of ours."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import platformdirs
+from neo4j import GraphDatabase
+
+from graphwalk import database
+from graphwalk.database.java import fetch_jars
+from graphwalk.database.releases import RELEASES
+from graphwalk.environment import Environment, read_environment
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.stores.batches import node_batches, relationship_batches
+from graphwalk.stores.cypher import quote
+from graphwalk.types.graph import PropertyGraph
+
+APOC = "org.neo4j.procedure:apoc-core:5.26.0:jar:core"
+SPEC = GraphSpec(nodes=100_000, labels=8, relationship_types=10, mean_degree=5.0, properties=4, values=200)
+
+
+def graph() -> PropertyGraph:
+    return generate_graph(SPEC, seed=7)
+
+
+def small_graph() -> PropertyGraph:
+    return generate_graph(GraphSpec(preset="paper-100"), seed=7)
+
+
+def fetch_apoc() -> Path:
+    """The folder with the jar, fetched with Maven the first time."""
+    folder = platformdirs.user_cache_path("graphwalk-neo4j", appauthor=False) / "apoc-5.26.0"
+    if not list(folder.glob("*.jar")):
+        words = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={APOC}", f"-DoutputDirectory={folder}"]
+        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+@contextmanager
+def server(*, apoc: bool) -> Iterator[Environment]:
+    """A server of its own, removed at the end. With APOC it is set up as the official image does it."""
+    with TemporaryDirectory() as home:
+        environment = Environment({**read_environment().variables, "GRAPHWALK_HOME": home})
+        conf = {"server.memory.heap.max_size": "1g"}
+        if apoc:
+            conf |= {
+                "dbms.security.procedures.unrestricted": "apoc.*",
+                "server.directories.plugins": str(Path(home) / "plugins"),
+            }
+            _with_apoc(Path(home))
+        try:
+            started = database.up(environment, with_="jars", release="5.26", port=None, conf=conf)
+        finally:
+            os.environ.pop("XDG_CACHE_HOME", None)
+        try:
+            yield Environment({"NEO4J_URI": started.uri, "NEO4J_PASSWORD": started.password})
+        finally:
+            database.down(environment, delete=True)
+
+
+def _with_apoc(home: Path) -> None:
+    """The jars of the release and APOC's in one folder, as where a plug-in is on the server's path."""
+    release = RELEASES["5.26"]
+    jars = home / "cache" / "graphwalk-neo4j" / release.version
+    jars.mkdir(parents=True)
+    plugins = home / "plugins"
+    shutil.copytree(fetch_apoc(), plugins)
+    for jar in (*fetch_jars(release).glob("*.jar"), *plugins.glob("*.jar")):
+        (jars / jar.name).symlink_to(jar)
+    os.environ["XDG_CACHE_HOME"] = str(home / "cache")
+
+
+def load(graph: PropertyGraph, environment: Environment) -> None:
+    with GraphDatabase.driver(
+        environment.neo4j_uri or "", auth=("neo4j", environment.neo4j_password or ""), notifications_min_severity="OFF"
+    ) as driver:
+        for table in graph.node_tables:
+            name = quote(table.label)
+            driver.execute_query(f"CREATE CONSTRAINT FOR (n:{name}) REQUIRE n.key IS UNIQUE")
+        driver.execute_query("CALL db.awaitIndexes(60)")
+        for nodes in node_batches(graph, 10_000):
+            driver.execute_query(
+                f"UNWIND $rows AS row CREATE (n:{quote(nodes.labels[0])}) SET n = row", rows=nodes.rows
+            )
+        for edges in relationship_batches(graph, 10_000, by_pair=True):
+            assert edges.pair is not None
+            source, target = map(quote, edges.pair)
+            driver.execute_query(
+                f"UNWIND $rows AS row MATCH (a:{source} {{key: row.s}}) MATCH (b:{target} {{key: row.t}}) "
+                f"CREATE (a)-[r:{quote(edges.type)}]->(b) SET r = row.p",
+                rows=edges.rows,
+            )
+
+
+def facts(environment: Environment) -> list[object]:
+    """What a write would change: numbers of nodes and relationships, labels, indexes, property names."""
+    queries = (
+        "MATCH (n) RETURN count(n) AS x",
+        "MATCH ()-[r]->() RETURN count(r) AS x",
+        "SHOW INDEXES YIELD name RETURN collect(name) AS x",
+        "CALL db.labels() YIELD label RETURN collect(label) AS x",
+        "MATCH (n) WHERE n.gone IS NOT NULL RETURN count(n) AS x",
+    )
+    with GraphDatabase.driver(
+        environment.neo4j_uri or "", auth=("neo4j", environment.neo4j_password or ""), notifications_min_severity="OFF"
+    ) as driver:
+        return [driver.execute_query(query).records[0]["x"] for query in queries]
+
+
+def running(environment: Environment, *, end: bool = False) -> int:
+    """Queries that still run on the server; `end` terminates them."""
+    with GraphDatabase.driver(
+        environment.neo4j_uri or "", auth=("neo4j", environment.neo4j_password or ""), notifications_min_severity="OFF"
+    ) as driver:
+        found = driver.execute_query(
+            "SHOW TRANSACTIONS YIELD transactionId, currentQuery "
+            "WHERE NOT currentQuery STARTS WITH 'SHOW' RETURN transactionId"
+        ).records
+        if end:
+            for record in found:
+                driver.execute_query("TERMINATE TRANSACTIONS $id", id=record["transactionId"])
+    return len(found)

@@ -1,0 +1,53 @@
+"""`graphwalk mcp`: the tools over a graph, for any client of the Model Context Protocol."""
+
+import logging
+from typing import Annotated, Literal
+
+import typer
+
+from graphwalk.asynchronous import run_async
+from graphwalk.cli.own_graph import DatabaseName, GraphFile, chosen_source
+from graphwalk.console import say
+from graphwalk.environment import read_environment
+from graphwalk.errors import ConfigError
+
+
+def mcp(
+    graph: GraphFile = None,
+    database: DatabaseName = None,
+    transport: Annotated[Literal["stdio", "http"], typer.Option(help="stdio: for a client that starts us.")] = "stdio",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="For http; 0: one that is free.")] = 8420,
+    host: Annotated[str, typer.Option(help="For http: an address of this machine to listen at.")] = "127.0.0.1",
+    tool: Annotated[
+        list[str] | None, typer.Option(help="Offer this tool, by name or YAML file; repeatable. Default: the four.")
+    ] = None,
+) -> None:
+    """Serve the tools over a graph to any client of the Model Context Protocol.
+
+    Nothing can be changed through it. Over http clients need a token: that in GRAPHWALK_MCP_TOKEN, else one that is
+    made and shown once.
+    """
+    source = chosen_source(graph, database)
+    try:
+        from graphwalk.mcp_server.serve import serve
+    except ModuleNotFoundError as error:
+        raise ConfigError(
+            f"`graphwalk mcp` needs a package that is not installed: {error.name}",
+            hint="pip install 'graphwalk-agents[mcp]'",
+        ) from error
+    _log_as_lines()
+    run_async(serve(source, read_environment(), say=say, transport=transport, host=host, port=port, tools=tool or None))
+
+
+class _Lines(logging.Handler):
+    """What libraries log is for people: one line on stderr each, without secrets and control characters."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = record.getMessage()
+        if record.exc_info and record.exc_info[1] is not None:
+            message = f"{message}: {record.exc_info[1]}"
+        say(f"{record.levelname.lower()}: {read_environment().redact(' '.join(message.split()))[:500]}")
+
+
+def _log_as_lines() -> None:
+    logging.basicConfig(level=logging.WARNING, handlers=[_Lines()])

@@ -1,0 +1,82 @@
+"""A client that no longer wants an answer ends the query, on the server too; one that asked for it hears how it goes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+
+from graphwalk.environment import Environment
+from graphwalk.stores.neo4j.connection import Connection, connect
+from tests.mcp_server.servers import MODES, over_http, over_stdio
+
+SLOW = """
+name: slow_count
+description: Counts for minutes.
+example: {arguments: {rest: 1}, rows: [{n: 1}]}
+parameters:
+  rest: {type: number, role: value, description: Any number.}
+cypher: UNWIND range(1, 9000000000) AS x WITH x WHERE x % 7 = $rest RETURN count(x) AS n
+no_match: nothing
+"""
+RUNNING = (
+    "SHOW TRANSACTIONS YIELD currentQuery WHERE currentQuery STARTS WITH 'UNWIND range(1, 9000000000)' "
+    "RETURN count(*) AS n"
+)
+
+
+@pytest.fixture
+async def connection(neo4j_server: Environment) -> AsyncIterator[Connection]:
+    connection = await connect(neo4j_server, wait_seconds=30)
+    yield connection
+    await connection.close()
+
+
+async def until(connection: Connection, number: int) -> None:
+    """Waits until that many slow queries run on the server."""
+    async with asyncio.timeout(20):
+        while (await connection.read(RUNNING, {}, 10))[0][1] != [number]:  # noqa: ASYNC110 - another process is watched
+            await asyncio.sleep(0.05)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("transport", ["stdio", "http"])
+async def test_a_cancelled_call_ends_its_query(
+    neo4j_server: Environment, connection: Connection, tmp_path: Path, transport: str, mode: str
+) -> None:
+    (tmp_path / "slow_count.yaml").write_text(SLOW)
+    words = ("--database", "neo4j", "--tool", f"{tmp_path}/slow_count.yaml")
+    heard: list[float] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(progress)
+
+    async with AsyncExitStack() as stack:
+        if transport == "stdio":
+            opened = over_stdio(*words, mode=mode, **neo4j_server.variables)  # type: ignore[arg-type]
+        else:
+            opened = stack.enter_context(over_http(*words, **neo4j_server.variables)).client(mode)  # type: ignore[arg-type]
+        client = await stack.enter_async_context(opened)
+        call = asyncio.create_task(client.call_tool("slow_count", {"rest": 1}, progress_callback=hear))
+        await until(connection, 1)
+        await asyncio.sleep(1.5)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        await until(connection, 0)
+        assert len(heard) >= 2
+        assert heard == sorted(heard)
+        assert len((await client.list_tools()).tools) == 1
+
+
+async def test_a_client_that_goes_away_leaves_no_query_behind(
+    neo4j_server: Environment, connection: Connection, tmp_path: Path
+) -> None:
+    (tmp_path / "slow_count.yaml").write_text(SLOW)
+    words = ("--database", "neo4j", "--tool", f"{tmp_path}/slow_count.yaml")
+    async with over_stdio(*words, **neo4j_server.variables) as client:
+        call = asyncio.create_task(client.call_tool("slow_count", {"rest": 2}))
+        await until(connection, 1)
+        call.cancel()
+    await until(connection, 0)

@@ -1,0 +1,99 @@
+"""stdin and stdout: nothing but the protocol, whatever comes in, and a clean end."""
+
+import json
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.graphs.files.formats import save_graph
+from graphwalk.types.graph import Node, PropertyGraph
+from tests.mcp_server.servers import OPENING, WORDS, over_stdio, variables
+
+READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+NOISE = [
+    b"garbage",
+    b"[]",
+    b"{}",
+    b"\xff\xfe\x00",
+    b'{"jsonrpc":"2.0"}',
+    b"[" * 5000,
+    b'{"jsonrpc":"2.0","id":9,"method":5}',
+]
+
+
+def started(odd_file: Path) -> "subprocess.Popen[bytes]":
+    pipe = subprocess.PIPE
+    return subprocess.Popen([*WORDS, "--graph", str(odd_file)], stdin=pipe, stdout=pipe, stderr=pipe, env=variables())
+
+
+def call(number: int, name: str, arguments: Any) -> bytes:
+    params = {"name": name, "arguments": arguments}
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}).encode()
+
+
+def test_noise_does_not_end_it_and_stdout_is_protocol(odd_file: Path) -> None:
+    process = started(odd_file)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    lines = [json.dumps(OPENING).encode(), json.dumps(READY).encode(), *NOISE, call(2, "think", {"thought": "still"})]
+    process.stdin.write(b"\n".join(lines) + b"\n")
+    process.stdin.flush()
+    answers = {}
+    while 2 not in answers:
+        answer = json.loads(process.stdout.readline())
+        answers[answer.get("id")] = answer
+    rest, errors = process.communicate(timeout=20)
+    assert answers[2]["result"]["structuredContent"] == {"text": "still"}
+    assert all(json.loads(line)["jsonrpc"] == "2.0" for line in rest.splitlines())
+    assert b"Traceback" not in errors
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_while_stdin_stays_open(odd_file: Path, signum: signal.Signals) -> None:
+    process = started(odd_file)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(json.dumps(OPENING).encode() + b"\n")
+    process.stdin.flush()
+    process.stdout.readline()
+    process.send_signal(signum)
+    assert process.wait(timeout=15) == 128 + signum
+    with process:
+        assert process.stderr is not None
+        assert (process.stdout.read(), process.stderr.read()) == (b"", b"")
+
+
+def test_it_ends_when_stdin_does(odd_file: Path) -> None:
+    assert started(odd_file).communicate(b"", timeout=30) == (b"", b"")
+
+
+async def test_results_come_in_pages(tmp_path: Path) -> None:
+    nodes = [Node(f"n{number:03}", ("N",), {"kind": "same"}) for number in range(230)]
+    save_graph(PropertyGraph.from_rows(nodes, []), tmp_path / "many.json")
+    asked: dict[str, Any] = {"label": "N", "property_name": "kind", "property_value": "same"}
+    seen: list[str] = []
+    page: int | None = 1
+    async with over_stdio("--graph", tmp_path / "many.json") as client:
+        while page is not None:
+            data = (await client.call_tool("get_node_by_property", {**asked, "page": page})).structured_content
+            assert data["total"] == 230
+            seen += [row["properties"]["key"] for row in data["rows"]]
+            page = data["next_page"]
+    assert seen == [node.key for node in nodes]
+
+
+async def test_progress_is_reported_to_those_who_ask(odd_file: Path) -> None:
+    """The embedded engine answers small questions before anything could be reported: a client may hear nothing."""
+    heard: list[float] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(progress)
+
+    async with over_stdio("--graph", odd_file) as client:
+        answer = await client.call_tool("think", {"thought": "x"}, progress_callback=hear)
+    assert not answer.is_error
+    assert heard == sorted(heard)

@@ -1,0 +1,91 @@
+"""Over HTTP: who may talk to it, how much, and how it ends."""
+
+import asyncio
+import signal
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx2
+import pytest
+
+from graphwalk.mcp_server.streamable_http import LARGEST_BODY, MOST_SESSIONS
+from tests.mcp_server.servers import HttpServer, over_http
+
+
+@pytest.mark.parametrize(
+    "given", [None, "", "Bearer", "Bearer x", "Basic abc", "bearer", "Bearer \xe9\xe9", "Bearer " + "x" * 5000]
+)
+def test_without_the_token_nothing_is_answered(http_server: HttpServer, given: str | None) -> None:
+    headers = {k: v for k, v in http_server.headers.items() if k != "Authorization"}
+    if given is not None:
+        headers["Authorization"] = given
+    raw = {name: value.encode("latin-1") for name, value in headers.items()}
+    answer = httpx2.post(http_server.url, headers=raw, json={}, timeout=30)
+    assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
+    assert http_server.token not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("header", "value", "code"),
+    [
+        ("Origin", "http://evil.example", 403),
+        ("Origin", "null", 403),
+        ("Origin", "http://127.0.0.1:1", 403),
+        ("Origin", "http://127.0.0.1.evil.example", 403),
+        ("Host", "evil.example", 421),
+        ("Host", "127.0.0.1.evil.example:80", 421),
+        ("Host", "127.0.0.1", 421),
+        ("Content-Type", "text/plain", 400),
+    ],
+)
+def test_foreign_pages_are_refused_even_with_the_token(
+    http_server: HttpServer, header: str, value: str, code: int
+) -> None:
+    assert http_server.post(headers={**http_server.headers, header: value}).status_code == code
+
+
+def test_its_own_origin_is_let_in(http_server: HttpServer) -> None:
+    place = urlsplit(http_server.url).netloc
+    assert http_server.post(headers={**http_server.headers, "Origin": f"http://{place}"}).status_code == 200
+
+
+def test_bodies_that_are_no_requests(http_server: HttpServer) -> None:
+    json_too = {**http_server.headers, "Content-Type": "application/json"}
+    assert http_server.post(headers=json_too, content=b"x" * (LARGEST_BODY + 1)).status_code == 413
+    for body in (b"", b"{", b"\xff\xfe", b"[]", b"null", b'{"jsonrpc": "2.0", "id": 1}', b"[" * 100_000):
+        answer = http_server.post(headers=json_too, content=body)
+        assert 400 <= answer.status_code < 500, body[:20]
+        assert "Traceback" not in answer.text
+    assert http_server.post().status_code == 200
+
+
+def test_sessions_are_bounded(odd_file: Path) -> None:
+    with over_http("--graph", odd_file) as server, httpx2.Client(headers=server.headers) as http:
+        opening = {"jsonrpc": "2.0", "id": 1, "method": "initialize"}
+        params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        codes = [
+            http.post(server.url, json={**opening, "params": params}).status_code for _ in range(MOST_SESSIONS + 3)
+        ]
+    assert codes == [200] * MOST_SESSIONS + [503] * 3
+
+
+async def test_many_clients_at_once(http_server: HttpServer) -> None:
+    async def visit(number: int) -> str:
+        async with http_server.client() as client:
+            answer = await client.call_tool("think", {"thought": str(number)})
+            return str(answer.structured_content["text"])
+
+    assert await asyncio.gather(*map(visit, range(20))) == [str(number) for number in range(20)]
+
+
+def test_a_token_of_ones_own_is_not_shown(odd_file: Path) -> None:
+    token = "a-token-of-my-own-1234"
+    with over_http("--graph", odd_file, GRAPHWALK_MCP_TOKEN=token) as server:
+        assert server.token == "$GRAPHWALK_MCP_TOKEN"
+        known = HttpServer(server.url, token, server.process)
+        assert (known.post().status_code, server.post().status_code) == (200, 401)
+        server.process.send_signal(signal.SIGINT)
+        out, errors = server.process.communicate(timeout=30)
+        assert (server.process.returncode, out) == (130, "")
+        assert token not in errors
+        assert "Traceback" not in errors

@@ -1,0 +1,112 @@
+"""The same tools, schemas and words as a model gets from us anywhere, over both transports and both forms of the protocol."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import Client, MCPError
+
+from graphwalk.config.foreign import foreign_agent
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.types.chat import ToolCall
+from tests.mcp_server.servers import MODES, HttpServer, over_stdio
+from tests.toolbox.conftest import ODD_GRAPH
+
+BY_KEY = {"label": "Zorep", "property_name": "key", "property_value": "z1"}
+
+
+def connected(how: str, mode: Any, odd_file: Path, http_server: HttpServer) -> AbstractAsyncContextManager[Client]:
+    return over_stdio("--graph", odd_file, mode=mode) if how == "stdio" else http_server.client(mode)
+
+
+@pytest.fixture(params=[(how, mode) for how in ("stdio", "http") for mode in MODES], ids="-".join)
+def way(request: pytest.FixtureRequest, odd_file: Path, http_server: HttpServer) -> AbstractAsyncContextManager[Client]:
+    return connected(*request.param, odd_file, http_server)
+
+
+@pytest.fixture
+async def toolbox() -> AsyncIterator[GraphToolbox]:
+    database = EmbeddedDatabase()
+    store = await database.load(ODD_GRAPH)
+    yield GraphToolbox(store, await store.schema(foreign_agent().schema_samples), agent=foreign_agent())
+    await database.close()
+
+
+async def test_a_client_walks_the_graph(way: AbstractAsyncContextManager[Client], toolbox: GraphToolbox) -> None:
+    async with way as client:
+        tools = (await client.list_tools()).tools
+        assert [t.name for t in tools] == [s.name for s in toolbox.specs]
+        for tool, spec in zip(tools, toolbox.specs, strict=True):
+            assert tool.input_schema == json.loads(json.dumps(dict(spec.parameters)))
+            assert tool.description == spec.description
+            hints = tool.annotations
+            assert hints is not None
+            assert (hints.read_only_hint, hints.destructive_hint) == (True, False)
+            assert (hints.idempotent_hint, hints.open_world_hint) == (True, False)
+            assert tool.title
+            assert tool.output_schema is not None
+
+        found = await client.call_tool("get_all_nearest_neighbors", BY_KEY)
+        expected = await toolbox.call(ToolCall("1", "get_all_nearest_neighbors", json.dumps(BY_KEY)))
+        assert text_of(found) == expected.content
+        assert not found.is_error
+        data = found.structured_content
+        assert data["total"] == expected.rows == 5
+        assert data["rows"] == json.loads(expected.content)
+        assert (data["notes"], data["next_page"]) == ([], None)
+
+        assert (await client.call_tool("think", {"thought": "ünï"})).structured_content == {"text": "ünï"}
+
+
+async def test_mistakes_are_errors_with_advice(
+    way: AbstractAsyncContextManager[Client],
+) -> None:
+    async with way as client:
+        for name, arguments, advice in (
+            ("get_node_by_property", {**BY_KEY, "label": "Zorp"}, "Did you mean Zorep"),
+            ("get_node_by_property", {**BY_KEY, "property_name": "hues"}, "Did you mean hue"),
+            ("get_node_by_property", {**BY_KEY, "property_value": [1]}, "must be of type string or number or boolean"),
+            ("get_node_by_property", {"label": "Zorep"}, "needs the arguments property_name, property_value"),
+            ("get_node_by_property", {**BY_KEY, "cypher": "x"}, "has no argument"),
+            ("get_node_by_property", {**BY_KEY, "page": 2}, "There is no page 2"),
+            ("get_node_by_property", {}, "needs the arguments"),
+            ("write_cypher", {"query": "CREATE (n)"}, "There is no tool"),
+            ("think", {"thought": float("nan")}, ""),
+        ):
+            answer = await client.call_tool(name, arguments)
+            assert answer.is_error, name
+            assert advice in text_of(answer)
+            assert "Traceback" not in text_of(answer)
+        assert (await client.call_tool("get_node_by_property", BY_KEY)).structured_content["total"] == 1
+
+
+async def test_the_schema_is_a_resource_and_told_at_the_beginning(
+    way: AbstractAsyncContextManager[Client],
+) -> None:
+    async with way as client:
+        (resource,) = (await client.list_resources()).resources
+        (content,) = (await client.read_resource(str(resource.uri))).contents
+        schema = content.text
+        assert "(:Blick)-[:DRAP]->(:Zorep)" in schema
+        assert client.instructions is not None
+        assert schema.strip() in client.instructions
+        with pytest.raises(MCPError, match="no such resource"):
+            await client.read_resource("file:///etc/passwd")
+
+
+async def test_many_calls_at_once(way: AbstractAsyncContextManager[Client]) -> None:
+    async with way as client:
+        asked = [("think", {"thought": str(n)}) if n % 2 else ("get_node_by_property", BY_KEY) for n in range(120)]
+        answers = await asyncio.gather(*(client.call_tool(*one) for one in asked))
+    for n, answer in enumerate(answers):
+        assert text_of(answer) == str(n) if n % 2 else '"z1"' in text_of(answer)
+
+
+def text_of(result: Any) -> str:
+    (block,) = result.content
+    return str(block.text)

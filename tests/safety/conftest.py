@@ -1,0 +1,117 @@
+"""Stores to be attacked: graphs of ours on each engine, and a Neo4j as it stands, on servers that nobody else uses."""
+
+import os
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.graph_source import GraphSource
+from graphwalk.environment import Environment, read_environment
+from graphwalk.stores.batches import node_batches, relationship_batches
+from graphwalk.stores.cypher import quote
+from graphwalk.stores.neo4j.connection import connect
+from graphwalk.stores.neo4j.standing import StandingStore
+from graphwalk.stores.registry import open_database
+from graphwalk.stores.store import Database, GraphStore
+from graphwalk.suites.mazes.generator.graph import maze_graph
+from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
+from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
+from graphwalk.toolbox.tool import load_tools
+from graphwalk.toolbox.toolbox import Toolbox
+from graphwalk.types.chat import ToolCall
+from graphwalk.types.episode import ToolResult
+from tests.neo4j_servers import GIVEN, HOME, RELEASE_NAMES, server_settings
+from tests.safety.hostile import digest_of
+from tests.suites.mazes.stage import SMALL
+from tests.toolbox.conftest import ODD_GRAPH
+
+PLACES = ["embedded", *(f"{kind} {release}" for release in RELEASE_NAMES for kind in ("neo4j", "standing"))]
+SETUP = (
+    "CREATE INDEX safety_index IF NOT EXISTS FOR (n:Zorep) ON (n.hue)",
+    "CREATE CONSTRAINT safety_constraint IF NOT EXISTS FOR (n:Secret) REQUIRE n.word IS UNIQUE",
+    "MERGE (s:Secret {word: 'swordfish'}) MERGE (t:Secret {word: 'sesame'}) MERGE (s)-[:OPENS]->(t)",
+)
+JOIN = (
+    "UNWIND $rows AS row MATCH (a {key: row.s}) MATCH (b {key: row.t}) "
+    "WHERE none(l IN labels(a) + labels(b) WHERE l STARTS WITH 'gw_') "
+)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A store under attack; `environment` reaches its server, None: there is none."""
+
+    database: Database
+    store: GraphStore
+    environment: Environment | None
+    maze: GraphStore
+
+    async def digest(self) -> str:
+        return await digest_of(self.store, self.environment)
+
+    async def toolbox(self, tool: str) -> Toolbox:
+        """The toolbox that this tool runs in."""
+        if tool in MAZE_TOOLS:
+            return MazeToolbox(self.maze, SMALL.size, str(SMALL.start))
+        standing = isinstance(self.store, StandingStore)
+        names = [*GOOD_TOOLS, *([] if standing else ["run_cypher"])]
+        agent = AgentConfig(query_seconds=2.0)
+        return GraphToolbox(self.store, await self.store.schema(), load_tools(names), agent)
+
+    async def call(self, toolbox: Toolbox, tool: str, arguments: str) -> ToolResult:
+        return await toolbox.call(ToolCall("1", tool, arguments))
+
+
+GOOD_TOOLS = (*GRAPH_TOOLS, LOOK_CLOSER)
+
+
+def own_server(release: str) -> Environment:
+    """A server of this worker alone: tests that run beside us would change the digest."""
+    if release == GIVEN:
+        return read_environment()
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
+    return server_settings(Path(os.environ[HOME]) / f"safety-{release}-{worker}", release)
+
+
+@pytest.fixture(
+    params=[pytest.param(p, marks=[] if p == "embedded" else pytest.mark.neo4j, id=p.replace(" ", "-")) for p in PLACES]
+)
+async def place(request: pytest.FixtureRequest) -> AsyncIterator[Place]:
+    kind, _, release = request.param.partition(" ")
+    environment = None if kind == "embedded" else own_server(release)
+    run_id = f"safety-{uuid.uuid4().hex}"
+    database = await open_database(
+        "embedded" if environment is None else "neo4j", environment or Environment(), run_id=run_id
+    )
+    await _set_up(environment)
+    loaded, maze = await database.load(ODD_GRAPH), await database.load(maze_graph(SMALL))
+    if kind == "standing" and environment is not None:
+        standing = await StandingStore.open(GraphSource(neo4j="neo4j"), environment)
+        yield Place(database, standing, environment, maze)
+        await standing.close()
+    else:
+        yield Place(database, loaded, environment, maze)
+    await loaded.drop()
+    await maze.drop()
+    await database.close()
+
+
+async def _set_up(environment: Environment | None) -> None:
+    """Somebody else's data, once: the same graph as it would stand in a database of theirs, and secrets."""
+    if environment is None:
+        return
+    connection = await connect(environment, wait_seconds=30)
+    if not (await connection.read("MATCH (s:Secret) RETURN s LIMIT 1", {}, 30)):
+        for nodes in node_batches(ODD_GRAPH, 100):
+            await connection.write(
+                f"UNWIND $rows AS row CREATE (n:{quote(nodes.labels[0])}) SET n = row", rows=nodes.rows
+            )
+        for edges in relationship_batches(ODD_GRAPH, 100):
+            await connection.write(JOIN + f"CREATE (a)-[r:{quote(edges.type)}]->(b) SET r = row.p", rows=edges.rows)
+        for statement in SETUP:
+            await connection.write(statement)
+    await connection.close()

@@ -1,0 +1,72 @@
+"""The last lock: were a write to get into a tool's query, the server would refuse it."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from neo4j import AsyncGraphDatabase
+from neo4j.exceptions import Neo4jError
+
+from graphwalk.errors import StoreError
+from graphwalk.stores.store import GraphStore
+from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
+from graphwalk.toolbox.tool import load_tools, tool_names
+from tests.safety.conftest import Place
+from tests.safety.hostile import GOOD
+
+WRITE = "CREATE (:Intruder) WITH 1 AS one "
+ASKING = [tool.name for tool in load_tools(tool_names()) if tool.cypher is not None]
+Sent = list[tuple[GraphStore, str, Mapping[str, Any]]]
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch, place: Place) -> Sent:
+    """What a tool really sends to its store."""
+    queries: Sent = []
+    kind = type(place.store)
+    run = kind.run
+
+    async def noted(store: Any, cypher: str, parameters: Mapping[str, Any] | None = None) -> Any:
+        queries.append((store, cypher, parameters or {}))
+        return await run(store, cypher, parameters)
+
+    monkeypatch.setattr(kind, "run", noted)
+    monkeypatch.setattr(type(place.maze), "run", noted if type(place.maze) is kind else type(place.maze).run)
+    return queries
+
+
+@pytest.mark.parametrize("tool", ASKING)
+async def test_a_write_in_a_tools_query_is_refused(place: Place, sent: Sent, tool: str) -> None:
+    if tool in MAZE_TOOLS and type(place.store) is not type(place.maze):
+        pytest.skip("mazes are graphs of our own")
+    before = await place.digest()
+    toolbox = await place.toolbox(tool)
+    sent.clear()
+    answer = await place.call(toolbox, tool, json.dumps(GOOD[tool]))
+    assert answer.error is None
+    queries = list(sent)
+    assert queries
+    for store, cypher, parameters in queries:
+        with pytest.raises(StoreError) as refused:
+            await store.run(WRITE + cypher, parameters)
+        cause = refused.value.__cause__
+        if place.environment is not None:
+            assert isinstance(cause, Neo4jError)
+            assert cause.code == "Neo.ClientError.Statement.AccessMode"
+            await would_be_written(place, WRITE + cypher, parameters)
+        else:
+            assert "read-only" in str(cause).lower() or "read only" in str(cause).lower()
+    assert await place.digest() == before
+
+
+async def would_be_written(place: Place, cypher: str, parameters: Mapping[str, Any]) -> None:
+    """The statement is a right one: in WRITE mode, in a transaction that is rolled back, it creates a node."""
+    assert place.environment is not None
+    given = place.environment
+    auth = (given.neo4j_username, given.neo4j_password or "")
+    async with AsyncGraphDatabase.driver(given.neo4j_uri or "", auth=auth) as driver, driver.session() as session:
+        transaction = await session.begin_transaction()
+        counters = (await (await transaction.run(cypher, dict(parameters))).consume()).counters
+        await transaction.rollback()
+    assert counters.nodes_created >= 1
