@@ -38,14 +38,14 @@ async def test_names_come_from_unique_properties_and_element_ids(standing: Stand
     [ida] = decode_rows(
         (await call(store, "get_node_by_property", label="StPerson", property_name="key", property_value="Ida")).content
     )
-    assert ida == {"labels": [MARK, "StPerson"], "properties": {"key": "Ida", "name": "Ida"}}
+    assert ida == {"labels": ["StPerson", MARK], "properties": {"key": "Ida", "name": "Ida"}}
     rows = decode_rows(
         (
             await call(store, "get_all_nearest_neighbors", label="StFilm", property_name="key", property_value="Fog")
         ).content
     )
     hall, person = sorted(rows, key=lambda row: row["type"], reverse=True)
-    assert (person["neighbor_properties"]["key"], hall["neighbor_labels"]) == ("Ida", [MARK, "StHall"])
+    assert (person["neighbor_properties"]["key"], hall["neighbor_labels"]) == ("Ida", ["StHall", MARK])
     key = hall["neighbor_properties"]["key"]
     found = await call(store, "get_all_nearest_neighbors", label="StHall", property_name="key", property_value=key)
     [back] = decode_rows(found.content)
