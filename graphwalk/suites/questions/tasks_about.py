@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.config.foreign import foreign_agent
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
 from graphwalk.graphs.twin.making import Twin
@@ -139,7 +138,7 @@ async def _tasks_on(
 async def _own_par(graph: PropertyGraph, store: GraphStore, scratch: Database) -> Par:
     """Played on the embedded engine: the schema of a large database is sampled, and a plan needs all of it."""
     here = store if store.kind == EmbeddedDatabase.kind else await scratch.load(graph)
-    return await _par_on(here, foreign_agent())
+    return await _par_on(here, AgentConfig(all_labels=True))
 
 
 async def _par_on(store: GraphStore, agent: AgentConfig) -> Par:
