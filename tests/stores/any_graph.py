@@ -87,7 +87,7 @@ async def comes_back(store: GraphStore, graph: PropertyGraph) -> None:
     found = await read_whole(store)
     assert found.digest == ordered.digest
     for samples in (0, 2):
-        assert await store.schema(samples) == schema_of(graph, samples)
+        assert repr(await store.schema(samples)) == repr(schema_of(graph, samples))  # NaN equals nothing
 
 
 async def is_found_as_shown(store: GraphStore, graph: PropertyGraph) -> None:
