@@ -22,7 +22,9 @@ from graphwalk.stores.cypher import quote
 from graphwalk.types.graph import PropertyGraph
 
 APOC = "org.neo4j.procedure:apoc-core:5.26.0:jar:core"
-SPEC = GraphSpec(nodes=100_000, labels=8, relationship_types=10, mean_degree=5.0, properties=4, values=200)
+SPEC = GraphSpec(
+    nodes=100_000, labels=8, relationship_types=10, mean_degree=5.0, pair_fraction=0.1, properties=4, values=200
+)
 
 
 def graph() -> PropertyGraph:
