@@ -156,7 +156,7 @@ def test_records_are_a_data_frame(tmp_path: Path) -> None:
         figure = frame.groupby("model")[name].agg("sum" if name == "tool_calls" else "mean")
         assert figure.to_dict() == pytest.approx({model: row[name] for model, row in rows.items()}, abs=1e-6)
     assert frame["correct"].dtype == bool
-    assert all(dtype.kind in "if" for dtype in frame[["turns", "seconds", "usage_input_tokens", "world_nodes"]].dtypes)
+    assert all(dtype.kind in "if" for dtype in frame[["turns", "seconds", "tool_calls", "world_nodes"]].dtypes)
     assert len(pandas.DataFrame(run.rows())) == 2
 
 
