@@ -24,7 +24,7 @@ ELSEWHERE = [
         (3, 8, 20), (1, 4, 30), (0.05, 0.2, 0.5), ((1, 0.5), (4, 0.2), (4, 0.8)), (0.02, 0.2, 0.65, 0.9, 0.98)
     )
 ]
-"""Cells on which no constant was chosen."""
+"""Cells far from those of the table, from which the constants come."""
 PAGE = DOCS / "statistics.md"
 METHODS = ("ours", "n_eff ≤ n", "t", "episodes", "ours, beta")
 TESTS = ("t", "sign-flip", "mid-p", "McNemar", "covered")
