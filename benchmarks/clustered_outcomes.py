@@ -8,10 +8,6 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-TASKS = 12
-"""Tasks on each graph."""
-TASK_CORRELATION = 0.5
-"""Of two repeats of one task, beyond what its graph explains."""
 SHARED = 0.5
 """Of the difficulty of graphs and tasks, as far as it is the same for two players."""
 _NORMAL = NormalDist()
@@ -21,17 +17,22 @@ _DENSITY = np.exp(-(_GRID**2) / 2) / np.exp(-(_GRID**2) / 2).sum()
 
 @dataclass(frozen=True)
 class Cell:
-    """One line of the tables: graphs, correlation of the outcomes of two tasks of a graph, repeats, accuracy."""
+    """One line of the tables: graphs, correlation of the outcomes of two tasks of a graph, repeats, accuracy.
+
+    `tasks`: on each graph. `task_correlation`: of two repeats of one task, beyond what its graph explains.
+    """
 
     graphs: int
     correlation: float
     repeats: int
     accuracy: float
+    tasks: int = 12
+    task_correlation: float = 0.5
 
     def ids(self) -> tuple[list[int], list[int]]:
         """The graph and the task of every episode, in the order of the rows that are drawn."""
-        tasks = np.repeat(np.arange(self.graphs * TASKS), self.repeats)
-        return (tasks // TASKS).tolist(), tasks.tolist()
+        tasks = np.repeat(np.arange(self.graphs * self.tasks), self.repeats)
+        return (tasks // self.tasks).tolist(), tasks.tolist()
 
 
 def latent_normal(cell: Cell, random: np.random.Generator, draws: int, *accuracies: float) -> list[NDArray[np.float64]]:
@@ -41,12 +42,12 @@ def latent_normal(cell: Cell, random: np.random.Generator, draws: int, *accuraci
     task and a part of its own. Their variances are such that the zeros and ones have the wanted correlations. Half of
     the variance of graphs and tasks is common to all players.
     """
-    shape = (cell.graphs, TASKS, cell.repeats, draws)
+    shape = (cell.graphs, cell.tasks, cell.repeats, draws)
     common = [_normal(random, shape, 2), _normal(random, shape, 1)]
     drawn = []
     for accuracy in accuracies:
         of_graphs = latent_correlation(accuracy, cell.correlation)
-        of_tasks = latent_correlation(accuracy, cell.correlation + (1 - cell.correlation) * TASK_CORRELATION)
+        of_tasks = latent_correlation(accuracy, cell.correlation + (1 - cell.correlation) * cell.task_correlation)
         number = np.float32(math.sqrt(1 - of_tasks)) * _normal(random, shape, 0)
         for shared, inner, variance in zip(common, (2, 1), (of_graphs, of_tasks - of_graphs), strict=True):
             number += np.float32(math.sqrt(variance * SHARED)) * shared
@@ -59,8 +60,8 @@ def beta_binomial(cell: Cell, random: np.random.Generator, draws: int) -> NDArra
     """Zeros and ones of one player, shape (episodes, draws): the rates of graphs are beta distributed around the
     accuracy, those of tasks around the rate of their graph, with the same correlations."""
     rates = _beta(random, np.full((cell.graphs, 1, 1, draws), cell.accuracy), cell.correlation)
-    rates = _beta(random, np.repeat(rates, TASKS, axis=1), TASK_CORRELATION)
-    right = random.random((cell.graphs, TASKS, cell.repeats, draws)) < rates
+    rates = _beta(random, np.repeat(rates, cell.tasks, axis=1), cell.task_correlation)
+    right = random.random((cell.graphs, cell.tasks, cell.repeats, draws)) < rates
     return right.reshape(-1, draws).astype(np.float64)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from graphwalk.environment import Environment
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, OracleError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.report.report import build_report
 from graphwalk.report.terminal import as_text
@@ -41,13 +41,15 @@ async def check_suite(
     `config` is what would stand under `suite:` in an experiment, `worlds` how many of each kind are made, `limit` how
     many tasks are played. `accuracy` is what players are known to reach: {"expert": 1.0}.
 
-    Tasks, prompts and scores are the same for the same seed and survive JSON; odd replies are no reason to fail;
+    Tasks, prompts and scores are the same for the same seed and survive JSON; `confirm`, where a suite has it, agrees
+    with the targets and with no other ones (OracleError); odd replies are no reason to fail;
     every field of a score is reported or named in `SuiteReport.unreported`; pictures and commands are there if named.
     """
     experiment = _experiment(name, config or {}, seed, worlds, limit)
     plan = await _plan(experiment)
     _check_tasks(experiment, plan, await _plan(_experiment(name, config or {}, seed, worlds, limit)))
     await _check_openings(experiment, plan)
+    await _check_confirm(experiment, plan)
     results = await _results(experiment, plan)
     for result in results:
         _check_result(experiment.suite, result)
@@ -111,6 +113,38 @@ async def _check_openings(experiment: Experiment, plan: Plan) -> None:
             names = [spec.name for spec in first.toolbox.specs]
             assert len(set(names)) == len(names), f"{where}: two tools have the same name"
         assert experiment.suite.answer_format(planned.task).strip(), f"{where}: answer_format is empty"
+
+
+async def _check_confirm(experiment: Experiment, plan: Plan) -> None:
+    suite, config = experiment.suite, experiment.config.suite
+    for task, loaded in plan.tasks:
+        where = f"{suite.name}: confirm of {task.task_id}"
+        try:
+            way = await suite.confirm(task, loaded.world, config)
+        except OracleError as error:
+            raise AssertionError(f"{where} finds another target than `tasks`: {error}") from error
+        assert way is None or way, f"{where} does not say in which way; None stands for no way"
+        if way is None or task.gold in ([], {}, ""):
+            continue
+        wrong = task.model_copy(update={"gold": _falsified(task.gold)})
+        try:
+            await suite.confirm(wrong, loaded.world, config)
+        except OracleError:
+            continue
+        except Exception as error:
+            raise AssertionError(f"{where} raises {error!r} for the target {wrong.gold!r}, not OracleError") from error
+        raise AssertionError(f"{where} takes {wrong.gold!r} for right as well as {task.gold!r}")
+
+
+def _falsified(gold: Any) -> Any:
+    """Another target of the same form: one row, item or character less, or the other truth, or the next number."""
+    if isinstance(gold, bool):
+        return not gold
+    if isinstance(gold, int | float):
+        return gold + 1
+    if isinstance(gold, Mapping):
+        return dict(list(gold.items())[:-1])
+    return gold[:-1]
 
 
 async def _results(experiment: Experiment, plan: Plan) -> list[Result]:

@@ -144,6 +144,22 @@ def test_a_run_and_its_records(tmp_path: Path) -> None:
     assert {result.key for result in run.results()} == {result.key for result in seen}
 
 
+def test_records_are_a_data_frame(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas")
+    run = graphwalk.run("quickstart", models=["scripted/expert", "scripted/random"], out=tmp_path / "run", graphs=1)
+    frame = pandas.DataFrame(run.records())
+    assert frame.shape[0] == 24
+    assert list(frame.columns) == list(run.records()[0])
+    assert frame.columns.is_unique
+    rows = {row["model"]: row for row in run.rows()}
+    for name in ("precision", "recall", "f1", "tool_calls"):
+        figure = frame.groupby("model")[name].agg("sum" if name == "tool_calls" else "mean")
+        assert figure.to_dict() == pytest.approx({model: row[name] for model, row in rows.items()}, abs=1e-6)
+    assert frame["correct"].dtype == bool
+    assert all(dtype.kind in "if" for dtype in frame[["turns", "seconds", "tool_calls", "world_nodes"]].dtypes)
+    assert len(pandas.DataFrame(run.rows())) == 2
+
+
 def test_a_run_reports(tmp_path: Path) -> None:
     made = graphwalk.run("quickstart", out=tmp_path / "run", graphs=1, limit=3)
     run = graphwalk.open_run(str(made.path))

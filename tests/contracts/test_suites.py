@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 import graphwalk
+from graphwalk.errors import OracleError
+from graphwalk.suites.mazes.suite import MazesSuite
 from graphwalk.suites.registry import SUITES
 from graphwalk.testing import check_suite
 
@@ -54,6 +56,35 @@ async def test_it_keeps_the_contract(name: str) -> None:
 async def test_a_wrong_expectation_is_an_assertion_error() -> None:
     with pytest.raises(AssertionError, match=r"scripted/expert reaches 1\.0000 and is known for 0\.5000"):
         await check_suite("mazes", SMALL["mazes"], accuracy={"expert": 0.5})
+
+
+async def test_confirming_whatever_it_is_asked_is_an_assertion_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def nod(self: MazesSuite, *asked: Any) -> str:
+        return "trust"
+
+    monkeypatch.setattr(MazesSuite, "confirm", nod)
+    with pytest.raises(AssertionError, match=r"confirm of .* for right as well as"):
+        await check_suite("mazes", SMALL["mazes"], limit=1)
+
+
+@pytest.mark.parametrize(("raised", "said"), [(OracleError, "another target than"), (KeyError, "not OracleError")])
+async def test_confirm_agrees_and_refuses_in_the_agreed_way(
+    monkeypatch: pytest.MonkeyPatch, raised: type[Exception], said: str
+) -> None:
+    confirm = MazesSuite.confirm
+
+    async def strict(self: MazesSuite, task: Any, *asked: Any) -> str:
+        try:
+            await confirm(self, task, *asked)
+        except OracleError as error:
+            raise raised("no") from error
+        if raised is OracleError:
+            raise OracleError("no")
+        return "networkx"
+
+    monkeypatch.setattr(MazesSuite, "confirm", strict)
+    with pytest.raises(AssertionError, match=said):
+        await check_suite("mazes", SMALL["mazes"], limit=1)
 
 
 @pytest.mark.parametrize("name", SMALL)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.clustered_outcomes import TASKS, Cell, beta_binomial, latent_normal
+from benchmarks.clustered_outcomes import Cell, beta_binomial, latent_normal
 from benchmarks.coverage import coverage, rejections, table
 from benchmarks.markers import write_between_markers
 
@@ -36,7 +36,7 @@ def test_outcomes_have_the_stated_accuracy_and_correlations(accuracy):
     cell = Cell(40, 0.3, 2, accuracy)
     random = np.random.default_rng(0)
     for values in (*latent_normal(cell, random, 500, accuracy), beta_binomial(cell, random, 500)):
-        shaped = values.reshape(40, TASKS, 2, 500) - accuracy
+        shaped = values.reshape(40, 12, 2, 500) - accuracy
         variance = accuracy * (1 - accuracy)
         assert values.mean() == pytest.approx(accuracy, abs=0.01)
         assert (shaped[:, :6, 0] * shaped[:, 6:, 0]).mean() / variance == pytest.approx(0.3, abs=0.03)
