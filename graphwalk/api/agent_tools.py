@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from graphwalk.api.stores import Store
 from graphwalk.asynchronous import run_in_background
 from graphwalk.config.agent import AgentConfig
+from graphwalk.config.foreign import FOREIGN
 from graphwalk.config.yaml_files import validate
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.runner.asking import FOREIGN
 from graphwalk.stores.store import GraphStore
-from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
+from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
 from graphwalk.toolbox.tool import load_tools
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from langchain_core.tools import StructuredTool
 
 Call = Callable[[ToolCall], Awaitable[ToolResult]]
+
+TOOLS = (*GRAPH_TOOLS, LOOK_CLOSER)
+"""The four of the paper, and the one that shows the schema."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class OpenAITools:
         return {"role": "tool", "tool_call_id": asked.id, "content": content}
 
 
-def openai_tools(store: Store, *, tools: Sequence[str] = GRAPH_TOOLS, **agent: Any) -> OpenAITools:
+def openai_tools(store: Store, *, tools: Sequence[str] = TOOLS, **agent: Any) -> OpenAITools:
     """The tools over a graph as OpenAI functions, with what runs a call of them.
 
     `tools` are names (`graphwalk tools` lists them) or paths of YAML files; `agent` fields of an experiment's agent,
@@ -62,13 +65,13 @@ def openai_tools(store: Store, *, tools: Sequence[str] = GRAPH_TOOLS, **agent: A
     return run_in_background(aopenai_tools(store.inner, tools=tools, **agent))
 
 
-async def aopenai_tools(store: GraphStore, *, tools: Sequence[str] = GRAPH_TOOLS, **agent: Any) -> OpenAITools:
+async def aopenai_tools(store: GraphStore, *, tools: Sequence[str] = TOOLS, **agent: Any) -> OpenAITools:
     """`openai_tools` for a store of `aopen_store`: its calls are awaited with `arun`, in the same event loop."""
     toolbox = await _toolbox(store, tools, agent)
     return OpenAITools([spec.as_openai() for spec in toolbox.specs], toolbox.call)
 
 
-def langchain_tools(store: Store, *, tools: Sequence[str] = GRAPH_TOOLS, **agent: Any) -> "list[StructuredTool]":
+def langchain_tools(store: Store, *, tools: Sequence[str] = TOOLS, **agent: Any) -> "list[StructuredTool]":
     """The tools over a graph for LangChain and LangGraph: `create_agent(model, graphwalk.langchain_tools(store))`.
 
     They have the names, descriptions and JSON schemas that GraphWalk's own agent is given, and work with `invoke` and
@@ -86,9 +89,7 @@ def langchain_tools(store: Store, *, tools: Sequence[str] = GRAPH_TOOLS, **agent
     return _structured(toolbox, acall, call)
 
 
-async def alangchain_tools(
-    store: GraphStore, *, tools: Sequence[str] = GRAPH_TOOLS, **agent: Any
-) -> "list[StructuredTool]":
+async def alangchain_tools(store: GraphStore, *, tools: Sequence[str] = TOOLS, **agent: Any) -> "list[StructuredTool]":
     """`langchain_tools` for a store of `aopen_store`: for `ainvoke`, in the same event loop."""
     toolbox = await _toolbox(store, tools, agent)
     return _structured(toolbox, toolbox.call, None)

@@ -82,14 +82,6 @@ class ExperimentConfig(Strict, Generic[C]):
                 raise ValueError(f"{name}: an address is logged, and must hold no key; set {name.upper()}_API_KEY")
         return servers
 
-    @field_validator("suite")
-    @classmethod
-    def _about_something(cls, suite: C) -> C:
-        listed = suite_class(suite.name).worlds_field
-        if not getattr(suite, listed, True):
-            raise ValueError(f"{listed} is an empty list, so that there would be nothing to ask about")
-        return suite
-
     @field_validator("models", "settings")
     @classmethod
     def _each_once(cls, names: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+from graphwalk.config.foreign import FOREIGN
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
@@ -26,9 +27,6 @@ from graphwalk.suites.suite import Opening, World
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
-
-FOREIGN: Mapping[str, Any] = {"result_budget": 50}
-"""The agent on a graph that nobody made for this: rows of one tool result; more come in pages."""
 
 
 class Watcher:

@@ -1,10 +1,12 @@
 """Somebody's own graph as a whole, in memory: what questions are drawn from, and what twins are made of."""
 
 import asyncio
+import secrets
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
 from graphwalk.graphs.files.formats import load_graph
+from graphwalk.stores.whole import read_whole as read_store
 from graphwalk.types.graph import PropertyGraph
 
 
@@ -15,6 +17,8 @@ async def read_source(source: GraphSource, environment: Environment) -> Property
     """
     if source.file is not None:
         return await asyncio.to_thread(read_file, source)
+    if source.loaded is not None:
+        return await _read_loaded(source, environment)
     # The driver takes a fifth of a second to import, which a file does not need.
     from graphwalk.stores.neo4j.reading import read_whole
     from graphwalk.stores.neo4j.standing import StandingStore
@@ -26,10 +30,24 @@ async def read_source(source: GraphSource, environment: Environment) -> Property
         await store.close()
 
 
+async def _read_loaded(source: GraphSource, environment: Environment) -> PropertyGraph:
+    """What `db load` put into Neo4j."""
+    from graphwalk.stores.neo4j.store import Neo4jDatabase
+
+    database = await Neo4jDatabase.open(environment, run_id=secrets.token_hex(4))
+    try:
+        return _filtered(await read_store(await database.loaded(str(source.loaded))), source)
+    finally:
+        await database.close()
+
+
 def read_file(source: GraphSource) -> PropertyGraph:
     """The content of `source.file`, of which only what the filters keep."""
     assert source.file is not None
-    graph = load_graph(source.file)
+    return _filtered(load_graph(source.file), source)
+
+
+def _filtered(graph: PropertyGraph, source: GraphSource) -> PropertyGraph:
     if source.labels is None and source.relationship_types is None:
         return graph
     nodes = [n for n in graph.nodes() if source.labels is None or not set(n.labels).isdisjoint(source.labels)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
-from graphwalk.graphs.files.formats import load_graph
+from graphwalk.stores.reading_out import read_file
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.store import GraphStore
 from graphwalk.types.graph import PropertyGraph
@@ -36,7 +36,7 @@ async def open_source(
         async with in_neo4j(source, environment, timeout_seconds) as store:
             yield OpenedGraph(source.name, store, None)
         return
-    graph = await asyncio.to_thread(load_graph, source.file)
+    graph = await asyncio.to_thread(read_file, source)
     database = await open_database(
         "embedded", environment, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds
     )

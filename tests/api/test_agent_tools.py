@@ -11,7 +11,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from openai.types.chat import ChatCompletionMessageFunctionToolCall
 
 import graphwalk
-from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS
+from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER
 
 FILMS = Path(__file__).parent.parent / "data" / "films.json"
 LOOK_UP = {"label": "Film", "property_name": "key", "property_value": "f2"}
@@ -38,7 +38,7 @@ def scripted() -> Scripted:
 
 
 def check(model: Scripted, messages: list[Any]) -> None:
-    assert list(dict.fromkeys(model.bound)) == list(GRAPH_TOOLS)
+    assert list(dict.fromkeys(model.bound)) == [*GRAPH_TOOLS, LOOK_CLOSER]
     found, refused = (message for message in messages if isinstance(message, ToolMessage))
     assert found.status == "success"
     assert json.loads(found.content)[0]["properties"]["title"] == "Red Dust"

@@ -17,7 +17,8 @@ from graphwalk.suites.ask.config import AskConfig
 from graphwalk.suites.ask.look import look
 from graphwalk.suites.ask.task import AskScore, AskTask, score_of, task_about
 from graphwalk.suites.suite import Opening, Pictures, Suite, World
-from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
+from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
+from graphwalk.toolbox.schema_text import schema_text
 from graphwalk.toolbox.tool import Tool
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Task, Trajectory
@@ -35,7 +36,7 @@ class AskSuite(Suite[AskConfig, AskTask]):
     config_type: ClassVar[type[SuiteConfig]] = AskConfig
     worlds_field: ClassVar[str] = "graphs"
     thing: ClassVar[str] = "own graph"
-    tools: ClassVar[tuple[str, ...]] = GRAPH_TOOLS
+    tools: ClassVar[tuple[str, ...]] = (*GRAPH_TOOLS, LOOK_CLOSER)
     players: ClassVar[tuple[str, ...]] = ("look",)
     default_players: ClassVar[tuple[str, ...]] = ("look",)
 
@@ -69,9 +70,7 @@ class AskSuite(Suite[AskConfig, AskTask]):
     ) -> Opening:
         assert store is not None
         schema = await store.schema(agent.schema_samples)
-        rows = tuple(schema.rows())
-        samples = any(row.property is not None and row.property.samples for row in rows)
-        system = agent.render("ask.j2", rows=rows, samples=samples, clock=agent.clock)
+        system = agent.render("ask.j2", schema=schema_text(schema, agent), clock=agent.clock)
         earlier = [
             message
             for one in task.earlier

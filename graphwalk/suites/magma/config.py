@@ -68,7 +68,7 @@ class MagmaConfig(SuiteConfig):
     """The suite `magma`: graph algorithms step by step, on the traces of every entry of `traces`."""
 
     name: Literal["magma"] = "magma"
-    traces: tuple[MagmaGrid, ...] = (MagmaGrid(),)
+    traces: tuple[MagmaGrid, ...] = Field(default=(MagmaGrid(),), min_length=1)
     free_running: bool = False
     """Keep the model's own answers in the context, instead of one example per step with the correct ones."""
     io_steps: bool = False

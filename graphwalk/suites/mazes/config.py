@@ -48,6 +48,6 @@ class MazesConfig(SuiteConfig):
     """The suite `mazes`. Every entry of `mazes` is made `count` times."""
 
     name: Literal["mazes"] = "mazes"
-    mazes: tuple[MazeSpec, ...] = (MazeSpec(),)
+    mazes: tuple[MazeSpec, ...] = Field(default=(MazeSpec(),), min_length=1)
     strict: bool = False
     """Only cells next to visited ones may be asked for."""

@@ -22,7 +22,7 @@ class QuestionsConfig(SuiteConfig):
     """
 
     name: Literal["questions"] = "questions"
-    graphs: tuple[AnyGraph, ...] = (GraphSpec(),)
+    graphs: tuple[AnyGraph, ...] = Field(default=(GraphSpec(),), min_length=1)
     questions: tuple[NameOrPath, ...] | None = None
     """Questions that ship, by name, and the user's own, by the path of their YAML file; None: all twelve."""
     per_question: PositiveInt = 1

@@ -138,7 +138,7 @@ async def _tasks_on(
 async def _own_par(graph: PropertyGraph, store: GraphStore, scratch: Database) -> Par:
     """Played on the embedded engine: the schema of a large database is sampled, and a plan needs all of it."""
     here = store if store.kind == EmbeddedDatabase.kind else await scratch.load(graph)
-    return await _par_on(here, AgentConfig(all_labels=True))
+    return await _par_on(here, AgentConfig())
 
 
 async def _par_on(store: GraphStore, agent: AgentConfig) -> Par:
