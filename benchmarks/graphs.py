@@ -82,7 +82,7 @@ def measure_loading(quick: bool, full: bool) -> Iterator[Row]:
 
 
 def _embedded_row(runner: asyncio.Runner, graph: PropertyGraph, repetitions: int) -> Row:
-    nodes = [(batch.label, batch.rows) for batch in node_batches(graph, BATCH)]
+    nodes = [(batch.labels[0], batch.rows) for batch in node_batches(graph, BATCH)]
     joined = [(batch.type, batch.pair, batch.rows) for batch in relationship_batches(graph, BATCH, by_pair=True)]
 
     def plain() -> None:
@@ -144,7 +144,7 @@ async def _forget(driver: Any, database: Database, graph: PropertyGraph) -> None
 
 def _raw_statements(graph: PropertyGraph) -> Iterator[Statement]:
     for nodes in node_batches(graph, BATCH):
-        yield f"UNWIND $rows AS row CREATE (n:{nodes.label}:GraphWalkBench) SET n = row", nodes.rows
+        yield f"UNWIND $rows AS row CREATE (n:{nodes.labels[0]}:GraphWalkBench) SET n = row", nodes.rows
     for joined in relationship_batches(graph, BATCH):
         match = "MATCH (a:GraphWalkBench {key: row.s}) MATCH (b:GraphWalkBench {key: row.t})"
         yield f"UNWIND $rows AS row {match} CREATE (a)-[r:{joined.type}]->(b) SET r = row.p", joined.rows

@@ -11,7 +11,7 @@ from neo4j.graph import Node, Path, Relationship
 from benchmarks.truth.tck_values import node, path, relationship
 from graphwalk.environment import Environment
 from graphwalk.stores.cypher import RESERVED_PREFIX
-from graphwalk.stores.embedded import RESERVED
+from graphwalk.stores.embedded_names import RESERVED
 
 Table = tuple[list[str], list[list[Any]]]
 """Columns, and rows in their order."""

@@ -35,8 +35,6 @@ class AgentConfig(Strict):
     """Longer texts and lists are cut in a result of several rows. None: never."""
     call_seconds: PositiveFloat | None = None
     """Time after which a call is given up and the model told so. None: the database's own, which ends the episode."""
-    all_labels: bool = False
-    """Show all labels of a node, and not the first alone."""
     schema_tokens: PositiveInt | None = None
     """Tokens of the schema in the prompt, by our estimate; a larger one is cut to names and numbers, and the tool
     get_schema shows the rest. None: a table of all there is."""

@@ -11,7 +11,6 @@ FOREIGN: Mapping[str, Any] = {
     "fetched_rows": 1000,
     "value_characters": 400,
     "call_seconds": 10.0,
-    "all_labels": True,
     "schema_tokens": 4000,
     "schema_samples": 3,
 }

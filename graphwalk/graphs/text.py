@@ -9,15 +9,15 @@ graphml     the document of `graphml`
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from typing import Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 from graphwalk.graphs.files.cypher_script import literal, quoted
 from graphwalk.graphs.files.graphml_writer import graphml_lines
 from graphwalk.graphs.files.json_form import json_lines
 from graphwalk.graphs.files.shared import by_name
 from graphwalk.types.graph import PropertyGraph, Relationship
-from graphwalk.types.values import Value
+from graphwalk.types.values import Value, shown
 
 GraphEncoding = Literal["json", "triples", "incidence", "cypher", "graphml"]
 
@@ -32,9 +32,9 @@ def graph_text(graph: PropertyGraph, encoding: GraphEncoding) -> str:
 
 def _triples(graph: PropertyGraph) -> Iterator[str]:
     for node in graph.nodes():
-        yield f"({_key(node.key)}, label, {_name(node.label)})"
+        yield from (f"({_key(node.key)}, label, {_name(label)})" for label in node.labels)
         for name, value in by_name(node.properties).items():
-            yield f"({_key(node.key)}, {_name(name)}, {literal(value)})"
+            yield f"({_key(node.key)}, {_name(name)}, {_value(value)})"
     for r in graph.relationships():
         yield f"({_key(r.source)}, {_name(r.type)}{_map(by_name(r.properties))}, {_key(r.target)})"
 
@@ -43,16 +43,16 @@ def _incidence(graph: PropertyGraph) -> Iterator[str]:
     leaving: defaultdict[str, list[Relationship]] = defaultdict(list)
     for relationship in graph.relationships():
         leaving[relationship.source].append(relationship)
-    label_of = {node.key: node.label for node in graph.nodes()}
+    labels_of = {node.key: _labels(node.labels) for node in graph.nodes()}
     for node in graph.nodes():
-        yield f"{_key(node.key)}:{_name(node.label)}{_map(by_name(node.properties))}"
+        yield f"{_key(node.key)}{labels_of[node.key]}{_map(by_name(node.properties))}"
         for r in leaving[node.key]:
-            yield f"  -[:{_name(r.type)}{_map(by_name(r.properties))}]-> {_key(r.target)}:{_name(label_of[r.target])}"
+            yield f"  -[:{_name(r.type)}{_map(by_name(r.properties))}]-> {_key(r.target)}{labels_of[r.target]}"
 
 
 def _cypher(graph: PropertyGraph) -> Iterator[str]:
     patterns = [
-        f"({_name(n.key)}:{_name(n.label)}{_map({'key': n.key, **by_name(n.properties)})})" for n in graph.nodes()
+        f"({_name(n.key)}{_labels(n.labels)}{_map({'key': n.key, **by_name(n.properties)})})" for n in graph.nodes()
     ]
     patterns += [
         f"({_name(r.source)})-[:{_name(r.type)}{_map(by_name(r.properties))}]->({_name(r.target)})"
@@ -64,8 +64,18 @@ def _cypher(graph: PropertyGraph) -> Iterator[str]:
 
 def _map(properties: Mapping[str, Value]) -> str:
     """ " {name: value, …}", or nothing where there are no properties."""
-    entries = ", ".join(f"{_name(name)}: {literal(value)}" for name, value in properties.items())
+    entries = ", ".join(f"{_name(name)}: {_value(value)}" for name, value in properties.items())
     return f" {{{entries}}}" if entries else ""
+
+
+def _labels(labels: Sequence[str]) -> str:
+    return "".join(f":{_name(label)}" for label in labels)
+
+
+def _value(value: Any) -> str:
+    """A value as Cypher writes it; what JSON has no form for as it is shown everywhere."""
+    seen = shown(value)
+    return f"[{', '.join(map(_value, seen))}]" if isinstance(seen, list) else literal(seen)
 
 
 def _key(key: str) -> str:

@@ -62,14 +62,15 @@ class EmbeddedDialect(Dialect):
     def own_labels(self, labels: str) -> str:
         hidden = ", ".join(f"'{name}'" for name in sorted(HIDDEN))
         condition = f" WHERE NOT gw_l IN [{hidden}]" if self.several else ""
-        return f"[gw_l IN {labels}{condition}{self._as_true('gw_l')}]" if self.renames else labels
+        # In round brackets, since the engine takes what follows `IN [` for a list of values.
+        return f"([gw_l IN {labels}{condition}{self._as_true('gw_l')}])" if self.renames else labels
 
     def own_type(self, type_: str) -> str:
         return f"coalesce(${NAMES}[{type_}], {type_})" if self.types else type_
 
     def own_keys(self, keys: str) -> str:
         added = ", ".join(f"'{name}'" for name in sorted(RESERVED))
-        return f"[gw_k IN {keys} WHERE NOT gw_k IN [{added}]{self._as_true('gw_k')}]"
+        return f"([gw_k IN {keys} WHERE NOT gw_k IN [{added}]{self._as_true('gw_k')}])"
 
     def _as_true(self, variable: str) -> str:
         return f" | coalesce(${NAMES}[{variable}], {variable})" if self.true_names else ""
@@ -83,7 +84,7 @@ def names_of(graph: PropertyGraph, several: bool) -> EmbeddedDialect:
     """How the names of a graph are written."""
     labels = {label for table in graph.node_tables for label in table.labels}
     types = {table.type for table in graph.relationship_tables}
-    properties = {name for table in (*graph.node_tables, *graph.relationship_tables) for name in table.columns}
+    properties = {name for columns in graph.all_columns() for name in columns}
     # All or none: the engine sorts the labels of a node, and so do we.
     odd_labels = labels if any(map(_is_odd, labels)) else ()
     inside = (

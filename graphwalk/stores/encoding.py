@@ -24,14 +24,14 @@ class Encoding:
     def stored(self, value: Value) -> Any:
         """The value as the engine takes it."""
         kind = value.__class__
-        if kind is str:
-            return tagged(value) if self.tags and value.startswith(ESCAPED) else value  # type: ignore[union-attr]
+        if isinstance(value, str):
+            return tagged(value) if self.tags and value.startswith(ESCAPED) else value
         if kind in _ALWAYS:
             return value
         found = self.native(value)
         if found is None:
             return tagged(value)
-        return [self.stored(item) for item in value] if kind is tuple and found is value else found  # type: ignore[union-attr]
+        return [self.stored(item) for item in value] if kind is tuple and found is value else found
 
     def parameters(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
         """Parameters of a query. A tuple is one value, a list is a list of values."""
@@ -47,15 +47,15 @@ class Encoding:
 
 def odd_values(graph: PropertyGraph) -> Iterable[Value]:
     """The different values of each property that are neither text nor integers, booleans or finite numbers."""
-    for table in (*graph.node_tables, *graph.relationship_tables):
-        for column in table.columns.values():
+    for columns in graph.all_columns():
+        for column in columns.values():
             yield from _odd(column)
 
 
 def _odd(column: Column) -> Iterable[Value]:
     for value in column.pool if set(map(type, column.pool)) - _ALWAYS else ():
         if value.__class__ is float:
-            if value - value != 0:  # type: ignore[operator]
+            if value - value != 0:
                 yield value
         elif value.__class__ not in _ALWAYS:
             yield value

@@ -10,6 +10,7 @@ import numpy as np
 
 from graphwalk.stores.batches import label_codes
 from graphwalk.stores.cypher import NO_LABEL, Identifiers
+from graphwalk.stores.tagged import MARK
 from graphwalk.types.graph import MISSING, Column, PropertyGraph, value_order
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
 from graphwalk.types.values import SCALARS, Row, Value
@@ -64,12 +65,12 @@ async def read_schema(query: Query, samples: int, form: Form) -> Schema:
             return PropertyType(title)
         parameters = {"property": stored, "limit": samples + 1, "infinity": float("inf")}
         values = await listed(found + _VALUES + _ORDER, name, parameters)
-        if not all(isinstance(value, SCALARS) and value == value for value in values):
+        if not all(map(_is_plain, values)):
             values = await listed(found + _VALUES, name, {"property": stored})
-        return _sampled(title, values, samples)
+        return _sampled(title, map(form.value, values), samples)
 
-    async def listed(template: str, name: str, parameters: Mapping[str, Any]) -> list[Value]:
-        return [form.value(row["value"]) for row in await query(template, {"name": name}, parameters)]
+    async def listed(template: str, name: str, parameters: Mapping[str, Any]) -> list[Any]:
+        return [row["value"] for row in await query(template, {"name": name}, parameters)]
 
     def own(labels: Iterable[str]) -> list[str]:
         """Labels as the graph has them, "" for a node that has none."""
@@ -79,7 +80,7 @@ async def read_schema(query: Query, samples: int, form: Form) -> Schema:
     labels = {name for label in stored_labels if (name := form.name(label)) is not None}
     if NO_LABEL in stored_labels:
         labels.add("")
-    pairs = defaultdict(set)
+    pairs: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
     for row in await query(_PAIRS, {}, {}):
         pairs[str(form.name(row["type"]))].update(product(own(row["sources"]), own(row["targets"])))
     return Schema(
@@ -95,6 +96,11 @@ async def read_schema(query: Query, samples: int, form: Form) -> Schema:
         form.several,
         form.lists,
     )
+
+
+def _is_plain(stored: Any) -> bool:
+    """True where an engine sorts the value as we do. Tagged text, which comes first of all text, is something else."""
+    return isinstance(stored, SCALARS) and stored == stored and not (isinstance(stored, str) and stored[:1] == MARK)
 
 
 def schema_of(graph: PropertyGraph, samples: int = 0) -> Schema:
@@ -128,8 +134,8 @@ def has_lists(graph: PropertyGraph) -> bool:
     """True where some property holds a list."""
     return any(
         any(isinstance(column.pool[code], tuple) for code in np.unique(column.codes[column.codes != MISSING]).tolist())
-        for table in (*graph.node_tables, *graph.relationship_tables)
-        for column in table.columns.values()
+        for columns in graph.all_columns()
+        for column in columns.values()
         if tuple in set(map(type, column.pool))
     )
 

@@ -1,6 +1,6 @@
 """Values that an engine has no type for, or whose equality it gets wrong (NaN), kept as text that comes back exactly.
 
-    "\\0" + JSON:   \\0{"date": "2001-04-25"}   \\0{"float": "NaN"}   \\0[[1, 2], "a"]   \\0"text that begins like a mark"
+    "\\0" + JSON:   \\0{"date": "2001-04-25"}   \\0{"float": "NaN"}   \\0[[1, 2], "a"]   \\0"text that begins so itself"
 
 Equal values have equal texts, so that `=` finds them.
 """

@@ -9,7 +9,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.stores.cypher import Dialect, render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
-from graphwalk.toolbox.tool import SWITCHES, Tool, load_tool, load_tools
+from graphwalk.toolbox.tool import GRAPH_SWITCHES, SWITCHES, Tool, load_tool, load_tools
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.graph import Node, PropertyGraph
 
@@ -45,7 +45,7 @@ def _check_query(tool: Tool, field: str, template: str) -> None:
     assert not found, f"{tool.name}: {field}: a tool only reads, and this says {found.group()}"
     for entity_type, switch in product(("node", "relationship"), (True, False)):
         names = dict.fromkeys(tool.resolution, "x y") | dict.fromkeys(tool.with_role("entity_type"), entity_type)
-        switches = dict.fromkeys(SWITCHES, switch)
+        switches = dict.fromkeys((*SWITCHES, *GRAPH_SWITCHES), switch)
         try:
             cypher = render_cypher(template, {**names, **switches}, Dialect("gw_1"))
         except ConfigError as error:

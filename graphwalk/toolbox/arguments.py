@@ -8,8 +8,9 @@ from typing import Any
 
 from graphwalk.resources import quote
 from graphwalk.toolbox.messages import ToolMistake
+from graphwalk.toolbox.readings import as_list
 from graphwalk.toolbox.tool import ENTITY_TYPES, Tool
-from graphwalk.types.schema import Schema
+from graphwalk.types.schema import NO_NAME, Schema
 from graphwalk.types.values import Value
 
 Arguments = dict[str, Any]
@@ -44,8 +45,11 @@ def parse_arguments(tool: Tool, text: str) -> Arguments:
     return data
 
 
-def check_shape(tool: Tool, arguments: Arguments, optional: Sequence[str] = ()) -> None:
-    """ToolMistake "bad_arguments" where an argument is missing, unexpected or of a wrong type."""
+def check_shape(tool: Tool, arguments: Arguments, optional: Sequence[str] = (), *, lists: bool = False) -> None:
+    """ToolMistake "bad_arguments" where an argument is missing, unexpected or of a wrong type.
+
+    `lists`: values may be lists, which become tuples.
+    """
     parameters = [*tool.parameters, *optional]
     missing = [name for name in tool.parameters if name not in arguments]
     unexpected = [name for name in arguments if name not in parameters]
@@ -55,8 +59,14 @@ def check_shape(tool: Tool, arguments: Arguments, optional: Sequence[str] = ()) 
         names = [quote(name) for name in unexpected[:_CLOSE]]
         raise ToolMistake("bad_arguments", "unexpected", tool=tool.name, names=names, parameters=parameters)
     for name, value in arguments.items():
-        types = tool.parameters[name].types if name in tool.parameters else ("integer",)
-        if not _fits(value, types):
+        parameter = tool.parameters.get(name)
+        types = ("integer",) if parameter is None else parameter.types
+        if lists and parameter is not None and parameter.role == "value":
+            types = (*types, "list")
+            if isinstance(value, list) and (items := as_list(value)) is not None:
+                arguments[name] = items
+                continue
+        if not _fits(value, types) or isinstance(value, list):
             given = _kind(value)
             raise ToolMistake("bad_arguments", "wrong_type", tool=tool.name, name=name, expected=types, given=given)
 
@@ -110,8 +120,16 @@ def _identifier(tool: Tool, name: str, given: str, identifiers: Mapping[str, str
         kind = _entity_kind(tool, parameter.of or "", identifiers)
         return _property(given, kind, entity, schema)
     if _entity_kind(tool, name, identifiers) == "node":
-        return _known(given, [node.label for node in schema.nodes], "unknown_label")
+        return _label(given, schema)
     return _known(given, [relationship.type for relationship in schema.relationships], "unknown_type")
+
+
+def _label(given: str, schema: Schema) -> str:
+    """A label; "" for nodes without one, where there are such nodes, written as the schema shows it or not."""
+    labels = [node.label for node in schema.nodes]
+    if "" in labels and given == NO_NAME:
+        return ""
+    return _known(given, labels, "unknown_label")
 
 
 def _entity_kind(tool: Tool, name: str, identifiers: Mapping[str, str]) -> str:
@@ -141,7 +159,7 @@ def _known(given: str, names: list[str], message: str, **values: Any) -> str:
     if given in names:
         return given
     close = close_names(given, names)
-    ordered = [*close, *(name for name in names if name not in close)]
+    ordered = [*close, *(name or NO_NAME for name in names if name not in close)]
     raise ToolMistake("unknown_name", message, name=given, names=ordered, close=close, **values)
 
 

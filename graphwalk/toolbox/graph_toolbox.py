@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -15,16 +15,16 @@ from graphwalk.toolbox.arguments import Checked, check_names, check_shape, close
 from graphwalk.toolbox.encodings import encode_result
 from graphwalk.toolbox.messages import ToolMistake
 from graphwalk.toolbox.operations import OPERATIONS
-from graphwalk.toolbox.readings import as_parameter, kind_of_value, other_readings
+from graphwalk.toolbox.readings import as_parameter, kind_of_value, other_readings, shown_alike
 from graphwalk.toolbox.result_pages import page_of, rows_needed
 from graphwalk.toolbox.rows import canonical_rows
 from graphwalk.toolbox.schema_text import entity_text
-from graphwalk.toolbox.tool import ENTITY_TYPES, LIMITS, SWITCHES, Tool, load_tools
+from graphwalk.toolbox.tool import ENTITY_TYPES, LIMITS, SWITCHES, Parameter, Tool, load_tools
 from graphwalk.toolbox.written_queries import answer_query
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
-from graphwalk.types.values import Row, Value
+from graphwalk.types.values import Row, Value, shown
 
 GRAPH_TOOLS = ("get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values", "think")
 """The four tools of the paper."""
@@ -65,6 +65,7 @@ class GraphToolbox:
         self._advised: set[tuple[str, str]] = set()
         self._tools = {tool.name: tool for tool in offered if self._agent.think or not tool.note_taking}
         self._switches: dict[str, bool] = {name: getattr(self._agent, name) for name in SWITCHES}
+        self._switches |= {"several_labels": schema.several_labels, "no_label": schema.node("") is not None}
         self.specs: Sequence[ToolSpec] = tuple(self._spec(tool) for tool in self._tools.values())
 
     async def call(self, call: ToolCall) -> ToolResult:
@@ -89,7 +90,7 @@ class GraphToolbox:
             close = close_names(call.name, list(self._tools))
             raise ToolMistake("unknown_tool", "unknown_tool", name=call.name, names=list(self._tools), close=close)
         arguments = parse_arguments(tool, call.arguments)
-        check_shape(tool, arguments, self._optional(tool))
+        check_shape(tool, arguments, self._optional(tool), lists=self._schema.lists)
         page = arguments.pop("page", 1)
         if tool.query is not None:
             return await self._answer_query(tool, arguments[tool.query], page)
@@ -117,16 +118,23 @@ class GraphToolbox:
         return encode_result(shown.rows, notes, self._agent.encoding), len(found.rows)
 
     async def _find(self, tool: Tool, checked: Checked, page: int) -> _Found:
-        """Rows for the values as they are or, where nothing has them, read another way ("3.5" as a number)."""
+        """Rows for the values and others that look alike; where nothing has them, read another way ("3.5" as 3.5)."""
         names: dict[str, str | int] = {**self._switches, **checked.identifiers}
-        for values in _attempts(checked.values):
+        rows: list[Row] = []
+        used: Mapping[str, Value] | None = None
+        total: int | None = 0
+        for values, alike in _attempts(checked.values):
+            if used is not None and not alike:
+                break
             parameters = {name: as_parameter(value) for name, value in values.items()}
             if None in parameters.values():
                 continue
-            rows, total = await self._query(tool.cypher, names, parameters, rows_needed(self._agent, page))
-            if rows or (await self._query(tool.matches, names, parameters, 1))[0]:
-                return _Found(rows, values, True, total)
-        return _Found([], checked.values, False, 0)
+            found, number = await self._query(tool.cypher, names, parameters, rows_needed(self._agent, page))
+            if found or (await self._query(tool.matches, names, parameters, 1))[0]:
+                rows += found
+                total = None if total is None or number is None else total + number
+                used = values if used is None else used
+        return _Found(rows, checked.values if used is None else used, used is not None, total)
 
     async def _query(
         self,
@@ -191,10 +199,11 @@ class GraphToolbox:
         for name, asked in checked.values.items():
             if (tried := found.values[name]) is not asked:
                 kinds = {"asked_kind": kind_of_value(asked), "tried_kind": kind_of_value(tried)}
-                notes.append(self._say("retried", asked=asked, tried=tried, **kinds))
+                notes.append(self._say("retried", asked=shown(asked), tried=shown(tried), **kinds))
         if not found.rows:
             text = tool.empty if found.matched else tool.no_match
-            notes.append(render_text(text, **self._switches, **checked.identifiers, **found.values))
+            values = {name: shown(value) for name, value in found.values.items()}
+            notes.append(render_text(text, **self._switches, **checked.identifiers, **values))
         return notes
 
     def _optional(self, tool: Tool) -> tuple[str, ...]:
@@ -204,8 +213,7 @@ class GraphToolbox:
     def _spec(self, tool: Tool) -> ToolSpec:
         properties: dict[str, Any] = {}
         for name, parameter in tool.parameters.items():
-            type_ = parameter.type if isinstance(parameter.type, str) else list(parameter.type)
-            properties[name] = {"type": type_, "description": parameter.description}
+            properties[name] = {**self._type(parameter), "description": parameter.description}
             if parameter.role == "entity_type":
                 properties[name]["enum"] = list(ENTITY_TYPES)
         if self._optional(tool):
@@ -219,20 +227,20 @@ class GraphToolbox:
         }
         return ToolSpec(tool.name, self._description(tool), parameters)
 
+    def _type(self, parameter: Parameter) -> dict[str, Any]:
+        """JSON Schema of an argument; a value can be a list where the graph has such values."""
+        if parameter.role == "value" and self._schema.lists:
+            return {"type": [*parameter.types, "array"], "items": {"type": list(parameter.types)}}
+        return {"type": parameter.type if isinstance(parameter.type, str) else list(parameter.type)}
+
     def _description(self, tool: Tool) -> str:
         example = tool.example
-        rows = [self._example_row(row) for row in example.rows]
+        examples = example.several_labels if self._schema.several_labels and example.several_labels else example.rows
+        rows = [{k: v for k, v in row.items() if self._switches.get(k, True)} for row in examples]
         limits = {} if tool.query is None else {name: getattr(self._agent, name) for name in LIMITS}
         call = self._say("example", arguments=json.dumps(example.arguments, ensure_ascii=False))
         result = example.text if example.text is not None else encode_result(rows, (), self._agent.encoding)
         return "\n".join([render_text(tool.description, **self._switches, **limits).strip(), call, result])
-
-    def _example_row(self, row: Mapping[str, Any]) -> Row:
-        """Without columns that are switched off; a label stands for a list of them where all are shown."""
-        shown = {name: value for name, value in row.items() if self._switches.get(name, True)}
-        if not self._agent.all_labels:
-            return shown
-        return {f"{n}s" if n.endswith("label") else n: [v] if n.endswith("label") else v for n, v in shown.items()}
 
 
 def _in_order(rows: list[Row], complete: bool) -> list[Row]:
@@ -240,5 +248,9 @@ def _in_order(rows: list[Row], complete: bool) -> list[Row]:
     return canonical_rows(rows) if complete else [canonical_rows([row])[0] for row in rows]
 
 
-def _attempts(values: Mapping[str, Value]) -> list[Mapping[str, Value]]:
-    return [values, *({**values, name: other} for name in values for other in other_readings(values[name]))]
+def _attempts(values: Mapping[str, Value]) -> Iterator[tuple[Mapping[str, Value], bool]]:
+    """Values to try, and whether they look like those that were given."""
+    yield values, True
+    for readings, alike in ((shown_alike, True), (other_readings, False)):
+        for name, value in values.items():
+            yield from (({**values, name: other}, alike) for other in readings(value))

@@ -24,8 +24,10 @@ from graphwalk.toolbox.operations import OPERATIONS
 Role = Literal["label", "relationship_type", "entity_type", "entity_name", "property", "value", "text"]
 JsonType = Literal["string", "number", "integer", "boolean"]
 
-SWITCHES = ("direction", "relationship_properties", "all_labels")
+SWITCHES = ("direction", "relationship_properties")
 """Fields of AgentConfig that the texts of a tool can ask for."""
+GRAPH_SWITCHES = ("several_labels", "no_label")
+"""What the schema decides: whether not every node has exactly one label, and whether there are nodes without one."""
 LIMITS = ("query_rows", "query_seconds")
 """Fields of AgentConfig that bound queries of a model's own, for the texts of a tool with such queries."""
 ENTITY_TYPES = ("node", "relationship")
@@ -55,10 +57,14 @@ class Parameter(Strict):
 
 
 class Example(Strict):
-    """A call and what comes back: rows, or the text of an operation. Columns named like a switch go with it."""
+    """A call and what comes back: rows, or the text of an operation. Columns named like a switch go with it.
+
+    `several_labels`: the rows where not every node has exactly one label; none: the same.
+    """
 
     arguments: dict[str, Any]
     rows: tuple[dict[str, Any], ...] = ()
+    several_labels: tuple[dict[str, Any], ...] = ()
     text: str | None = None
 
 
@@ -213,12 +219,13 @@ def _check_replacement(tool: Tool, path: Path) -> None:
 
 def _texts(tool: Tool) -> Iterator[tuple[str, str, set[str], Collection[str]]]:
     """Field, text, and the names and filters that it may use."""
+    switches = (*SWITCHES, *GRAPH_SWITCHES)
     values = set(tool.with_role("value", "text"))
-    identifiers = {*tool.parameters, *SWITCHES} - values
+    identifiers = {*tool.parameters, *switches} - values
     query = {*identifiers, "any_node", "any_relationship"}
-    message = {*tool.parameters, *SWITCHES}
+    message = {*tool.parameters, *switches}
     limits = LIMITS if tool.query is not None else ()
-    yield "description", tool.description, {*SWITCHES, *limits}, TEXT_FILTERS
+    yield "description", tool.description, {*switches, *limits}, TEXT_FILTERS
     yield "cypher", tool.cypher or "", query, FILTERS
     yield "matches", tool.matches or "", query, FILTERS
     yield "count", tool.count or "", query, FILTERS

@@ -103,6 +103,10 @@ class PropertyGraph:
     def relationship_count(self) -> int:
         return sum(len(table.sources) for table in self.relationship_tables)
 
+    def all_columns(self) -> list[Mapping[str, Column]]:
+        """The columns of every table, of nodes and of relationships."""
+        return [*(table.columns for table in self.node_tables), *(table.columns for table in self.relationship_tables)]
+
     def nodes(self) -> Iterator[Node]:
         """All nodes in the order of their numbers."""
         position: list[tuple[int, int]] = [(0, 0)] * self.node_count

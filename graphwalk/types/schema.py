@@ -1,11 +1,11 @@
 """The schema of a property graph: which labels, relationship types and properties exist."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
 
-from graphwalk.types.values import Value
+from graphwalk.types.values import Value, shown
 
 NO_NAME = '""'
 """The name of nodes without labels, as the table shows it."""
@@ -83,13 +83,13 @@ class Schema:
         """The table of docs/method.md, Schema; an entity without properties has one row with `property` None."""
         number = 0
         for node in self.nodes:
-            for prop in node.properties or (None,):
+            for prop in map(_as_shown, node.properties or (None,)):
                 number += 1
                 yield SchemaRow(number, "Node", node.label or NO_NAME, _node(node.label), prop)
         for relationship in self.relationships:
             for source, target in self._ends(relationship.pairs):
                 pattern = f"{source}-[:{relationship.type}]->{target}"
-                for prop in relationship.properties or (None,):
+                for prop in map(_as_shown, relationship.properties or (None,)):
                     number += 1
                     yield SchemaRow(number, "Relationship", relationship.type, pattern, prop)
 
@@ -106,6 +106,12 @@ class Schema:
             sources.setdefault(tuple(found), []).append(source)
         for some, shared in sources.items():
             yield from product(_alternatives(shared), _alternatives(some))
+
+
+def _as_shown(property_: PropertyType | None) -> PropertyType | None:
+    if property_ is None or not property_.samples:
+        return property_
+    return replace(property_, samples=tuple(map(shown, property_.samples)))
 
 
 def _alternatives(labels: Sequence[str]) -> list[str]:

@@ -1,10 +1,19 @@
 """Strategies for graphs with every oddity: names of any characters, no label or several, and values of all kinds."""
 
+import json
+
 from hypothesis import strategies as st
 
+from graphwalk.config.agent import AgentConfig
+from graphwalk.stores.schema_queries import schema_of
+from graphwalk.stores.store import GraphStore
+from graphwalk.stores.whole import read_whole
+from graphwalk.toolbox.encodings import decode_rows
+from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.types.chat import ToolCall
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.temporals import clock_text, duration_text
-from graphwalk.types.values import Point, Temporal, Value
+from graphwalk.types.values import Point, Temporal, Value, shown
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 ODD_TEXT = st.sampled_from(["", "\0", '\0{"date": 1}', "gw_none", "gw__l000000", "NaN", "1", "2001-04-25", "é́", " "])
@@ -70,3 +79,26 @@ def any_graphs(draw: st.DrawFn) -> PropertyGraph:
     types = st.sampled_from(draw(st.lists(NAMES, min_size=1, max_size=2)))
     ends = draw(st.lists(st.tuples(types, some, some, PROPERTIES), max_size=6))
     return PropertyGraph.from_rows(nodes, [Relationship(*end) for end in ends])
+
+
+async def comes_back(store: GraphStore, graph: PropertyGraph) -> None:
+    """What was loaded is in the store, names and values, and nothing of ours."""
+    ordered = PropertyGraph.from_rows(sorted(graph.nodes(), key=lambda node: node.key), graph.relationships())
+    found = await read_whole(store)
+    assert found.digest == ordered.digest
+    for samples in (0, 2):
+        assert repr(await store.schema(samples)) == repr(schema_of(graph, samples))  # NaN equals nothing
+
+
+async def is_found_as_shown(store: GraphStore, graph: PropertyGraph) -> None:
+    """Every value of every node, looked up as a tool shows it, finds that node."""
+    toolbox = GraphToolbox(store, await store.schema(), agent=AgentConfig())
+    several = (await store.schema()).several_labels
+    for node in graph.nodes():
+        for name, value in {"key": node.key, **node.properties}.items():
+            arguments = {"label": node.label, "property_name": name, "property_value": shown(value)}
+            result = await toolbox.call(ToolCall("1", "get_node_by_property", json.dumps(arguments)))
+            assert result.error is None, result.content
+            rows = [row for row in decode_rows(result.content) if row["properties"]["key"] == node.key]
+            labels = {"labels": list(node.labels)} if several else {"label": node.label}
+            assert rows == [{**labels, "properties": shown({"key": node.key, **node.properties})}]

@@ -6,7 +6,7 @@ from datetime import UTC
 from functools import lru_cache
 from typing import Any
 
-import pytz
+import pytz  # type: ignore[import-untyped]
 from neo4j.spatial import CartesianPoint, WGS84Point
 from neo4j.spatial import Point as DriverPoint
 from neo4j.time import Date, DateTime, Duration, Time
@@ -119,6 +119,7 @@ def _clock(value: Time | DateTime) -> str:
     return f"{text}[{name}]" if name and name != "UTC" else text  # the driver takes the offset 0 for a zone
 
 
+_PARTS = ("months", "days", "seconds", "nanoseconds")
 _MAKERS: dict[str, Callable[[str], Any]] = {
     "date": Date.from_iso_format,
     "time": _time,
@@ -127,4 +128,3 @@ _MAKERS: dict[str, Callable[[str], Any]] = {
     "local datetime": _datetime,
     "duration": lambda text: Duration(**dict(zip(_PARTS, duration_parts(text), strict=True))),
 }
-_PARTS = ("months", "days", "seconds", "nanoseconds")

@@ -7,9 +7,10 @@ A graph is used only while it is complete, so that nobody sees half of one. Its 
 with an expired lease, or a dead owner, was left behind by a killed run. The server's clock is the only clock.
 """
 
+import re
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from graphwalk.errors import StoreError
 from graphwalk.stores.neo4j.connection import Connection
@@ -21,6 +22,15 @@ LOADING_SECONDS = 60.0
 """Lease of a graph that is being loaded or dropped; every batch renews it."""
 
 LoadState = Literal["loading", "complete", "dropping"]
+_STATES = get_args(LoadState)
+_SCOPE = re.compile(r"gw_[0-9a-f]{12}")
+_OWNER = re.compile(r"[^/]+(?:/[^/]*)*/\d{1,9}/-?\d*/[0-9a-f]{8}")
+_FIELDS: dict[str, type] = {
+    **dict.fromkeys(("scope", "run_id", "digest", "state", "owner"), str),
+    **dict.fromkeys(("nodes", "relationships", "created", "expires"), int),
+    "kept": bool,
+}
+"""What an entry has. Anybody can make a node with our label."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +90,12 @@ class Ledger:
                 "step": 0,
             },
         )
-        return _load(rows[0])
+        if (load := _load(rows[0])) is None:
+            raise StoreError(
+                f"the entry of the graph {scope} in the ledger is damaged",
+                hint=f"look at it, and remove it: MATCH (l:GraphWalkLoad {{scope: '{scope}'}}) DELETE l",
+            )
+        return load
 
     async def take_over(self, load: Load, state: LoadState) -> bool:
         """Become the owner of an entry whose owner is `load.owner`; False if somebody else was faster."""
@@ -161,23 +176,25 @@ class Ledger:
         rows = await self._connection.write(
             "MATCH (l:GraphWalkLoad) RETURN properties(l) AS load, timestamp() AS now ORDER BY l.created, l.scope"
         )
-        return [_load(row) for row in rows]
+        return [load for row in rows if (load := _load(row)) is not None]
 
 
-def _load(row: dict[str, Any]) -> Load:
+def _load(row: dict[str, Any]) -> Load | None:
+    """An entry of ours; None for a node that only looks like one, so that nothing is removed because of it."""
     load = row["load"]
-    return Load(
-        load["scope"],
-        load["run_id"],
-        load["digest"],
-        load["nodes"],
-        load["relationships"],
-        load["state"],
-        load["owner"],
-        load["kept"],
-        datetime.fromtimestamp(load["created"] / 1000, UTC),
-        load["expires"] < row["now"],
-    )
+    if any(not isinstance(load.get(name), kind) for name, kind in _FIELDS.items()):
+        return None
+    if not (_SCOPE.fullmatch(load["scope"]) and _OWNER.fullmatch(load["owner"])) or load["state"] not in _STATES:
+        return None
+    try:
+        created = datetime.fromtimestamp(load["created"] / 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+    expired = load["expires"] < row["now"]
+    facts = {name: load[name] for name in ("digest", "nodes", "relationships", "state", "owner", "kept")}
+    # It is shown in terminals, which would obey control characters.
+    run_id = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in load["run_id"])
+    return Load(load["scope"], run_id, **facts, created=created, expired=expired)
 
 
 def _milliseconds(seconds: float) -> int:

@@ -13,6 +13,7 @@ from graphwalk.stores.batches import node_batches, relationship_batches
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.neo4j.connection import Connection, connect
+from graphwalk.stores.neo4j.filling import kept_as
 from graphwalk.stores.neo4j.store import Neo4jDatabase, Neo4jStore
 from graphwalk.suites.questions.making import make_tasks
 from graphwalk.types.graph import PropertyGraph
@@ -33,7 +34,7 @@ class OneScope:
         for body, rows in _statements(graph, quote(self.scope)):
             await self.connection.write(f"UNWIND $rows AS row {body}", rows=rows)
         database = Neo4jDatabase(self.connection, run_id=self.scope, timeout_seconds=30)
-        return OneGraph(database, self.connection, self.scope, 30)
+        return OneGraph(database, self.connection, kept_as(graph, self.scope), 30)
 
     async def clear(self) -> None:
         await self.connection.write(f"MATCH (n:{quote(self.scope)}) DETACH DELETE n")
@@ -46,7 +47,7 @@ class OneGraph(Neo4jStore):
 
 def _statements(graph: PropertyGraph, scope: str) -> Iterator[tuple[str, list[dict[str, object]]]]:
     for nodes in node_batches(graph, 1000):
-        yield f"CREATE (n:{quote(nodes.label)}:{scope}) SET n = row", nodes.rows
+        yield f"CREATE (n:{quote(nodes.labels[0])}:{scope}) SET n = row", nodes.rows
     for batch in relationship_batches(graph, 1000):
         ends = f"MATCH (a:{scope} {{key: row.s}}) MATCH (b:{scope} {{key: row.t}})"
         yield f"{ends} CREATE (a)-[r:{quote(batch.type)}]->(b) SET r = row.p", batch.rows

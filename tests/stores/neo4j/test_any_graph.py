@@ -1,0 +1,49 @@
+"""Any property graph comes back from a real Neo4j as it went in, and what tools show can be looked up."""
+
+import asyncio
+import uuid
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
+from graphwalk.environment import Environment
+from graphwalk.errors import ConfigError
+from graphwalk.stores.neo4j.store import Neo4jDatabase
+from graphwalk.types.graph import Node, PropertyGraph
+from tests.stores.any_graph import any_graphs, comes_back, is_found_as_shown
+
+pytestmark = pytest.mark.neo4j
+
+
+def test_what_goes_in_comes_out_and_is_found_as_shown(neo4j_server: Environment) -> None:
+    loop = asyncio.new_event_loop()
+    opening = Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
+    database = loop.run_until_complete(opening)
+
+    # Graphs of a server are made slowly: what fails is shown as it was drawn.
+    @settings(deadline=None, max_examples=12, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+    @given(any_graphs())
+    def check(graph: PropertyGraph) -> None:
+        loop.run_until_complete(checked(graph))
+
+    async def checked(graph: PropertyGraph) -> None:
+        store = await database.load(graph)
+        try:
+            await comes_back(store, graph)
+            await is_found_as_shown(store, graph)
+        finally:
+            await store.drop()
+
+    try:
+        check()
+    finally:
+        loop.run_until_complete(database.close())
+        loop.close()
+
+
+@pytest.mark.parametrize("label", ["GraphWalkLoad", "gw_0123456789ab", "gw_x"])
+async def test_our_labels_are_refused(label: str, neo4j_server: Environment) -> None:
+    database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
+    with pytest.raises(ConfigError, match="keeps for itself"):
+        await database.load(PropertyGraph.from_rows([Node("a", ("A", label), {"scope": "Person"})], []))
+    await database.close()

@@ -1,0 +1,64 @@
+"""Nodes that look like entries of our ledger make GraphWalk neither remove anything nor fail."""
+
+import uuid
+from typing import Any
+
+import pytest
+
+from graphwalk import database
+from graphwalk.environment import Environment
+from graphwalk.stores.neo4j.store import Neo4jDatabase
+from tests.stores.loader import chain
+
+pytestmark = pytest.mark.neo4j
+ENTRY = {
+    "scope": "gw_0123456789ab",
+    "run_id": "run",
+    "digest": "0" * 64,
+    "nodes": 1,
+    "relationships": 0,
+    "state": "complete",
+    "owner": "machine/1/1/00000000",
+    "kept": False,
+    "created": 0,
+    "expires": 0,
+}
+FOREIGN: list[dict[str, Any]] = [
+    {},
+    {**ENTRY, "scope": "Person"},
+    {**ENTRY, "scope": "gw_0123456789AB"},
+    {**ENTRY, "scope": ["gw_0123456789ab"]},
+    {**ENTRY, "owner": "nobody"},
+    {**ENTRY, "state": "mine"},
+    {**ENTRY, "created": 2**62},
+    {**ENTRY, "kept": None},
+]
+
+
+async def test_foreign_entries_are_left_alone(neo4j_server: Environment) -> None:
+    mark = uuid.uuid4().hex
+    found = await Neo4jDatabase.open(neo4j_server, run_id=mark)
+    connection = found._connection
+    await connection.write("UNWIND range(1, 50) AS i CREATE (:Person {mark: $mark})", mark=mark)
+    try:
+        for entry in FOREIGN:
+            await connection.write("CREATE (l:GraphWalkLoad) SET l += $entry, l.mark = $mark", entry=entry, mark=mark)
+            await database.clean(neo4j_server, kept=True)
+            listed = await database.list_loads(neo4j_server)
+            assert entry.get("scope", "") not in [load.scope for load in listed]
+            await connection.write("MATCH (l:GraphWalkLoad {mark: $mark}) DELETE l", mark=mark)
+        (left,) = await connection.write("MATCH (n:Person {mark: $mark}) RETURN count(n) AS n", mark=mark)
+        assert left["n"] == 50
+        await (await found.load(chain(3))).drop()
+    finally:
+        await connection.write("MATCH (n {mark: $mark}) DETACH DELETE n", mark=mark)
+        await found.close()
+
+
+async def test_control_characters_of_a_run_are_not_shown(neo4j_server: Environment) -> None:
+    found = await Neo4jDatabase.open(neo4j_server, run_id="test\x1b]0;owned\x07\n")
+    store = await found.load(chain(3))
+    (load,) = [load for load in await found.loads() if load.scope == store.scope]
+    assert load.run_id == "test\ufffd]0;owned\ufffd\ufffd"
+    await store.drop()
+    await found.close()
