@@ -74,8 +74,15 @@ def validate(
         return model.model_validate(data, context={"folder": folder})
     except ValidationError as error:
         known = set(_field_names(model.model_json_schema()))
-        lines = [_describe(source, tree, origins or {}, e["loc"], in_words(e, known)) for e in error.errors()]
+        found = error.errors()
+        told = [e for e in found if e["type"] != "too_short" or not _has_wrong_entries(e["loc"], found)]
+        lines = [_describe(source, tree, origins or {}, e["loc"], in_words(e, known)) for e in told]
         raise ConfigError("\n".join(dict.fromkeys(lines))) from error
+
+
+def _has_wrong_entries(location: Sequence[int | str], errors: Sequence[Any]) -> bool:
+    """True for a list that only seems to be empty, because its entries are wrong."""
+    return any(len(e["loc"]) > len(location) and e["loc"][: len(location)] == location for e in errors)
 
 
 def set_dotted(data: Any, key: str, value: Any, source: str) -> None:

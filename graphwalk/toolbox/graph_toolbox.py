@@ -120,7 +120,6 @@ class GraphToolbox:
     async def _find(self, tool: Tool, checked: Checked, page: int) -> _Found:
         """Rows for the values and others that look alike; where nothing has them, read another way ("3.5" as 3.5)."""
         names: dict[str, str | int] = {**self._switches, **checked.identifiers}
-        most = rows_needed(self._agent, page)
         rows: list[Row] = []
         total: int | None = 0
         used: Mapping[str, Value] | None = None
@@ -130,7 +129,7 @@ class GraphToolbox:
             parameters = {name: as_parameter(value) for name, value in values.items()}
             if None in parameters.values():
                 continue
-            found, number = await self._query(tool.cypher, names, parameters, most)
+            found, number = await self._query(tool.cypher, names, parameters, rows_needed(self._agent, page))
             if found or (await self._query(tool.matches, names, parameters, 1))[0]:
                 rows += found
                 total = None if total is None or number is None else total + number
