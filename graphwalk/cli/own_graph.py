@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from graphwalk.asynchronous import run_async
-from graphwalk.config.graph_source import GraphSource
+from graphwalk.config.graph_source import EXAMPLE, GraphSource
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 
@@ -21,8 +21,6 @@ DatabaseName = Annotated[
         help="A database as it stands, of the Neo4j at NEO4J_URI or of the one that `graphwalk db up` started.",
     ),
 ]
-_EXAMPLE = "example"
-"""The graph that ships, which needs no file."""
 
 
 def chosen_source(graph: Path | None, database: str | None) -> GraphSource:
@@ -34,7 +32,7 @@ def chosen_source(graph: Path | None, database: str | None) -> GraphSource:
     if graph is not None and database is not None:
         raise ConfigError("--graph and --database name two graphs", hint="give one of them")
     if graph is not None:
-        if str(graph) == _EXAMPLE and not graph.exists():
+        if str(graph) == EXAMPLE and not graph.exists():
             return GraphSource(file=graph)
         if not graph.exists():
             raise ConfigError(f"there is no file {graph}", hint="graphwalk generate graph --out FILE makes one")

@@ -7,6 +7,9 @@ from pydantic import model_validator
 
 from graphwalk.config.strict import Strict
 
+EXAMPLE = "example"
+"""The graph that ships, which needs no file."""
+
 
 class GraphSource(Strict):
     """A graph that was not generated: `{file: movies.graphml}` or `{neo4j: movies}`, the name of a database.

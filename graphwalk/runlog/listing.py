@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from graphwalk.errors import RunLogError
+from graphwalk.errors import GraphwalkError
 from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.suites.registry import suite_named
 from graphwalk.types.episode import ExitStatus
 
 State = Literal["running", "finished", "not finished", "not begun", "unreadable"]
@@ -29,13 +30,14 @@ class ListedRun:
     episodes: int | None = None
     done: int = 0
     scored: int = 0
-    correct: int = 0
+    correct: int | None = 0
+    """None where answers are not right or wrong."""
     cost: float | None = None
 
     @property
     def accuracy(self) -> float | None:
         """In percent; None where nothing is scored."""
-        return 100 * self.correct / self.scored if self.scored else None
+        return 100 * self.correct / self.scored if self.scored and self.correct is not None else None
 
     def as_dict(self) -> dict[str, Any]:
         return {**self.__dict__, "path": str(self.path), "accuracy": self.accuracy}
@@ -47,7 +49,7 @@ def list_runs(folder: Path) -> Iterator[ListedRun]:
     for place in places:
         try:
             yield _listed(RunFolder.open(place))
-        except (RunLogError, OSError, LookupError, TypeError, ValueError, AttributeError):
+        except (GraphwalkError, OSError, LookupError, TypeError, ValueError, AttributeError):
             yield ListedRun(place, "unreadable")
 
 
@@ -57,6 +59,7 @@ def _listed(folder: RunFolder) -> ListedRun:
     episodes = settled.get("episodes")
     results = {tuple(head[name] for name in _KEY): head for head in _heads(folder.results_path)}
     scored = [head["score"] for head in results.values() if not ExitStatus(head["exit_status"]).infrastructure]
+    judged = suite_named(config["suite"]["name"]).judged
     costs = [head["usage"].get("cost") for head in results.values()]
     return ListedRun(
         path=folder.path,
@@ -68,7 +71,7 @@ def _listed(folder: RunFolder) -> ListedRun:
         episodes=episodes,
         done=len(results),
         scored=len(scored),
-        correct=sum(bool(score["correct"]) for score in scored),
+        correct=sum(bool(score["correct"]) for score in scored) if judged else None,
         cost=sum(costs) if costs and None not in costs else None,
     )
 

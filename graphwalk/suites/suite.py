@@ -107,6 +107,8 @@ class Suite(ABC, Generic[C, T]):
     """Names of the scripted models: `scripted/expert`, …"""
     default_players: ClassVar[tuple[str, ...]] = ()
     """Those that run when the user names no model."""
+    judged: ClassVar[bool] = True
+    """Answers are right or wrong; False where nobody knows."""
     turn_limit: ClassVar[int] = 30
     """Turns of an episode with tools, unless the experiment says otherwise (`agent.turn_limit`)."""
     commands: ClassVar[str | None] = None

@@ -41,6 +41,8 @@ def names(cell: str) -> list[str]:
 def written_query(question: dict[str, Any]) -> str:
     environment = Environment()
     environment.filters.update(dict.fromkeys(("label", "type", "property", "hops"), str))
+    environment.filters["key_of"] = "{}.key".format
+    environment.filters["of"] = lambda name, variable, label=None: f"{variable}.{name}"
     rendered = environment.from_string(question["cypher"]).render(LETTERS, answer_properties=["p"])
     return " ".join(rendered.split()).replace("{ ", "{")
 

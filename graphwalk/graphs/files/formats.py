@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from graphwalk.config.graph_source import EXAMPLE
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files.bounds import PACKED, without_packing
 from graphwalk.graphs.files.csv_reader import read_csv_folder
@@ -18,8 +19,6 @@ from graphwalk.graphs.files.undirected import Undirected
 from graphwalk.resources import data_path
 from graphwalk.types.graph import PropertyGraph
 
-EXAMPLE = "example"
-"""The graph that ships with GraphWalk is read under this name, where no file or folder has it."""
 FOLDER = ""
 """The key of the format that is a folder: a name without a suffix."""
 

@@ -4,7 +4,16 @@ from abc import abstractmethod
 
 from graphwalk.stores.written.patterns import Patterns
 from graphwalk.stores.written.refusal import QueryRefused, not_offered
-from graphwalk.stores.written.words import AGGREGATES, ARGUMENTS, FUNCTIONS, LARGEST_RANGE, QUANTIFIERS, SUBQUERIES
+from graphwalk.stores.written.words import (
+    AGGREGATES,
+    ARGUMENTS,
+    FUNCTIONS,
+    LARGEST_RANGE,
+    QUANTIFIERS,
+    SUBQUERIES,
+    TEMPORALS,
+)
+from graphwalk.types.temporals import read_temporal
 
 
 class Calls(Patterns):
@@ -45,10 +54,24 @@ class Calls(Patterns):
         if self.is_word("not"):
             self.refuse()
         name = self.query[self.here.at : self.ahead(steps - 1).end]
+        if name.lower() in TEMPORALS:
+            self.at += steps + 1
+            return self._temporal(name)
         if name.lower() not in FUNCTIONS | QUANTIFIERS:
             raise not_offered(f"{name}()")
         self.at += steps + 1
         return self._called(name.lower())
+
+    def _temporal(self, name: str) -> str:
+        """`date('2001-04-25')`: a value like any text, since stores that know no dates keep them in their own way."""
+        if self.here.kind != "text" or not self.is_symbol(")", steps=1):
+            raise QueryRefused("query_error", "query_temporal", name=name)
+        try:
+            value = read_temporal(self.take().value, TEMPORALS[name.lower()])
+        except ValueError as error:
+            raise QueryRefused("query_error", "query_error", problem=str(error)) from None
+        self.expect(")")
+        return self.parameter(value)
 
     def _called(self, name: str) -> str:
         """The call, whose opening bracket is behind us."""

@@ -8,6 +8,7 @@ from graphwalk.stores.written.names import Names
 from graphwalk.stores.written.refusal import QueryRefused, not_offered
 from graphwalk.stores.written.tokens import Token, read_tokens, syntax
 from graphwalk.stores.written.words import CLAUSES, LEFT_OUT, WRITES
+from graphwalk.types.values import Temporal
 
 
 class Cursor:
@@ -23,7 +24,7 @@ class Cursor:
         self.cut = cut
         self.tokens, self.partner = read_tokens(query)
         self.at = 0
-        self.parameters: dict[str, str] = {}
+        self.parameters: dict[str | Temporal, str] = {}
         """Texts never stand in the query that is sent: they travel as parameters."""
 
     @property
@@ -116,7 +117,7 @@ class Cursor:
         except ConfigError:
             raise syntax(self.query, self.here.at) from None
 
-    def parameter(self, value: str) -> str:
-        """A text as a parameter; the same text is the same parameter, so that equal expressions stay equal."""
+    def parameter(self, value: str | Temporal) -> str:
+        """A text, date or time as a parameter; the same one stays the same, so that equal expressions do."""
         name = self.parameters.setdefault(value, f"gw_t{len(self.parameters)}")
         return f"${name}"

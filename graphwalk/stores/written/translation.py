@@ -21,6 +21,7 @@ from graphwalk.stores.written.clauses import Clauses
 from graphwalk.stores.written.names import Names
 from graphwalk.stores.written.refusal import QueryRefused
 from graphwalk.types.schema import Schema
+from graphwalk.types.values import Temporal, shown
 
 _PLACE = re.compile(r"\s*(\(line \d+, column \d+.*\)|at line \d+, col \d+)")
 """Where in the query that was sent; the model does not know that one."""
@@ -34,7 +35,7 @@ class Translated:
     `scope`: the label that only the query that is sent has."""
 
     cypher: str
-    parameters: Mapping[str, str]
+    parameters: Mapping[str, str | Temporal]
     columns: Mapping[str, str]
     ordered: bool
     scope: str | None = None
@@ -44,7 +45,7 @@ class Translated:
         told = _PLACE.sub("", problem.strip().splitlines()[0]).strip()
         if self.scope is not None:
             told = re.sub(f":?`?{self.scope}`?", "", told)
-        own = {name: repr(text) for name, text in self.parameters.items()} | dict(self.columns)
+        own = {name: repr(shown(value)) for name, value in self.parameters.items()} | dict(self.columns)
         return _OURS.sub(lambda name: own.get(name[1], name[0]), told).replace(RESERVED_PREFIX, "")
 
     @contextmanager

@@ -4,6 +4,10 @@ Functions are those that both engines know, whose result depends on their argume
 these. What is not listed is refused, so that a function that a server was extended with is never called.
 """
 
+from collections.abc import Mapping
+
+from graphwalk.types.values import TemporalKind
+
 FUNCTIONS = frozenset(
     {
         *("avg", "collect", "count", "max", "min", "sum"),
@@ -40,3 +44,12 @@ LONGEST_PATH = 1_000_000
 """Stands for no bound where the engine would end a path without one: more relationships than a graph has."""
 MOST_SUMS = 16
 """Additions in one query: a text or list that is added to itself doubles each time."""
+TEMPORALS: Mapping[str, TemporalKind] = {
+    "date": "date",
+    "time": "time",
+    "localtime": "local time",
+    "datetime": "datetime",
+    "localdatetime": "local datetime",
+    "duration": "duration",
+}
+"""Functions that make a date, a time or a duration of a text, and what they make."""

@@ -1,10 +1,11 @@
 """Evidence as Cypher that draws it in Neo4j's browser."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files.cypher_values import literal
+from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.ask.evidence import AnswerEvidence
 
@@ -29,7 +30,8 @@ def _relationships(ends: dict[tuple[str, str, str], list[tuple[str, str]]], stor
         names = {"source": source, "type": type_, "target": target}
         pattern = f"{_end('a', 'source', source)}-[:{{{{ type | type }}}}]->{_end('b', 'target', target)}"
         with suppress(ConfigError):
-            match = store.render(
+            match = _written(
+                store,
                 f"MATCH p = {pattern}\n"
                 f"WHERE {_key('a', 'source', source)} IN sources AND {_key('b', 'target', target)} IN targets RETURN p",
                 names,
@@ -41,11 +43,17 @@ def _relationships(ends: dict[tuple[str, str, str], list[tuple[str, str]]], stor
 def _nodes(alone: dict[str, list[str]], store: GraphStore) -> Iterator[str]:
     for label, keys in alone.items():
         with suppress(ConfigError):
-            match = store.render(
+            match = _written(
+                store,
                 f"MATCH p = {_end('a', 'label', label)} WHERE {_key('a', 'label', label)} IN keys RETURN p",
                 {"label": label},
             )
             yield f"WITH {_listed(keys)} AS keys\n{match}"
+
+
+def _written(store: GraphStore, template: str, identifiers: Mapping[str, str]) -> str:
+    """As Neo4j would be asked: other stores may keep names under others."""
+    return store.render(template, identifiers) if store.kind == "neo4j" else render_cypher(template, identifiers)
 
 
 def _end(variable: str, name: str, label: str) -> str:

@@ -36,6 +36,7 @@ class AskSuite(Suite[AskConfig, AskTask]):
     config_type: ClassVar[type[SuiteConfig]] = AskConfig
     worlds_field: ClassVar[str] = "graphs"
     thing: ClassVar[str] = "own graph"
+    judged: ClassVar[bool] = False
     tools: ClassVar[tuple[str, ...]] = (*GRAPH_TOOLS, LOOK_CLOSER)
     players: ClassVar[tuple[str, ...]] = ("look",)
     default_players: ClassVar[tuple[str, ...]] = ("look",)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Discriminator, Tag, ValidationInfo, model_validator
 
-from graphwalk.config.graph_source import GraphSource
+from graphwalk.config.graph_source import EXAMPLE, GraphSource
 from graphwalk.graphs.random.spec import GraphSpec
 
 
@@ -15,6 +15,8 @@ def _there(path: Path, info: ValidationInfo) -> Path:
     folder = (info.context or {}).get("folder")
     whole = (Path(folder or ".") / path.expanduser()).resolve()
     if not whole.exists():
+        if str(path) == EXAMPLE:
+            return path
         raise ValueError(f"there is no file {whole}")
     return whole
 
@@ -38,12 +40,16 @@ class OwnGraph(GraphSource):
     @property
     def facts(self) -> dict[str, Any]:
         """What a run says about where the graph is from."""
-        place = f"file {self.file.name}" if self.file is not None else f"neo4j {self.neo4j}"
+        place = f"file {self.file.name}" if self.file is not None else f"neo4j {self.neo4j or self.loaded}"
         return {"name": self.name, "source": place}
 
 
 def _kind(entry: Any) -> str:
-    own = bool({"file", "neo4j"} & entry.keys()) if isinstance(entry, Mapping) else isinstance(entry, GraphSource)
+    own = (
+        bool({"file", "neo4j", "loaded"} & entry.keys())
+        if isinstance(entry, Mapping)
+        else isinstance(entry, GraphSource)
+    )
     return "(own)" if own else "(generated)"
 
 
