@@ -108,12 +108,13 @@ def _linked_relationships(links: str, document: Mapping[str, Any]) -> Iterator[R
 
 
 def _attributes(where: str, fields: Mapping[str, Any], structure: tuple[str, ...]) -> dict[str, Any]:
-    """All fields but those of the structure, and the fields of `properties` where that is an object."""
-    inner = fields.get("properties")
+    """All fields but those of the structure, and the fields of `properties` or `data` where that is an object."""
     rest = {name: value for name, value in fields.items() if name not in structure}
-    if isinstance(inner, dict) and not (len(inner) == 1 and next(iter(inner)).startswith("$")):
-        del rest["properties"]
-        rest = {**inner, **rest}
+    for place in ("properties", "data"):  # the second is rustworkx's
+        inner = rest.get(place)
+        if isinstance(inner, dict) and not (len(inner) == 1 and next(iter(inner)).startswith("$")):
+            del rest[place]
+            rest = {**inner, **rest}
     labels = {"labels", "label"} & rest.keys()
     try:
         return {name: value if name in labels else from_json(value) for name, value in rest.items()}

@@ -87,6 +87,9 @@ class StandingStore:
     ) -> list[Row]:
         """Rows of a query, `most` of them at most; keys among the parameters are looked up first."""
         ids = {ID_OF + name: await self._element_id(parameters[name]) for name in set(_LOOKED_UP.findall(cypher))}
+        for name in (name for name, value in parameters.items() if value != value):
+            # Nothing equals NaN, and nothing else differs from itself.
+            cypher = re.sub(rf"(\S+) = \${name}\b", r"\1 <> \1", cypher)
         given = {name: native(v) if isinstance(v, _OUR_KINDS) else v for name, v in parameters.items()} | ids
         found = await self.connection.read(cypher, given, seconds, most=most)
         return [

@@ -173,3 +173,20 @@ async def test_a_wrong_name_is_answered_with_the_right_ones(neo4j_server: Enviro
     assert "neo4j" in caught.value.hint
     async with open_source(GraphSource(neo4j="neo4j"), neo4j_server) as opened:
         assert (opened.name, opened.graph, opened.store.kind) == ("neo4j", None, "neo4j")
+
+
+async def test_values_of_every_kind_are_looked_up_as_shown(standing: Standing) -> None:
+    await standing.write(
+        f"CREATE (:{MARK}:StOdd {{nan: 0.0/0.0, most: 1.0/0.0, day: date('2001-04-25'), at: datetime('2001-04-25T10:00+02:00'), "
+        "clock: localtime('10:00'), took: duration('P1DT2H'), place: point({longitude: 12.5, latitude: 55.7}), "
+        "names: ['a', 'b'], days: [date('2001-04-25')], large: 9007199254740993, nothing: ''})"
+    )
+    store = await standing.open([MARK])
+    one = await call(store, "get_node_by_property", label="StOdd", property_name="nothing", property_value="")
+    [row] = decode_rows(one.content)
+    shown = {name: value for name, value in row["properties"].items() if name != "key"}
+    assert shown["nan"] == "NaN"
+    assert shown["day"] == "2001-04-25"
+    for name, value in shown.items():
+        found = await call(store, "get_node_by_property", label="StOdd", property_name=name, property_value=value)
+        assert found.rows == 1, f"{name} = {value!r}: {found.content}"
