@@ -21,6 +21,9 @@ _BROKEN = re.compile(r'\{\s*"(?:name|function|tool)"\s*:\s*"([^"]{1,64})"\s*,\s*
 _BROKEN_END = re.compile(r"```|</?tool_call>|\Z")
 _EMPTY_SHELL = re.compile(r"```[\w-]*\s*```|<(tool_call|function_call)>\s*</\1>|<function=[\w.-]+>\s*</function>")
 _TAG = re.compile(r"<function=([\w.-]+)>\s*\Z")
+_WRITTEN_CALL = re.compile(r"([A-Za-z_][\w-]{0,63})\(\s*\Z")
+_CLOSED = re.compile(r"\s*\)[;,]?")
+_NOTHING = re.compile(r"(?:```[\w-]*|[\s`;,])*")
 _DECODER = json.JSONDecoder()
 
 
@@ -40,6 +43,8 @@ def find_calls(text: str, known: Collection[str], *, lenient: bool) -> Found:
     """
     begin = text.rfind("</think>") + 1
     values = list(_json_values(text[:_LONGEST_TEXT], begin))
+    if written := _written_calls(text, begin, values, known):
+        return Found(written, "")
     spans: list[tuple[int, int]] = []
     calls: list[tuple[str, str]] = []
     for start, end, value in values:
@@ -54,6 +59,21 @@ def find_calls(text: str, known: Collection[str], *, lenient: bool) -> Found:
         calls.append(broken[0])
         spans.append(broken[1])
     return Found(tuple(calls), _without(text, sorted(spans)) if spans else text)
+
+
+def _written_calls(
+    text: str, begin: int, values: list[tuple[int, int, Any]], known: Collection[str]
+) -> tuple[tuple[str, str], ...]:
+    """`look({"key": "a"})` to known tools, where a reply is nothing but such calls; small models write them."""
+    calls, rest, position = [], "", text.find(">", begin) + 1 if begin else 0
+    for start, end, value in values:
+        name = _WRITTEN_CALL.search(text, position, start)
+        closed = _CLOSED.match(text, end)
+        if name is None or closed is None or name[1] not in known or not isinstance(value, dict):
+            return ()
+        calls.append((name[1], json.dumps(value)))
+        rest, position = rest + text[position : name.start()], closed.end()
+    return tuple(calls) if calls and _NOTHING.fullmatch(rest + text[position:]) else ()
 
 
 def _json_values(text: str, position: int) -> Iterator[tuple[int, int, Any]]:

@@ -17,6 +17,9 @@ CALLS = {
     "fenced, no language": '```\n{"name": "look", "arguments": {"key": "a"}}\n```',
     "tool_call tag": '<tool_call>\n{"name": "look", "arguments": {"key": "a"}}\n</tool_call>',
     "unclosed tag": '<tool_call>{"name": "look", "arguments": {"key": "a"}}',
+    "written as code": 'look({"key": "a"})',
+    "written as code, fenced": '```python\nlook( {"key": "a"} );\n```',
+    "written as code after thinking": '<think>hm {"x": 1}</think>\nlook({"key": "a"})',
     "bare": '{"name": "look", "arguments": {"key": "a"}}',
     "parameters": '{"name": "look", "parameters": {"key": "a"}}',
     "llama": '{"type": "function", "name": "look", "parameters": {"key": "a"}}',
@@ -34,6 +37,9 @@ CALLS = {
 }
 
 ANSWERS = {
+    "told of a call": 'I called look({"key": "a"}) and it found nothing.',
+    "a call and rows": 'look({"key": "a"}) gives\n[{"key": "b"}]',
+    "a function of no tool": 'find({"key": "a"})',
     "rows": '[{"name": "Zorep", "count": 3}]',
     "rows named as a tool": '[{"name": "look", "count": 3}]',
     "fenced rows": '```json\n[{"node_key": "a"}, {"node_key": "b"}]\n```',
