@@ -19,7 +19,7 @@ from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.store import GraphStore
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
-from graphwalk.toolbox.tool import load_tools
+from graphwalk.toolbox.tool import GRAPH_SWITCHES, SWITCHES, load_tools
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.graph import PropertyGraph
 
@@ -111,7 +111,7 @@ def _compare(runner: asyncio.Runner, graph: PropertyGraph, store: GraphStore, se
 def work_on(graph: PropertyGraph, store: GraphStore, count: int) -> Work:
     """Look-ups that find something, spread over labels, properties and nodes."""
     work = Work([], [])
-    switches = {name: getattr(AgentConfig(), name) for name in ("direction", "relationship_properties")}
+    switches = {name: getattr(AgentConfig(), name) for name in SWITCHES} | dict.fromkeys(GRAPH_SWITCHES, False)
     tools = load_tools(TOOLS)
     for number in range(count):
         tool, turn = tools[number % len(tools)], number // len(tools)

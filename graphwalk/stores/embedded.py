@@ -81,6 +81,7 @@ class EmbeddedStore:
         self._encoding = held.encoding
         self._lists = held.lists
         self._results = Results(held.dialect, held.encoding)
+        self._written = Results(held.dialect, held.encoding, written=True)
         self._timeout_ms = max(1, int(timeout_seconds * 1000))
         self._forget = forget
         self._schemas: dict[int, Schema] = {}
@@ -110,7 +111,7 @@ class EmbeddedStore:
         with asked.told():
             found, total = await asyncio.to_thread(self._process.ask, asked.cypher, parameters, seconds, rows)
         named = [{asked.columns.get(name, name): value for name, value in row.items()} for row in found]
-        return Asked([{n: shown(self._results.own(v)) for n, v in row.items()} for row in named], total, asked.ordered)
+        return Asked([{n: shown(self._written.own(v)) for n, v in row.items()} for row in named], total, asked.ordered)
 
     def end_process(self) -> None:
         """End the process that answers queries of a model, where there is one."""

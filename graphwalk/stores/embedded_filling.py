@@ -46,9 +46,11 @@ def filled_engine(graph: PropertyGraph) -> tuple[Any, EmbeddedDialect, Encoding]
 class Results:
     """Turns what the engine returns into names and values of the graph, without the fields that the engine adds."""
 
-    def __init__(self, dialect: EmbeddedDialect, encoding: Encoding) -> None:
+    def __init__(self, dialect: EmbeddedDialect, encoding: Encoding, *, written: bool = False) -> None:
+        """`written`: of queries of a model's own, which make maps whose names are stored under others, too."""
         self.name = dialect.name
-        self._renames = dialect.renames
+        self._renames = dialect.renames or written
+        self._written = written
         self.tags = encoding.tags
         """False where the engine holds all names and values as the graph has them."""
 
@@ -73,8 +75,12 @@ class Results:
             return {"type": value["type"], "properties": self._own(value["properties"], frozenset())}
         mark = value.get("id")
         if mark.__class__ is str and mark.startswith(ID_MARK):
-            return self._own(value, _ID_ONLY)
-        return {self.name(k): self._plain(v) for k, v in value.items()} if self._renames else self._nested(value)
+            found = self._own(value, _ID_ONLY)
+            return {name: self._plain(item) for name, item in found.items()} if self._written else found
+        if self._renames:
+            # An `id` is the engine's own: one that a query makes is stored under another name.
+            return {self.name(k): self._plain(v) for k, v in value.items() if k != "id"}
+        return self._nested(value)
 
     def _nested(self, value: dict[str, Any]) -> dict[str, Any]:
         for item in value.values():

@@ -87,7 +87,8 @@ class EmbeddedDialect(Dialect):
 
     def name(self, stored: str) -> str:
         """The name that the graph has for a stored one."""
-        return self.true_names.get(stored, stored)
+        bare = stored.removeprefix(RESERVED_PREFIX)
+        return self.true_names.get(stored, bare if bare in RESERVED else stored)
 
 
 def names_of(graph: PropertyGraph, several: bool) -> EmbeddedDialect:

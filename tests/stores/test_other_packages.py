@@ -107,6 +107,6 @@ def test_doctor_lists_what_is_installed_and_what_is_broken(package: Path) -> Non
     assert done.returncode == 3
     lines = {line[:24].strip(): line[24:].strip() for line in done.stdout.splitlines()}
     assert lines["ok      stores"] == "embedded, neo4j, broken, noted"
-    assert lines["ok      suites"] == "questions, mazes, magma"
+    assert lines["ok      suites"] == "questions, mazes, magma, ask"
     assert "noted_store:open_noted" in lines["ok      store noted"]
     assert "no_such_function" in lines["broken  store broken"]

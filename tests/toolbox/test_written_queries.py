@@ -87,7 +87,7 @@ async def test_a_path_without_a_bound_is_walked_to_its_end(any_database: Databas
     """The embedded engine by itself ends it after ten relationships."""
     keys = [f"k{i}" for i in range(25)]
     chain = PropertyGraph.from_rows(
-        [Node(key, "Link", {}) for key in keys],
+        [Node(key, ("Link",), {}) for key in keys],
         [Relationship("NEXT", a, b, {}) for a, b in pairwise(keys)],
     )
     store = await any_database.load(chain)

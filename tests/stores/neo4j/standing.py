@@ -42,14 +42,17 @@ class Standing:
         return store
 
     async def digest(self) -> str:
-        """Of all nodes, relationships, properties, indexes and constraints of the database."""
+        """Of all that this test has in the database: nodes, relationships, properties, indexes, constraints.
+
+        Other tests use the same server at the same time; `tests/safety` has a digest of whole databases.
+        """
         sha = hashlib.sha256()
         for query in (
-            "MATCH (n) WITH n ORDER BY elementId(n) RETURN elementId(n), labels(n), properties(n)",
-            "MATCH (a)-[r]->(b) WITH a, r, b ORDER BY elementId(r) "
+            f"MATCH (n:{MARK}) WITH n ORDER BY elementId(n) RETURN elementId(n), labels(n), properties(n)",
+            f"MATCH (a:{MARK})-[r]->(b) WITH a, r, b ORDER BY elementId(r) "
             "RETURN elementId(r), elementId(a), type(r), elementId(b), properties(r)",
-            "SHOW INDEXES YIELD name, state, type ORDER BY name RETURN name, state, type",
-            "SHOW CONSTRAINTS YIELD name, type ORDER BY name RETURN name, type",
+            "SHOW INDEXES YIELD name, state, type ORDER BY name WHERE name STARTS WITH 'st_' RETURN name, state, type",
+            "SHOW CONSTRAINTS YIELD name, type ORDER BY name WHERE name STARTS WITH 'st_' RETURN name, type",
         ):
             for _, values in await self._owner.read(query, {}, 60):
                 sha.update(json.dumps(values, sort_keys=True, default=str).encode())
