@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mcp import Client
+from neo4j.exceptions import DriverError
 
 from benchmarks.peers import attacks, stage
 from benchmarks.peers.contestants import Contestant
@@ -105,8 +106,15 @@ async def _bomb(contestant: Contestant, cypher: str, world: World, environment: 
         late = isinstance(_innermost(error), TimeoutError)
         told = f"no answer in {PATIENCE_SECONDS:.0f} s" if late else f"the session ended: {_short(_words(error))}"
     await asyncio.sleep(2)
-    left = stage.running(environment, end=True)
-    return told + ("; the query still ran on the server after the client had gone" if left else "")
+    return told + _left_behind(environment)
+
+
+def _left_behind(environment: Environment) -> str:
+    try:
+        left = stage.running(environment, end=True)
+    except DriverError as error:
+        return f"; the server no longer answers ({type(error).__name__})"
+    return "; the query still ran on the server after the client had gone" if left else ""
 
 
 def _innermost(error: BaseException) -> BaseException:

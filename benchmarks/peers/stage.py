@@ -49,7 +49,7 @@ def server(*, apoc: bool) -> Iterator[Environment]:
     """A server of its own, removed at the end. With APOC it is set up as the official image does it."""
     with TemporaryDirectory() as home:
         environment = Environment({**read_environment().variables, "GRAPHWALK_HOME": home})
-        conf = {"server.memory.heap.max_size": "1g"}
+        conf = {"db.memory.transaction.max": "256m"}
         if apoc:
             conf |= {
                 "dbms.security.procedures.unrestricted": "apoc.*",
