@@ -55,12 +55,14 @@ async def session(contestant: Contestant) -> AsyncIterator[Client]:
 
 
 async def asked(client: Client, call: Call, seconds: float = 120.0) -> Answer:
-    """The answer to one call. TimeoutError where there is none in `seconds`; the call is then cancelled."""
+    """The answer to one call; an error where there is none in `seconds`, and the call is then cancelled."""
     name, arguments = call
     begun = perf_counter()
     try:
         async with asyncio.timeout(seconds):
             result: Any = await client.call_tool(name, arguments)
+    except TimeoutError:
+        return Answer(f"no answer in {seconds:.0f} s", True, 1000 * seconds)
     except MCPError as error:
         return Answer(str(error), True, 1000 * (perf_counter() - begun))
     spent = 1000 * (perf_counter() - begun)
