@@ -11,7 +11,7 @@ WRITES = {
     "a procedure that writes": "CALL db.createLabel('Intruder')",
     "a procedure that writes, by APOC": "CALL apoc.cypher.doIt('CREATE (:Intruder)', {}) YIELD value RETURN value",
     "LOAD CSV from the server's disk": "LOAD CSV FROM 'file:///etc/hostname' AS line RETURN line",
-    "settings of the server": "CALL dbms.listConfig('server.directories') YIELD name, value RETURN name, value",
+    "settings of the server": "CALL dbms.listConfig('db.transaction.timeout') YIELD name, value RETURN name, value",
 }
 BOMBS = {
     "count to 10¹⁰": "UNWIND range(1, 10000000000) AS x RETURN count(x) AS n",

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from tempfile import TemporaryFile
 
 from mcp import Client
 from neo4j.exceptions import DriverError
@@ -17,7 +18,7 @@ from graphwalk.toolbox.encodings import decode_rows
 
 PATIENCE_SECONDS = 35.0
 """Longer than any limit that a server has by itself."""
-_LONGEST = 150
+_LONGEST = 220
 
 
 @dataclass
@@ -51,13 +52,16 @@ async def bombard(record: Record, world: World, environment: Environment) -> Non
 
 async def without_apoc(contestant: Contestant) -> str:
     """What a server without plug-ins gets for the schema: the words of the first thing that fails."""
-    try:
-        async with asyncio.timeout(PATIENCE_SECONDS), session(contestant) as client:
-            if contestant.schema is None:
-                return "works: the schema comes with the session"
-            answer = await asked(client, contestant.schema)
-    except Exception as error:
-        return f"does not start: {_short(_words(error))}"
+    with TemporaryFile("w+") as log:
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS), session(contestant, log) as client:
+                if contestant.schema is None:
+                    return "works: the schema comes with the session"
+                answer = await asked(client, contestant.schema)
+        except Exception as error:
+            log.seek(0)
+            last = (log.read().strip().splitlines() or [_words(error)])[-1]
+            return f"does not start: {_short(last)}"
     return _short(answer.text) if answer.error else "works"
 
 

@@ -21,7 +21,12 @@ from graphwalk.stores.batches import node_batches, relationship_batches
 from graphwalk.stores.cypher import quote
 from graphwalk.types.graph import PropertyGraph
 
-APOC = "org.neo4j.procedure:apoc-core:5.26.0:jar:core"
+APOC = (
+    "org.neo4j.procedure:apoc-core:5.26.0:jar:core",
+    "com.google.guava:guava:33.3.1-jre",
+    "com.google.guava:failureaccess:1.0.2",
+)
+"""APOC Core, and what it expects to find on a server's path and the published jars of Neo4j do not hold."""
 SPEC = GraphSpec(
     nodes=100_000, labels=8, relationship_types=10, mean_degree=5.0, pair_fraction=0.1, properties=4, values=200
 )
@@ -36,11 +41,12 @@ def small_graph() -> PropertyGraph:
 
 
 def fetch_apoc() -> Path:
-    """The folder with the jar, fetched with Maven the first time."""
+    """The folder with the jars, fetched with Maven the first time."""
     folder = platformdirs.user_cache_path("graphwalk-neo4j", appauthor=False) / "apoc-5.26.0"
-    if not list(folder.glob("*.jar")):
-        words = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={APOC}", f"-DoutputDirectory={folder}"]
-        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    if len(list(folder.glob("*.jar"))) < len(APOC):
+        for artifact in APOC:
+            words = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"]
+            subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
     return folder
 
 
