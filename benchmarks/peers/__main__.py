@@ -36,11 +36,19 @@ def main() -> None:
             _say(contestant.name)
             records.append(asyncio.run(compete(contestant, world, environment)))
         _write(world, records, bare)
-        for record in () if calm else records:
-            _say(f"{record.contestant.name}, queries that never end")
-            asyncio.run(bombard(record, world, environment))
-        if not calm:
-            _write_table("bombs", records, {name: [r.bombs[name] for r in records] for name in attacks.BOMBS})
+    if not calm:
+        for record in records:
+            _bombard(record, world)
+        _write_table("bombs", records, {name: [r.bombs[name] for r in records] for name in attacks.BOMBS})
+
+
+def _bombard(record: Record, world: World) -> None:
+    """Each gets a server of its own: a query can end it."""
+    _say(f"{record.contestant.name}, queries that never end")
+    with stage.server(apoc=True) as environment:
+        stage.load(world.graph, environment)
+        (contestant,) = (c for c in contestants(environment) if c.name == record.contestant.name)
+        record.bombs = asyncio.run(bombard(contestant, world, environment))
 
 
 def _say(text: str) -> None:

@@ -17,8 +17,8 @@ BOMBS = {
     "count to 10¹⁰": "UNWIND range(1, 10000000000) AS x RETURN count(x) AS n",
     "all pairs of all nodes": "MATCH (a), (b), (c) WHERE a.key + b.key = c.key RETURN count(*) AS n",
     "all walks of 12 steps": "MATCH p = ()-[*12]-() RETURN count(p) AS n",
-    "a list of 10⁸ numbers": "RETURN reduce(l = [], x IN range(1, 100000000) | l + x) AS l",
     "the whole graph": "MATCH (n) RETURN n",
+    "a list of 10⁸ numbers": "RETURN reduce(l = [], x IN range(1, 100000000) | l + x) AS l",
 }
 
 

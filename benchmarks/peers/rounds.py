@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from tempfile import TemporaryFile
 
 from mcp import Client
-from neo4j.exceptions import DriverError
+from neo4j.exceptions import DriverError, Neo4jError
 
 from benchmarks.peers import attacks, stage
 from benchmarks.peers.contestants import Contestant
@@ -44,10 +44,9 @@ async def compete(contestant: Contestant, world: World, environment: Environment
     return record
 
 
-async def bombard(record: Record, world: World, environment: Environment) -> None:
-    """After all others: what a query leaves on the server must not cost the next one anything."""
-    for name, cypher in attacks.BOMBS.items():
-        record.bombs[name] = await _bomb(record.contestant, cypher, world, environment)
+async def bombard(contestant: Contestant, world: World, environment: Environment) -> dict[str, str]:
+    """What became of each query that never ends."""
+    return {name: await _bomb(contestant, cypher, world, environment) for name, cypher in attacks.BOMBS.items()}
 
 
 async def without_apoc(contestant: Contestant) -> str:
@@ -119,7 +118,7 @@ async def _bomb(contestant: Contestant, cypher: str, world: World, environment: 
 def _left_behind(environment: Environment) -> str:
     try:
         left = stage.running(environment, end=True)
-    except DriverError as error:
+    except (DriverError, Neo4jError) as error:
         return f"; the server no longer answers ({type(error).__name__})"
     return "; the query still ran on the server after the client had gone" if left else ""
 

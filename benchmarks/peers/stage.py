@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import platformdirs
-from neo4j import GraphDatabase
+from neo4j import Driver, GraphDatabase
 
 from graphwalk import database
 from graphwalk.database.java import fetch_jars
@@ -84,10 +84,19 @@ def _with_apoc(home: Path) -> None:
     os.environ["XDG_CACHE_HOME"] = str(home / "cache")
 
 
+def _driver(environment: Environment) -> Driver:
+    """It does not wait for a server that is gone."""
+    return GraphDatabase.driver(
+        environment.neo4j_uri or "",
+        auth=(environment.neo4j_username, environment.neo4j_password or ""),
+        connection_timeout=10.0,
+        max_transaction_retry_time=5.0,
+        notifications_min_severity="OFF",
+    )
+
+
 def load(graph: PropertyGraph, environment: Environment) -> None:
-    with GraphDatabase.driver(
-        environment.neo4j_uri or "", auth=("neo4j", environment.neo4j_password or ""), notifications_min_severity="OFF"
-    ) as driver:
+    with _driver(environment) as driver:
         for table in graph.node_tables:
             name = quote(table.label)
             driver.execute_query(f"CREATE CONSTRAINT FOR (n:{name}) REQUIRE n.key IS UNIQUE")
@@ -115,17 +124,13 @@ def facts(environment: Environment) -> list[object]:
         "CALL db.labels() YIELD label RETURN collect(label) AS x",
         "MATCH (n) WHERE n.gone IS NOT NULL RETURN count(n) AS x",
     )
-    with GraphDatabase.driver(
-        environment.neo4j_uri or "", auth=("neo4j", environment.neo4j_password or ""), notifications_min_severity="OFF"
-    ) as driver:
+    with _driver(environment) as driver:
         return [driver.execute_query(query).records[0]["x"] for query in queries]
 
 
 def running(environment: Environment, *, end: bool = False) -> int:
     """Queries that still run on the server; `end` terminates them."""
-    with GraphDatabase.driver(
-        environment.neo4j_uri or "", auth=("neo4j", environment.neo4j_password or ""), notifications_min_severity="OFF"
-    ) as driver:
+    with _driver(environment) as driver:
         found = driver.execute_query(
             "SHOW TRANSACTIONS YIELD transactionId, currentQuery "
             "WHERE NOT currentQuery STARTS WITH 'SHOW' RETURN transactionId"
