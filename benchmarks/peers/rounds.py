@@ -107,12 +107,18 @@ async def _bomb(contestant: Contestant, cypher: str, world: World, environment: 
     try:
         async with session(contestant) as client:
             answer = await asked(client, call, PATIENCE_SECONDS)
-            told = f"{'refused' if answer.error else 'answered'} after {answer.milliseconds / 1000:,.1f} s"
-            told += f", {answer.tokens:,} tokens" if answer.tokens > _LONGEST else f": {_short(answer.text)}"
+            told = _told(answer)
     except Exception as error:
         told = f"the session ended: {_short(_words(error))}"
     await asyncio.sleep(2)
     return told + _left_behind(environment)
+
+
+def _told(answer: Answer) -> str:
+    if answer.milliseconds >= 1000 * PATIENCE_SECONDS:
+        return f"no answer in {PATIENCE_SECONDS:.0f} s"
+    after = f"{'refused' if answer.error else 'answered'} after {answer.milliseconds / 1000:,.1f} s"
+    return f"{after}, {answer.tokens:,} tokens" if answer.tokens > _LONGEST else f"{after}: {_short(answer.text)}"
 
 
 def _left_behind(environment: Environment) -> str:
