@@ -3,6 +3,7 @@
 Takes some ten minutes. Needs Java and Maven, and the peers in .venv-peers (`make bench-peers` puts them there).
 """
 
+import argparse
 import asyncio
 import os
 import signal
@@ -12,26 +13,46 @@ from benchmarks.markers import DOCS, markdown_table, write_between_markers
 from benchmarks.peers import attacks, stage
 from benchmarks.peers.contestants import Contestant, contestants
 from benchmarks.peers.questions import LOOKUPS, REPEATS, World
-from benchmarks.peers.rounds import PATIENCE_SECONDS, Record, compete, without_apoc
+from benchmarks.peers.rounds import PATIENCE_SECONDS, Record, bombard, compete, without_apoc
 
 PAGE = DOCS / "peers.md"
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
+    parser.add_argument("--calm", action="store_true", help="without the queries that never end")
+    calm = parser.parse_args().calm
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the server is ended
     graph = stage.graph()
     world = World(graph, list(graph.nodes()))
-    with stage.server(apoc=True) as environment:
-        print("loading …", file=sys.stderr, flush=True)
-        stage.load(graph, environment)
-        records = []
-        for contestant in contestants(environment):
-            print(f"{contestant.name} …", file=sys.stderr, flush=True)
-            records.append(asyncio.run(compete(contestant, world, environment)))
     with stage.server(apoc=False) as environment:
         stage.load(stage.small_graph(), environment)
         bare = {c.name: asyncio.run(without_apoc(c)) for c in contestants(environment)}
-    _write(world, records, bare)
+    with stage.server(apoc=True) as environment:
+        _say("loading")
+        stage.load(graph, environment)
+        records = []
+        for contestant in contestants(environment):
+            _say(contestant.name)
+            records.append(asyncio.run(compete(contestant, world, environment)))
+        _write(world, records, bare)
+    if not calm:
+        for record in records:
+            _bombard(record, world)
+        _write_table("bombs", records, {name: [r.bombs[name] for r in records] for name in attacks.BOMBS})
+
+
+def _bombard(record: Record, world: World) -> None:
+    """Each gets a server of its own: a query can end it."""
+    _say(f"{record.contestant.name}, queries that never end")
+    with stage.server(apoc=True) as environment:
+        stage.load(world.graph, environment)
+        (contestant,) = (c for c in contestants(environment) if c.name == record.contestant.name)
+        record.bombs = asyncio.run(bombard(contestant, world, environment))
+
+
+def _say(text: str) -> None:
+    print(f"{text} …", file=sys.stderr, flush=True)
 
 
 def _write(world: World, records: list[Record], bare: dict[str, str]) -> None:
@@ -53,13 +74,13 @@ def _write(world: World, records: list[Record], bare: dict[str, str]) -> None:
         f"{schema}\n\nWithout APOC:\n\n{markdown_table(['server', 'schema'], [[n, bare[n]] for n in names])}",
     )
     write_between_markers(PAGE, "lookups", _lookups(records))
-    write_between_markers(
-        PAGE, "writes", markdown_table(["sent", *names], [[k, *(r.writes[k] for r in records)] for k in attacks.WRITES])
-    )
-    write_between_markers(
-        PAGE, "bombs", markdown_table(["sent", *names], [[k, *(r.bombs[k] for r in records)] for k in attacks.BOMBS])
-    )
-    print(f"{PAGE}: {REPEATS} calls of each kind, patience {PATIENCE_SECONDS:.0f} s")
+    _write_table("writes", records, {name: [r.writes[name] for r in records] for name in attacks.WRITES})
+    _say(f"{PAGE}: {REPEATS} calls of each kind, patience {PATIENCE_SECONDS:.0f} s")
+
+
+def _write_table(part: str, records: list[Record], cells: dict[str, list[str]]) -> None:
+    columns = ["sent", *(record.contestant.name for record in records)]
+    write_between_markers(PAGE, part, markdown_table(columns, [[name, *found] for name, found in cells.items()]))
 
 
 def _settings(all_: list[Contestant]) -> str:

@@ -11,14 +11,14 @@ WRITES = {
     "a procedure that writes": "CALL db.createLabel('Intruder')",
     "a procedure that writes, by APOC": "CALL apoc.cypher.doIt('CREATE (:Intruder)', {}) YIELD value RETURN value",
     "LOAD CSV from the server's disk": "LOAD CSV FROM 'file:///etc/hostname' AS line RETURN line",
-    "settings of the server": "CALL dbms.listConfig('server.directories') YIELD name, value RETURN name, value",
+    "settings of the server": "CALL dbms.listConfig('db.transaction.timeout') YIELD name, value RETURN name, value",
 }
 BOMBS = {
     "count to 10¹⁰": "UNWIND range(1, 10000000000) AS x RETURN count(x) AS n",
     "all pairs of all nodes": "MATCH (a), (b), (c) WHERE a.key + b.key = c.key RETURN count(*) AS n",
     "all walks of 12 steps": "MATCH p = ()-[*12]-() RETURN count(p) AS n",
-    "a list of 10⁸ numbers": "RETURN reduce(l = [], x IN range(1, 100000000) | l + x) AS l",
     "the whole graph": "MATCH (n) RETURN n",
+    "a list of 10⁸ numbers": "RETURN reduce(l = [], x IN range(1, 100000000) | l + x) AS l",
 }
 
 

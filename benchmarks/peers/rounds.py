@@ -4,8 +4,10 @@ import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from tempfile import TemporaryFile
 
 from mcp import Client
+from neo4j.exceptions import DriverError, Neo4jError
 
 from benchmarks.peers import attacks, stage
 from benchmarks.peers.contestants import Contestant
@@ -16,7 +18,7 @@ from graphwalk.toolbox.encodings import decode_rows
 
 PATIENCE_SECONDS = 35.0
 """Longer than any limit that a server has by itself."""
-_LONGEST = 150
+_LONGEST = 220
 
 
 @dataclass
@@ -39,20 +41,26 @@ async def compete(contestant: Contestant, world: World, environment: Environment
             record.lookups[name] = _cost(answers)
         for name, cypher in attacks.WRITES.items():
             record.writes[name] = await _write(client, contestant, cypher, world, environment)
-    for name, cypher in attacks.BOMBS.items():
-        record.bombs[name] = await _bomb(contestant, cypher, world, environment)
     return record
+
+
+async def bombard(contestant: Contestant, world: World, environment: Environment) -> dict[str, str]:
+    """What became of each query that never ends."""
+    return {name: await _bomb(contestant, cypher, world, environment) for name, cypher in attacks.BOMBS.items()}
 
 
 async def without_apoc(contestant: Contestant) -> str:
     """What a server without plug-ins gets for the schema: the words of the first thing that fails."""
-    try:
-        async with asyncio.timeout(PATIENCE_SECONDS), session(contestant) as client:
-            if contestant.schema is None:
-                return "works: the schema comes with the session"
-            answer = await asked(client, contestant.schema)
-    except Exception as error:
-        return f"does not start: {_short(_words(error))}"
+    with TemporaryFile("w+") as log:
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS), session(contestant, log) as client:
+                if contestant.schema is None:
+                    return "works: the schema comes with the session"
+                answer = await asked(client, contestant.schema)
+        except Exception as error:
+            log.seek(0)
+            last = (log.read().strip().splitlines() or [_words(error)])[-1]
+            return f"does not start: {_short(last)}"
     return _short(answer.text) if answer.error else "works"
 
 
@@ -99,14 +107,26 @@ async def _bomb(contestant: Contestant, cypher: str, world: World, environment: 
     try:
         async with session(contestant) as client:
             answer = await asked(client, call, PATIENCE_SECONDS)
-            told = f"{'refused' if answer.error else 'answered'} after {answer.milliseconds / 1000:,.1f} s"
-            told += f", {answer.tokens:,} tokens" if len(answer.text) > _LONGEST else f": {_short(answer.text)}"
+            told = _told(answer)
     except Exception as error:
-        late = isinstance(_innermost(error), TimeoutError)
-        told = f"no answer in {PATIENCE_SECONDS:.0f} s" if late else f"the session ended: {_short(_words(error))}"
+        told = f"the session ended: {_short(_words(error))}"
     await asyncio.sleep(2)
-    left = stage.running(environment, end=True)
-    return told + ("; the query still ran on the server after the client had gone" if left else "")
+    return told + _left_behind(environment)
+
+
+def _told(answer: Answer) -> str:
+    if answer.milliseconds >= 1000 * PATIENCE_SECONDS:
+        return f"no answer in {PATIENCE_SECONDS:.0f} s"
+    after = f"{'refused' if answer.error else 'answered'} after {answer.milliseconds / 1000:,.1f} s"
+    return f"{after}, {answer.tokens:,} tokens" if answer.tokens > _LONGEST else f"{after}: {_short(answer.text)}"
+
+
+def _left_behind(environment: Environment) -> str:
+    try:
+        left = stage.running(environment, end=True)
+    except (DriverError, Neo4jError) as error:
+        return f"; the server no longer answers ({type(error).__name__})"
+    return "; the query still ran on the server after the client had gone" if left else ""
 
 
 def _innermost(error: BaseException) -> BaseException:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import Any
+from typing import Any, TextIO
 
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
@@ -45,22 +45,25 @@ def middle(numbers: Sequence[float]) -> float:
 
 
 @asynccontextmanager
-async def session(contestant: Contestant) -> AsyncIterator[Client]:
+async def session(contestant: Contestant, log: TextIO | None = None) -> AsyncIterator[Client]:
+    """A client of a server that was started for it; what the server logs goes to `log`."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("NEO4J_")}
     program = StdioServerParameters(
         command=contestant.command, args=list(contestant.words), env={**kept, **contestant.variables}
     )
-    async with Client(stdio_client(program, errlog=_NOWHERE), mode="legacy") as client:
+    async with Client(stdio_client(program, errlog=log or _NOWHERE), mode="legacy") as client:
         yield client
 
 
 async def asked(client: Client, call: Call, seconds: float = 120.0) -> Answer:
-    """The answer to one call. TimeoutError where there is none in `seconds`; the call is then cancelled."""
+    """The answer to one call; an error where there is none in `seconds`, and the call is then cancelled."""
     name, arguments = call
     begun = perf_counter()
     try:
         async with asyncio.timeout(seconds):
             result: Any = await client.call_tool(name, arguments)
+    except TimeoutError:
+        return Answer(f"no answer in {seconds:.0f} s", True, 1000 * seconds)
     except MCPError as error:
         return Answer(str(error), True, 1000 * (perf_counter() - begun))
     spent = 1000 * (perf_counter() - begun)

@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import platformdirs
-from neo4j import GraphDatabase
+from neo4j import Driver, GraphDatabase
 
 from graphwalk import database
 from graphwalk.database.java import fetch_jars
@@ -21,7 +21,12 @@ from graphwalk.stores.batches import node_batches, relationship_batches
 from graphwalk.stores.cypher import quote
 from graphwalk.types.graph import PropertyGraph
 
-APOC = "org.neo4j.procedure:apoc-core:5.26.0:jar:core"
+APOC = (
+    "org.neo4j.procedure:apoc-core:5.26.0:jar:core",
+    "com.google.guava:guava:33.3.1-jre",
+    "com.google.guava:failureaccess:1.0.2",
+)
+"""APOC Core, and what it expects to find on a server's path and the published jars of Neo4j do not hold."""
 SPEC = GraphSpec(
     nodes=100_000, labels=8, relationship_types=10, mean_degree=5.0, pair_fraction=0.1, properties=4, values=200
 )
@@ -36,11 +41,12 @@ def small_graph() -> PropertyGraph:
 
 
 def fetch_apoc() -> Path:
-    """The folder with the jar, fetched with Maven the first time."""
+    """The folder with the jars, fetched with Maven the first time."""
     folder = platformdirs.user_cache_path("graphwalk-neo4j", appauthor=False) / "apoc-5.26.0"
-    if not list(folder.glob("*.jar")):
-        words = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={APOC}", f"-DoutputDirectory={folder}"]
-        subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
+    if len(list(folder.glob("*.jar"))) < len(APOC):
+        for artifact in APOC:
+            words = ["mvn", "-q", "-B", "dependency:copy", f"-Dartifact={artifact}", f"-DoutputDirectory={folder}"]
+            subprocess.run(words, check=True, stdout=subprocess.DEVNULL)
     return folder
 
 
@@ -49,7 +55,7 @@ def server(*, apoc: bool) -> Iterator[Environment]:
     """A server of its own, removed at the end. With APOC it is set up as the official image does it."""
     with TemporaryDirectory() as home:
         environment = Environment({**read_environment().variables, "GRAPHWALK_HOME": home})
-        conf = {"server.memory.heap.max_size": "1g"}
+        conf = {"db.memory.transaction.max": "256m"}
         if apoc:
             conf |= {
                 "dbms.security.procedures.unrestricted": "apoc.*",
@@ -78,10 +84,19 @@ def _with_apoc(home: Path) -> None:
     os.environ["XDG_CACHE_HOME"] = str(home / "cache")
 
 
+def _driver(environment: Environment) -> Driver:
+    """It does not wait for a server that is gone."""
+    return GraphDatabase.driver(
+        environment.neo4j_uri or "",
+        auth=(environment.neo4j_username, environment.neo4j_password or ""),
+        connection_timeout=10.0,
+        max_transaction_retry_time=5.0,
+        notifications_min_severity="OFF",
+    )
+
+
 def load(graph: PropertyGraph, environment: Environment) -> None:
-    with GraphDatabase.driver(
-        environment.neo4j_uri or "", auth=("neo4j", environment.neo4j_password or ""), notifications_min_severity="OFF"
-    ) as driver:
+    with _driver(environment) as driver:
         for table in graph.node_tables:
             name = quote(table.label)
             driver.execute_query(f"CREATE CONSTRAINT FOR (n:{name}) REQUIRE n.key IS UNIQUE")
@@ -109,17 +124,13 @@ def facts(environment: Environment) -> list[object]:
         "CALL db.labels() YIELD label RETURN collect(label) AS x",
         "MATCH (n) WHERE n.gone IS NOT NULL RETURN count(n) AS x",
     )
-    with GraphDatabase.driver(
-        environment.neo4j_uri or "", auth=("neo4j", environment.neo4j_password or ""), notifications_min_severity="OFF"
-    ) as driver:
+    with _driver(environment) as driver:
         return [driver.execute_query(query).records[0]["x"] for query in queries]
 
 
 def running(environment: Environment, *, end: bool = False) -> int:
     """Queries that still run on the server; `end` terminates them."""
-    with GraphDatabase.driver(
-        environment.neo4j_uri or "", auth=("neo4j", environment.neo4j_password or ""), notifications_min_severity="OFF"
-    ) as driver:
+    with _driver(environment) as driver:
         found = driver.execute_query(
             "SHOW TRANSACTIONS YIELD transactionId, currentQuery "
             "WHERE NOT currentQuery STARTS WITH 'SHOW' RETURN transactionId"
