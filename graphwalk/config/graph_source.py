@@ -19,10 +19,15 @@ class GraphSource(Strict):
     """
 
     file: Path | None = None
+    """A file or folder; "example" is the graph that ships."""
     neo4j: str | None = None
+    """The name of a database, which is walked as it stands."""
     loaded: str | None = None
+    """The label of a graph that `graphwalk db load` left in Neo4j."""
     labels: tuple[str, ...] | None = None
+    """Only nodes with one of these."""
     relationship_types: tuple[str, ...] | None = None
+    """Only relationships of these."""
 
     @model_validator(mode="after")
     def _one_place(self) -> Self:

@@ -12,13 +12,16 @@ class Exchange(Strict):
     """A question of a conversation, and what was answered; "" where nothing was."""
 
     question: str
+    """In words."""
     answer: str
+    """As the model gave it."""
 
 
 class Asked(Strict):
     """A question in somebody's own words, with what came before it in the same conversation. Its text alone will do."""
 
     question: str = Field(min_length=1)
+    """In words."""
     earlier: tuple[Exchange, ...] = ()
 
     @model_validator(mode="before")

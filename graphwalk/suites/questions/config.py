@@ -23,6 +23,7 @@ class QuestionsConfig(SuiteConfig):
 
     name: Literal["questions"] = "questions"
     graphs: tuple[AnyGraph, ...] = Field(default=(GraphSpec(),), min_length=1)
+    """Graphs to generate, each `count` times, and graphs of your own."""
     questions: tuple[NameOrPath, ...] | None = None
     """Questions that ship, by name, and the user's own, by the path of their YAML file; None: all twelve."""
     per_question: PositiveInt = 1
