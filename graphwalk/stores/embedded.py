@@ -21,7 +21,7 @@ from graphwalk.stores.store import Asked
 from graphwalk.stores.written.translation import translate
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
-from graphwalk.types.values import PLAIN, Row, shown
+from graphwalk.types.values import Row, shown, shown_rows
 
 INLINE_MS = 20
 """A query runs on the event loop for up to this long, which is cheaper than a thread; then it is restarted in one."""
@@ -119,12 +119,7 @@ class EmbeddedStore:
             self._process.close()
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        rows = await self.values(cypher, parameters)
-        for row in rows:
-            for name, value in row.items():
-                if value.__class__ not in PLAIN:
-                    row[name] = shown(value)
-        return rows
+        return shown_rows(await self.values(cypher, parameters))
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         """See `GivesValues`."""

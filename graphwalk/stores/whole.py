@@ -1,6 +1,6 @@
 """A whole graph read out of a store that gives values as the graph has them."""
 
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.store import GivesValues, GraphStore
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 _NODES = (
@@ -15,9 +15,9 @@ _RELATIONSHIPS = (
 
 async def read_whole(store: GraphStore) -> PropertyGraph:
     """The graph in a store, which has to be one that `GivesValues`; nodes in the order of their keys."""
-    values = store.values  # type: ignore[attr-defined]
-    nodes = await values(store.render(_NODES, {}))
-    relationships = await values(store.render(_RELATIONSHIPS, {}))
+    assert isinstance(store, GivesValues)
+    nodes = await store.values(store.render(_NODES, {}))
+    relationships = await store.values(store.render(_RELATIONSHIPS, {}))
     for node in nodes:
         node["properties"].pop("key", None)
     return PropertyGraph.from_rows(

@@ -66,6 +66,15 @@ def shown(value: Any) -> Any:
     return [shown(item) for item in value] if isinstance(value, list | tuple) else str(value)
 
 
+def shown_rows(rows: list[Row]) -> list[Row]:
+    """The rows with all values as they are shown; changed in place."""
+    for row in rows:
+        for name, value in row.items():
+            if value.__class__ not in PLAIN:
+                row[name] = shown(value)
+    return rows
+
+
 def _not_finite(value: float) -> str:
     if math.isnan(value):
         return "NaN"

@@ -41,13 +41,6 @@ def native(value: Value) -> Any:
     return value
 
 
-def value_of(value: Any) -> Any:
-    """A property's value out of the driver, as the graph has it; lists become tuples."""
-    if isinstance(value, list):
-        return tuple(map(value_of, value))
-    return value if isinstance(value, str | int | float) else from_driver(value)
-
-
 def from_driver(value: Any) -> Any:
     """A value of the driver that is neither text, number nor boolean, as the graph has it."""
     if isinstance(value, DriverPoint):

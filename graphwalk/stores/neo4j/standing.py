@@ -21,7 +21,7 @@ from graphwalk.stores.neo4j.standing_schema import SchemaReader, read_standing_s
 from graphwalk.stores.neo4j.values import SCALARS, plain
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
-from graphwalk.types.values import PLAIN, Point, Row, Temporal, Value, shown
+from graphwalk.types.values import Point, Row, Temporal, Value, shown, shown_rows
 
 WAIT_SECONDS = 10.0
 """How long a database that stops answering is waited for: a person is in front of it."""
@@ -76,7 +76,7 @@ class StandingStore:
         return render_cypher(template, identifiers, self.dialect)
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        return _as_shown(await self.values(cypher, parameters))
+        return shown_rows(await self.values(cypher, parameters))
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         """See `GivesValues`."""
@@ -128,7 +128,7 @@ class StandingStore:
     ) -> tuple[list[Row], int | None]:
         """See `Bounded`."""
         found = await self._rows(cypher, parameters, min(seconds, self._timeout_seconds), rows + 1)
-        return _as_shown(found[:rows]), len(found) if len(found) <= rows else None
+        return shown_rows(found[:rows]), len(found) if len(found) <= rows else None
 
     async def missing_index(self, label: str, property_name: str) -> str | None:
         """See `Standing`. Keys are found by constraints and element ids; the indexes are read once."""
@@ -152,14 +152,6 @@ class StandingStore:
 def _name(name: str) -> str:
     """A name as a person would write it: in back-ticks where it needs them."""
     return name if _PLAIN_NAME.fullmatch(name) else quote(name)
-
-
-def _as_shown(rows: list[Row]) -> list[Row]:
-    for row in rows:
-        for name, value in row.items():
-            if value.__class__ not in PLAIN:
-                row[name] = shown(value)
-    return rows
 
 
 async def _no_database(source: GraphSource, environment: Environment, error: StoreError) -> StoreError:

@@ -20,7 +20,7 @@ from graphwalk.stores.tagged import decoded
 from graphwalk.stores.written.translation import translate
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
-from graphwalk.types.values import PLAIN, Row, shown
+from graphwalk.types.values import Row, shown, shown_rows
 
 WATCH_SECONDS = 0.5
 """Pause between two checks of a graph that another process is loading."""
@@ -193,12 +193,7 @@ class Neo4jStore:
         return render_cypher(template, identifiers, self._dialect)
 
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        rows = await self.values(cypher, parameters)
-        for row in rows:
-            for name, value in row.items():
-                if value.__class__ not in PLAIN:
-                    row[name] = shown(value)
-        return rows
+        return shown_rows(await self.values(cypher, parameters))
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         """See `GivesValues`."""
