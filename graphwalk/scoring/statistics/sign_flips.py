@@ -22,16 +22,19 @@ _BLOCK = 4_000_000
 class SignFlips:
     """`p_value`: how often flipping the signs of whole graphs gives a total at least as far from 0, ties counted in
     full: never too small. `mid_p`: ties counted by half, so that it is right on average in spite of few possible
-    totals. `clusters`: graphs compared. `draws`: random assignments tried; None if all were."""
+    totals. `p_by_lot`: ties counted by a share drawn from the seed, so that it is below any level exactly that often, at
+    the price that another seed can decide otherwise (even where nothing differs). `clusters`: graphs compared. `draws`:
+    random assignments tried; None if all were."""
 
     p_value: float
     mid_p: float
+    p_by_lot: float
     clusters: int
     draws: int | None
 
 
 def sign_flips(differences: Outcomes, *, seed: int, draws: int = DRAWS) -> list[SignFlips]:
-    """Per measure, the two-sided test that neither player is better; p is 1 where nothing differs.
+    """Per measure, the two-sided test that neither player is better; `p_value` is 1 where nothing differs.
 
     Were both players equally good, each graph's difference could as well have had the other sign. The least p that
     five graphs can show is 1/16, six 1/32 (half of it for mid_p). A drawn test counts the seen assignment as one of
@@ -50,8 +53,12 @@ def sign_flips(differences: Outcomes, *, seed: int, draws: int = DRAWS) -> list[
         further = (for_all > seen + slack).sum(axis=0)
         beyond, equal = beyond + further, equal + (for_all >= seen - slack).sum(axis=0) - further
         tried += len(signs)
-    columns = zip(*(np.broadcast_to(part, seen.shape).tolist() for part in (beyond, equal, counts)), strict=True)
-    return [SignFlips((b + e) / tried, (b + e / 2) / tried, c, None if exact else draws) for b, e, c in columns]
+    lots = generator(seed, "sign-flips-lots", groups).random(seen.shape)
+    columns = zip(*(np.broadcast_to(part, seen.shape).tolist() for part in (beyond, equal, lots, counts)), strict=True)
+    return [
+        SignFlips((b + e) / tried, (b + e / 2) / tried, (b + e * lot) / tried, c, None if exact else draws)
+        for b, e, lot, c in columns
+    ]
 
 
 def _all_signs(groups: int) -> Iterator[Table]:

@@ -70,6 +70,18 @@ def test_the_least_p_that_five_graphs_can_show():
     assert (found.p_value, found.mid_p) == (2 / 32, 1 / 32)
 
 
+def test_lots_make_the_level_exact_where_ties_make_it_coarse():
+    """With three graphs no p_value is below 1/4; by lot 5 % are below 5 %, even where the players never differ."""
+    random = np.random.default_rng(8)
+    totals = random.integers(-1, 2, size=(3, 20_000)).astype(float)
+    differences = outcomes_of(totals, range(3), range(3))
+    found = sign_flips(differences, seed=3)
+    assert min(one.p_value for one in found) == 1 / 4
+    for level in (0.05, 0.2, 0.5):
+        assert np.mean([one.p_by_lot <= level for one in found]) == pytest.approx(level, abs=0.012)
+    assert sign_flips(differences, seed=3) == found
+
+
 def test_signs_of_graphs_are_flipped_not_those_of_tasks():
     differences = outcomes_of([1.0] * 12, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2], range(12))
     assert sign_flips(differences, seed=0)[0].p_value == 2 / 8
