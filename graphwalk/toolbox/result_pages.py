@@ -37,20 +37,21 @@ def page_of(rows: list[Row], page: int, agent: AgentConfig, *, total: int | None
 
     ToolMistake "bad_arguments" for a page that does not exist.
     """
-    readable, cut = _readable(rows, agent)
-    starts = _starts(readable, agent) or [0]
+    laid = _lay_out(rows, agent, page if agent.result_tokens is not None and page > 0 else None)
+    starts = laid.starts or [0]
     if not 1 <= page <= len(starts):
         raise ToolMistake("bad_arguments", "bad_page", page=page, rows=total or len(rows), pages=len(starts))
     first = starts[page - 1]
-    last = starts[page] if page < len(starts) else len(rows)
+    last = starts[page] if page < len(starts) else len(laid.rows)
     notes = []
-    if len(starts) > 1 or not complete:
-        pages = len(starts) if complete else None
+    if len(starts) > 1 or not (complete and laid.ended):
+        pages = len(starts) if complete and laid.ended else None
         known = {"page": page, "pages": pages, "first": first + 1, "last": last, "rows": total, "least": len(rows)}
         notes.append(agent.texts.message("page", **known))
-    if any(cut[first:last]):
+    shown = laid.rows[first:last]
+    if any(short != row for short, row in zip(shown, rows[first:last], strict=True)):
         notes.append(agent.texts.message("values_cut", most=_longest(rows, agent)))
-    return Shown(readable[first:last], notes)
+    return Shown(shown, notes)
 
 
 def _longest(rows: Sequence[Row], agent: AgentConfig) -> int | None:
@@ -60,32 +61,44 @@ def _longest(rows: Sequence[Row], agent: AgentConfig) -> int | None:
     return None if agent.result_tokens is None else agent.result_tokens * CHARACTERS_PER_TOKEN
 
 
-def _readable(rows: list[Row], agent: AgentConfig) -> tuple[list[Row], list[bool]]:
-    """The rows with long values cut, and which of them have one."""
+@dataclass(frozen=True, slots=True)
+class _Laid:
+    """Rows as they are shown, and where their pages begin. `ended`: there are no further pages."""
+
+    rows: list[Row]
+    starts: list[int]
+    ended: bool
+
+
+def _lay_out(rows: Sequence[Row], agent: AgentConfig, last: int | None) -> _Laid:
+    """All pages, or those up to the page `last`: to count the tokens of a thousand rows takes longer than the query."""
     longest = _longest(rows, agent)
-    if longest is None:
-        return rows, [False] * len(rows)
-    readable = []
-    for row in rows:
-        most, short = longest, _cut(row, longest)
-        while agent.result_tokens is not None and most > SHORTEST and _tokens(short, agent) > agent.result_tokens:
-            most = max(SHORTEST, most // 2)
-            short = _cut(row, most)
-        readable.append(short)
-    return readable, [short != row for short, row in zip(readable, rows, strict=True)]
-
-
-def _starts(rows: Sequence[Row], agent: AgentConfig) -> list[int]:
-    """Where the pages begin."""
+    readable: list[Row] = []
     starts: list[int] = []
     left_rows = left_tokens = 0
     for number, row in enumerate(rows):
-        tokens = _tokens(row, agent) if agent.result_tokens is not None else 0
+        short, tokens = _readable(row, longest, agent)
         if not starts or left_rows == 0 or tokens > left_tokens:
+            if len(starts) == last:
+                return _Laid(readable, starts, ended=False)
             starts.append(number)
             left_rows, left_tokens = agent.result_budget or len(rows), agent.result_tokens or 0
         left_rows, left_tokens = left_rows - 1, left_tokens - tokens
-    return starts
+        readable.append(short)
+    return _Laid(readable, starts, ended=True)
+
+
+def _readable(row: Row, longest: int | None, agent: AgentConfig) -> tuple[Row, int]:
+    """The row with its long values cut such that it fits a page, and its tokens; 0 where nobody counts them."""
+    short = row if longest is None else _cut(row, longest)
+    if agent.result_tokens is None:
+        return short, 0
+    tokens = _tokens(short, agent)
+    while longest is not None and longest > SHORTEST and tokens > agent.result_tokens:
+        longest = max(SHORTEST, longest // 2)
+        short = _cut(row, longest)
+        tokens = _tokens(short, agent)
+    return short, tokens
 
 
 def _tokens(row: Row, agent: AgentConfig) -> int:

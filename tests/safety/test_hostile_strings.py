@@ -37,8 +37,9 @@ def test_every_tool_and_every_argument_is_tried() -> None:
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.parametrize("every", [pytest.param(11, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("tool", GOOD)
-async def test_nothing_is_changed_and_nothing_breaks(place: Place, tool: str) -> None:
+async def test_nothing_is_changed_and_nothing_breaks(place: Place, tool: str, every: int) -> None:
     if tool == "run_cypher" and isinstance(place.store, StandingStore):
         pytest.skip("a database as it stands takes no queries of a model's own")
     toolbox = await place.toolbox(tool)
@@ -51,7 +52,7 @@ async def test_nothing_is_changed_and_nothing_breaks(place: Place, tool: str) ->
 
     calls = list(hostile_calls(tool))
     assert len(calls) >= 4 * 500
-    for result in await asyncio.gather(*(attack(*call) for call in calls)):
+    for result in await asyncio.gather(*(attack(*call) for call in calls[::every])):
         in_words_or_rows(tool, result)
     good = await place.call(toolbox, tool, json.dumps(GOOD[tool]))
     assert good.error is None, good.content
