@@ -47,10 +47,10 @@ class Naming:
     property: str
     numbers: bool
 
-    def has(self, variable: str) -> str:
-        """Cypher: true where this is what a node is called by."""
+    def has(self, variable: str, others: Sequence[str] = ()) -> str:
+        """Cypher: true where this is what a node is called by. `others`: further labels with the same property."""
         value = f"{variable}.{quote(self.property)}"
-        label = f"{variable}:{quote(self.label)}"
+        label = f"{variable}:{'|'.join(map(quote, (self.label, *others)))}"
         if self.numbers:
             return f"{label} AND {value} IS :: INTEGER NOT NULL"
         return f"{label} AND {value} IS :: STRING NOT NULL AND {value} <> '' AND size({value}) <= {LONGEST}"

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 
 from graphwalk.errors import ConfigError
 from graphwalk.stores.cypher import KEY, Dialect, quote
@@ -64,7 +65,7 @@ class StandingDialect(Dialect):
         key = f"{quote(KEY)}: \0{variable}\0"
         if self.key_title is None:
             return f"{variable} {{.*, {key}}}"
-        named = [f"({naming.has(variable)})" for naming in self.names.namings if naming.property == KEY]
+        named = [f"({n.has(variable, others)})" for n, *others in self._alike() if n.property == KEY]
         no_other = " OR ".join([f"{variable}.{quote(KEY)} IS NULL", *named])
         other = f"{quote(self.key_title)}: {variable}.{quote(KEY)}"
         return f"CASE WHEN {no_other} THEN {variable} {{.*, {key}}} ELSE {variable} {{.*, {other}, {key}}} END"
@@ -82,8 +83,17 @@ class StandingDialect(Dialect):
 
     def _called(self, variable: str) -> str:
         """What a node is called."""
-        cases = [f"WHEN {n.has(variable)} THEN {self._before(n)}{n.value(variable)}" for n in self.names.namings]
+        cases = [
+            f"WHEN {naming.has(variable, others)} THEN {self._before(variable, naming, others)}{naming.value(variable)}"
+            for naming, *others in self._alike()
+        ]
         return f"CASE {' '.join(cases)} ELSE {self._id(variable)} END" if cases else self._id(variable)
+
+    def _alike(self) -> Iterator[tuple[Naming, *tuple[str, ...]]]:
+        """Namings, and the labels after each that have the same property: servers take long to plan many cases."""
+        for _, group in groupby(self.names.namings, key=lambda naming: (naming.property, naming.numbers)):
+            first, *others = group
+            yield first, *(naming.label for naming in others)
 
     @cached_property
     def lookup(self) -> str:
@@ -100,8 +110,13 @@ class StandingDialect(Dialect):
             f"CALL () {{ {' UNION '.join(ways)} }} WITH n WHERE {self._called('n')} = $text RETURN elementId(n) AS id"
         )
 
-    def _before(self, naming: Naming) -> str:
-        return f"{literal(naming.label + ':')} + " if self.names.labelled else ""
+    def _before(self, variable: str, naming: Naming, others: Sequence[str]) -> str:
+        if not self.names.labelled:
+            return ""
+        if not others:
+            return f"{literal(naming.label + ':')} + "
+        labels = ", ".join(map(literal, (naming.label, *others)))
+        return f"head([name IN [{labels}] WHERE name IN labels({variable})]) + ':' + "
 
     def _without_label(self, naming: Naming) -> str:
         """The text without the label before it, null where there is none."""

@@ -146,7 +146,7 @@ class SchemaReader:
         properties = self._properties(await self._sample(_NODES + _HELD, node.label, node.count))
         keys = await self._ask(self._render(_KEYS, node.label), samples=self._samples) if self._samples else []
         key = PropertyType(KEY, tuple(sorted(row[0] for row in keys)), kinds=("text",))
-        return NodeType(node.label, (key, *self._without_key(properties)), node.count, _sampled(node.count))
+        return NodeType(node.label, (key, *self._without_key(node.label, properties)), node.count, _sampled(node.count))
 
     async def relationship(self, relationship: RelationshipType) -> RelationshipType:
         """The type with the labels that it joins, and what it has, in a sample."""
@@ -156,9 +156,10 @@ class SchemaReader:
         pairs = {pair for sources, targets in ends for pair in product(sources or [""], targets or [""])}
         return RelationshipType(name, tuple(sorted(pairs)), properties, count, _sampled(count))
 
-    def _without_key(self, properties: Iterable[PropertyType]) -> Iterator[PropertyType]:
-        """Properties under the names that they are shown by: one called `key` is shown by another, if at all."""
-        title = self._dialect.key_title
+    def _without_key(self, label: str, properties: Iterable[PropertyType]) -> Iterator[PropertyType]:
+        """Properties under the names that they are shown by: one called `key` by another, if it is not the key itself."""
+        named = any(naming.label == label and naming.property == KEY for naming in self._dialect.names.namings)
+        title = None if named else self._dialect.key_title
         for property_ in properties:
             if property_.name != KEY:
                 yield property_

@@ -58,7 +58,9 @@ def look(question: str, schema: Schema) -> Policy:
         found = yield list(asked)
     except AnswerNow:
         return f"{_WHAT_IT_IS} My calls were used up before I found anything."
-    once = {part[2]: part for part in zip(words, asked, found, strict=True)}  # a node with several labels is found by each
+    once = {
+        part[2]: part for part in zip(words, asked, found, strict=True)
+    }  # a node with several labels is found by each
     return "\n".join([_WHAT_IT_IS, *(line for part in once.values() for line in _told(*part))])
 
 

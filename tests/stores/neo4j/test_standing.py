@@ -59,6 +59,19 @@ async def test_names_come_from_unique_properties_and_element_ids(standing: Stand
     assert {"Ida", "Fog", "Both", key} <= set(graph.keys)
 
 
+async def test_a_key_that_is_the_name_is_no_other_property_too(standing: Standing) -> None:
+    await standing.unique("st_person", "StPerson", "key")
+    await standing.unique("st_film", "StFilm", "key")
+    await standing.write(f"CREATE (:{MARK}:StPerson {{key: 'Ida'}})-[:ST_MADE]->(:{MARK}:StFilm {{key: 'Fog'}})")
+    store = await standing.open([MARK])
+    schema = await store.schema()
+    person = schema.node("StPerson")
+    assert person is not None
+    assert [found.name for found in person.properties] == ["key"]
+    found = await call(store, "get_all_nearest_neighbors", label="StPerson", property_name="key", property_value="Ida")
+    assert decode_rows(found.content)[0]["neighbor_properties"] == {"key": "Fog"}
+
+
 async def test_names_that_two_nodes_share_carry_their_label(standing: Standing) -> None:
     await standing.unique("st_person", "StPerson", "name")
     await standing.unique("st_dog", "StDog", "name")
