@@ -22,8 +22,8 @@ _BLOCK = 4_000_000
 class SignFlips:
     """`p_value`: how often flipping the signs of whole graphs gives a total at least as far from 0, ties counted in
     full: never too small. `mid_p`: ties counted by half, so that it is right on average in spite of few possible
-    totals. `p_by_lot`: ties counted by a share drawn from the seed, so that it is below any level exactly that often, at
-    the price that another seed can decide otherwise (even where nothing differs). `clusters`: graphs compared. `draws`:
+    totals. `p_by_lot`: ties counted by a share drawn from the seed, so that it is below any level exactly so often, at
+    the price that another seed can decide otherwise, even where nothing differs. `clusters`: graphs compared. `draws`:
     random assignments tried; None if all were."""
 
     p_value: float

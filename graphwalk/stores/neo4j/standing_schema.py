@@ -157,7 +157,7 @@ class SchemaReader:
         return RelationshipType(name, tuple(sorted(pairs)), properties, count, _sampled(count))
 
     def _without_key(self, label: str, properties: Iterable[PropertyType]) -> Iterator[PropertyType]:
-        """Properties under the names that they are shown by: one called `key` by another, if it is not the key itself."""
+        """Properties under the names that they are shown by: one called `key` by another, unless it is the key."""
         named = any(naming.label == label and naming.property == KEY for naming in self._dialect.names.namings)
         title = None if named else self._dialect.key_title
         for property_ in properties:
