@@ -10,7 +10,8 @@ Undirected = Literal["refuse", "both"]
 """What becomes of an undirected edge: an error, or two relationships, there and back (one for a loop)."""
 
 UNDIRECTED = (
-    'a property graph has directions, so choose: undirected="both" (graphwalk convert FILE OUT --undirected both) reads every edge both ways'
+    'a property graph has directions, so choose: undirected="both" (graphwalk convert FILE OUT --undirected both) '
+    "reads every edge both ways"
 )
 
 

@@ -19,7 +19,9 @@ from graphwalk.types.schema import Schema
 
 _VALUES, _NEIGHBORS = "get_unique_property_values", "get_all_nearest_neighbors"
 _NODES = "get_node_by_property"
-_NAME = re.compile(r"""\"([^\"]+)\"|[“„]([^“”„]+)[”“]|['‘]([^'’‘]+)['’]|\b([A-Z]\w*(?:[ -][A-Z0-9]\w*)*)|\b(\w*\d\w*)""")
+_NAME = re.compile(
+    r"""\"([^\"]+)\"|[“„]([^“”„]+)[”“]|['‘]([^'’‘]+)['’]|\b([A-Z]\w*(?:[ -][A-Z0-9]\w*)*)|\b(\w*\d\w*)"""
+)
 _MOST_PROPERTIES = 40
 _MOST_FOUND = 3
 _MOST_TRIED = 60
