@@ -1,5 +1,6 @@
 """`graphwalk run` and `graphwalk resume`."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -20,14 +21,29 @@ if TYPE_CHECKING:
     from graphwalk.runner.run import RunSummary
 
 Concurrency = Annotated[int | None, typer.Option("--max-concurrency", min=1, help="Episodes in flight.")]
-Rpm = Annotated[float | None, typer.Option("--requests-per-minute", "--rpm", help="Per model.")]
-Tpm = Annotated[float | None, typer.Option("--tokens-per-minute", "--tpm", help="Per model.")]
-BudgetUsd = Annotated[float | None, typer.Option("--budget-usd", help="Stop the whole run at this cost.")]
+
+
+def _positive(number: float | None) -> float | None:
+    if number is not None and not 0 < number < math.inf:
+        raise typer.BadParameter(f"must be a finite number greater than 0, not {number:g}")
+    return number
+
+
+Rpm = Annotated[
+    float | None, typer.Option("--requests-per-minute", "--rpm", callback=_positive, help="Per model.")
+]
+Tpm = Annotated[float | None, typer.Option("--tokens-per-minute", "--tpm", callback=_positive, help="Per model.")]
+BudgetUsd = Annotated[
+    float | None, typer.Option("--budget-usd", callback=_positive, help="Stop the whole run at this cost.")
+]
 BudgetTokens = Annotated[
-    int | None, typer.Option("--budget-tokens", help="Stop the whole run at this number of tokens.")
+    int | None, typer.Option("--budget-tokens", min=1, help="Stop the whole run at this number of tokens.")
 ]
 FailUnder = Annotated[
-    float | None, typer.Option("--fail-under", help="Exit with 5 if the accuracy of any row is below, in percent.")
+    float | None,
+    typer.Option(
+        "--fail-under", min=0, max=100, help="Exit with 5 if the accuracy of any row is below, in percent."
+    ),
 ]
 LogLevel = Annotated[
     Literal["debug", "info", "warning", "error"],

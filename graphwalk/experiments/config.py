@@ -19,7 +19,7 @@ C = TypeVar("C", bound=SuiteConfig)
 class Extractor(Strict):
     """A model that reads what stage 1 cannot. Where it is not `required`, a run without its key does without it."""
 
-    model: str
+    model: str = Field(min_length=1)
     """`provider/model`."""
     required: bool = True
     """Without its key the run does not begin."""
@@ -68,7 +68,7 @@ class ExperimentConfig(Strict, Generic[C]):
     """US dollars per million tokens by model, where they are not known or not as published."""
     extractor: Annotated[Extractor | None, Field(json_schema_extra=_by_name)] = None
     """The model of stage 2; its name alone, or with `required`."""
-    reference: str | None = None
+    reference: str | None = Field(default=None, min_length=1)
     """The paper's table to set beside ours: "table_1_mazes", "table_2_questions", …"""
 
     @field_validator("servers")

@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from graphwalk.config.graph_source import GraphSource
+from graphwalk.config.mistakes import shown
 from graphwalk.config.yaml_files import YamlFile, parse_value, set_dotted, validate
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment, experiment_type
@@ -58,7 +59,7 @@ def load_experiment(
     """
     said, data, folder, tree = _read(source)
     if not isinstance(data, dict):
-        raise ConfigError(f"{said}: an experiment is a mapping of fields, this is a {type(data).__name__}")
+        raise ConfigError(f"{said}: an experiment is a mapping of fields, this is {shown(data)}")
     origins: dict[str, str] = {}
     for override in overrides:
         key, value = parse_override(override)
