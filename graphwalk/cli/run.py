@@ -29,9 +29,7 @@ def _positive(number: float | None) -> float | None:
     return number
 
 
-Rpm = Annotated[
-    float | None, typer.Option("--requests-per-minute", "--rpm", callback=_positive, help="Per model.")
-]
+Rpm = Annotated[float | None, typer.Option("--requests-per-minute", "--rpm", callback=_positive, help="Per model.")]
 Tpm = Annotated[float | None, typer.Option("--tokens-per-minute", "--tpm", callback=_positive, help="Per model.")]
 BudgetUsd = Annotated[
     float | None, typer.Option("--budget-usd", callback=_positive, help="Stop the whole run at this cost.")
@@ -41,9 +39,7 @@ BudgetTokens = Annotated[
 ]
 FailUnder = Annotated[
     float | None,
-    typer.Option(
-        "--fail-under", min=0, max=100, help="Exit with 5 if the accuracy of any row is below, in percent."
-    ),
+    typer.Option("--fail-under", min=0, max=100, help="Exit with 5 if the accuracy of any row is below, in percent."),
 ]
 LogLevel = Annotated[
     Literal["debug", "info", "warning", "error"],
@@ -70,6 +66,7 @@ def run(
         str | None,
         typer.Option("--base-url", metavar="URL", help="The server of the models, if it speaks as OpenAI's does."),
     ] = None,
+    model_argument: naming.ModelArguments = None,
     setting: Annotated[
         list[str] | None,
         typer.Option("--setting", help="tools, no_tools, write_cypher; for MAGMA: a strategy."),
@@ -127,6 +124,7 @@ def run(
     named, servers = naming.models_and_servers(model, base_url, environment)
     flags: dict[str, Any] = {
         "models": named,
+        "model_arguments": naming.arguments_of(named, model_argument),
         "servers": servers,
         "settings": setting,
         "suite.questions": question,

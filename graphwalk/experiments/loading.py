@@ -101,12 +101,12 @@ def own_graphs(source: str, graph: GraphSource) -> list[dict[str, Any]]:
     return [{**(kept[0] if kept else {}), **place}]
 
 
-def parse_override(override: str) -> tuple[str, Any]:
+def parse_override(override: str, flag: str = "-o") -> tuple[str, Any]:
     """Key and value of `key=value`. ConfigError where it has another form."""
     key, sign, text = override.partition("=")
     if not sign or not key.strip():
-        raise ConfigError(f"-o {override}: expected key=value, for example -o seed=7")
-    return key.strip(), parse_value(text, f"-o {override}")
+        raise ConfigError(f"{flag} {override}: expected key=value, for example {flag} seed=7")
+    return key.strip(), parse_value(text, f"{flag} {override}")
 
 
 def _type(data: Any, source: str) -> type[AnyExperiment]:

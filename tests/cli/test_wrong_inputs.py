@@ -81,7 +81,16 @@ def test_every_field_refuses_what_it_cannot_be(suite: str, call: Call) -> None:
 
 
 NAMED = {
-    "models": ["nobody/nothing", "no-slash", "openai/", "/m", "", "scripted/no-such", "human/terminal", "replay/nowhere"],
+    "models": [
+        "nobody/nothing",
+        "no-slash",
+        "openai/",
+        "/m",
+        "",
+        "scripted/no-such",
+        "human/terminal",
+        "replay/nowhere",
+    ],
     "settings": ["magic", ""],
     "suite.questions": ["why", "", "./nowhere.yaml", "/proc/self/mem.yaml"],
     "agent.tools": ["hammer", "", "./nowhere.yaml"],
@@ -116,7 +125,9 @@ def test_every_name_is_looked_up_before_anything_is_played(call: Call) -> None:
         Path("wrong.yaml").write_text(yaml.safe_dump(data, allow_unicode=True))
         ended = call("run", "wrong.yaml", "--dry-run")
         shown = value[0] if isinstance(value, list) and value else value
-        named = str(shown) if isinstance(shown, str) and str(shown) in ended.stderr and shown else key.rpartition(".")[2]
+        named = (
+            str(shown) if isinstance(shown, str) and str(shown) in ended.stderr and shown else key.rpartition(".")[2]
+        )
         troubles.append(refused(ended, named.removesuffix("s"), (key, value)))
     assert not any(troubles), "\n".join(filter(None, troubles))
 
@@ -173,7 +184,7 @@ def working(command: tuple[str, ...]) -> tuple[str, ...]:
         ("tasks",): ("--graph", "example"),
         ("mcp",): ("--graph", "example"),
         ("convert",): ("example", "out.json"),
-        ("models", "check"): ("scripted/expert",),
+        ("models", "check"): ("openai-api/lab/m",),
         ("generate", "twin"): ("--graph", "example", "--out", "twin.json", "--mapping", "map.json"),
         ("export", "magma"): ("out.jsonl", "--count", "1"),
         ("db", "load"): ("example",),
@@ -206,6 +217,9 @@ WRONG_TEXTS = {
     "--store": ("oracle", ""),
     "--extractor": ("nobody/nothing",),
     "-o": ("seed", "=1", "nosuch=1", "seed=[", "suite.graphs.7.nodes=3", "seed=!!python/name:os.system", "seed.x=1"),
+    "-M": ("path", "=1", "path=[", "no_such=1"),
+    "--without": ("magic", ""),
+    "--backend": ("My Lab", "../lab", "", "openai"),
     "--svg": ("picture.png", ""),
     "--run": ("nowhere",),
     "--task": ("none",),
