@@ -1,15 +1,12 @@
 """`graphwalk models | tools | questions | experiments`: what is available."""
 
-import shutil
-import sys
-import textwrap
 from typing import Annotated
 
 import typer
 
 from graphwalk.cli import naming
 from graphwalk.cli.check import check
-from graphwalk.console import data, printable, say
+from graphwalk.console import data, prose, say
 
 models = typer.Typer(help="Model providers, and what a model can do.", no_args_is_help=True)
 models.command("check")(check)
@@ -27,7 +24,7 @@ def list_models() -> None:
 
     _columns(list_providers())
     data("")
-    data("A key comes from the environment or .env: OPENAI_API_KEY; NAME_API_KEY for openai-api/NAME/MODEL.")
+    prose("A key comes from the environment or .env: OPENAI_API_KEY; NAME_API_KEY for openai-api/NAME/MODEL.")
 
 
 def tools(name: NameOrFile = None) -> None:
@@ -92,19 +89,9 @@ def experiments(
 
 
 def _columns(rows: dict[str, str]) -> None:
-
     width = max(map(len, rows))
     for name, text in rows.items():
-        data(_wrapped(printable(f"{name:<{width}}  {text}"), width + 2))
-
-
-def _wrapped(line: str, indent: int) -> str:
-    """The line wrapped for a terminal; programs get one line."""
-
-    if not sys.stdout.isatty():
-        return line
-    columns = max(shutil.get_terminal_size().columns, indent + 20)
-    return textwrap.fill(line, columns, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+        prose(f"{name:<{width}}  {text}", indent=width + 2)
 
 
 def _first_sentence(text: str) -> str:
