@@ -125,7 +125,10 @@ class LiveProgress:
     def finished(self, result: "Result") -> None:
         self._counts.add(result)
         self._bar.update(self._task, advance=1, detail=str(self._counts))
-        if self._counts.done == self._counts.episodes:
+
+    def end(self) -> None:
+        """The line that stays, where anything was played."""
+        if self._counts.scored or self._counts.failed:
             line = self._counts.line(time.monotonic() - self._begun)
             stderr().print(line, markup=False, soft_wrap=False)
 
@@ -163,5 +166,9 @@ def progress_for_terminal() -> Iterator["Progress"]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with TwoLines(*columns, console=stderr(), transient=True) as bar:
-        yield LiveProgress(bar)
+    with TwoLines(*columns, console=stderr(), transient=True, redirect_stdout=False) as bar:
+        live = LiveProgress(bar)
+        try:
+            yield live
+        finally:
+            live.end()
