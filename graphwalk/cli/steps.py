@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from graphwalk.console import say, stderr
 
@@ -48,8 +48,8 @@ def steps() -> Iterator[Callable[[str], None]]:
     long it took.
     """
     live = stderr().is_terminal
-    with stderr().status("") if live else _nothing() as line:
-        clock = _Clock(line.update if live else say)
+    with stderr().status("") if live else nullcontext() as line:
+        clock = _Clock(say if line is None else line.update)
         ended = threading.Event()
 
         def tick() -> None:
@@ -64,8 +64,3 @@ def steps() -> Iterator[Callable[[str], None]]:
         finally:
             ended.set()
             ticking.join()
-
-
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield None

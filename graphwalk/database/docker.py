@@ -37,7 +37,7 @@ def start_docker(
 
     StoreError with what Docker and the server said if it does not; nothing is left running then.
     """
-    tell(f"starting Neo4j {release.version} with Docker, which fetches its image the first time (some 500 MB)")
+    tell(f"starting Neo4j {release.version} with Docker, which fetches its image the first time (several hundred MB)")
     secret = folder / "auth"
     write_private(secret, f"neo4j/{password}")
     write_private(
