@@ -31,6 +31,7 @@ format: $(STAMP) ## Put the code and the generated parts of the README in order
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 	$(BIN)/cog -r README.md docs/experiments.md
+	$(BIN)/graphwalk ask "What did Aksel Brandt command?" --graph example -m scripted/look --no-log --json --svg docs/walk.svg > /dev/null
 	$(BIN)/graphwalk experiments --schema > templates/experiments/experiment.schema.json
 
 bench: $(STAMP) ## Print how fast it is, as ratios to the plain way

@@ -1,8 +1,10 @@
 """Messages for people go to stderr; stdout is for data."""
 
+import shutil
 import sys
+import textwrap
 import warnings
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, TextIO
 
 from graphwalk.environment import read_environment
@@ -42,6 +44,30 @@ def data(text: str) -> None:
     """A line of data, flushed at once: a program that reads it from a pipe may be waiting for it."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
+
+
+def prose(text: str, indent: int = 0) -> None:
+    """Text as data, for people: on a terminal its lines are broken between words, so that it is as wide as they want.
+
+    What follows such a break is indented by so many columns, or by four where that would leave it too little room.
+    """
+    text = printable(text)
+    if not sys.stdout.isatty():
+        data(text)
+        return
+    columns = shutil.get_terminal_size().columns
+    data("\n".join(_wrapped(line, columns, indent) for line in text.split("\n")))
+
+
+def _wrapped(line: str, columns: int, indent: int) -> str:
+    if len(line) <= columns:
+        return line
+    head, rest = line[:indent].rstrip(), line[indent:]
+    fill = partial(textwrap.fill, width=columns, break_long_words=False, break_on_hyphens=False)
+    if indent > columns // 2:
+        return f"{head}\n{fill(rest, initial_indent='    ', subsequent_indent='    ')}"
+    inner = indent or len(line) - len(line.lstrip())
+    return fill(line, subsequent_indent=" " * min(inner, columns // 2))
 
 
 def counted(number: int, thing: str) -> str:

@@ -1,11 +1,11 @@
 """Real Neo4j servers for the tests: NEO4J_URI if it is set, else testcontainers where Docker runs, else the jars.
 
-Servers start on first use, once for the whole run, xdist workers included, and are gone at its end. Where none can be
+Servers start on first use, once for the whole run, xdist workers included, and are gone at its end, however it ends:
+by itself, by Ctrl-C, by SIGTERM, by SIGKILL (tests/guard.py). Where none can be
 had, the tests that need one are skipped, and the summary says so.
 """
 
 import os
-import shutil
 import tempfile
 import uuid
 from collections.abc import AsyncIterator, Iterator
@@ -22,6 +22,7 @@ from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import StoreError
 from graphwalk.stores import open_database
 from graphwalk.stores.store import Database
+from tests.guard import start_guard
 
 GIVEN = "given"
 RELEASE_NAMES = (GIVEN,) if read_environment().neo4j_uri else tuple(RELEASES)
@@ -29,6 +30,7 @@ HOME = "GRAPHWALK_TEST_SERVERS"
 """The folder of the servers of one test run; xdist workers inherit it."""
 SMALL = {"server.memory.pagecache.size": "32m"}
 _PREFIX = "graphwalk-tests-"
+_GUARD: pytest.StashKey[Any] = pytest.StashKey()
 _missing: dict[str, str] = {}
 
 
@@ -37,14 +39,21 @@ def release_params() -> list[Any]:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """The first process of a test run has a folder for all that it leaves behind, and somebody who clears it up."""
     if not hasattr(config, "workerinput"):
-        _stop_strays()
-        os.environ[HOME] = tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")
+        # What tests of a failed run wrote is kept where pytest keeps it.
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        os.environ[HOME] = str(folder)
+        (folder / "tmp").mkdir()
+        os.environ["TMPDIR"] = tempfile.tempdir = str(folder / "tmp")
+        config.stash[_GUARD] = start_guard(folder, HOME)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    if not hasattr(config, "workerinput") and HOME in os.environ:
-        _stop_all(Path(os.environ.pop(HOME)))
+    if _GUARD in config.stash:
+        # Its input ends, as it would if this process were killed.
+        config.stash[_GUARD].communicate()
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -123,17 +132,3 @@ def _container_settings(release: str, containers: dict[str, Any]) -> Environment
             raise
     container = containers[release]
     return Environment({"NEO4J_URI": container.get_connection_url(), "NEO4J_PASSWORD": container.password})
-
-
-def _stop_all(folder: Path) -> None:
-    for home in folder.iterdir() if folder.exists() else ():
-        database.down(Environment({"GRAPHWALK_HOME": str(home)}), delete=True)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _stop_strays() -> None:
-    """End the servers of test runs that were killed."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
-        pid = folder.name.removeprefix(_PREFIX).split("-")[0]
-        if not Path(f"/proc/{pid}").exists() and folder.owner() == Path.home().owner():
-            _stop_all(folder)

@@ -5,9 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from rich.text import Text
-
-from graphwalk.console import data, printable, say, stderr, stdout
+from graphwalk.console import data, printable, prose, say, stderr, stdout
 from graphwalk.files import write_whole
 from graphwalk.report.formats import dollars
 from graphwalk.runlog.result import Result
@@ -64,13 +62,13 @@ class Teller(Watcher):
             trouble = answer.result.trajectory.error or "the model said nothing"
             say(f"error: no answer ({answer.exit_status}): {trouble}")
         else:
-            _print(f"\n{answer.answer}\n")
+            prose(f"\n{answer.answer}\n")
             if unseen := unseen_keys(answer.result.trajectory, answer.answer):
                 say(f"warning: no result has shown {', '.join(unseen)}: do not trust what is said of it")
         if answer.evidence.nodes:
             stdout().print(evidence_table(answer.evidence))
             loaded = "" if kind == "neo4j" else ", once the graph is loaded there"
-            _print(f"\nTo see it in Neo4j's browser{loaded}:\n{answer.cypher}")
+            prose(f"\nTo see it in Neo4j's browser{loaded}:\n{answer.cypher}")
         if self._svg is not None:
             say(f"drawn in {self._svg}")
         say(_effort(answer.result))
@@ -85,14 +83,6 @@ def _exit_code(result: Result) -> int:
     if result.exit_status is ExitStatus.STORE_ERROR:
         return _STORE
     return _NO_SCORE if result.answer is None else 0
-
-
-def _print(text: str) -> None:
-    """Broken between words on a terminal; as it is for a program that reads it."""
-    if stdout().is_terminal:
-        stdout().print(Text(printable(text)))
-    else:
-        data(printable(text))
 
 
 def _effort(result: Result) -> str:

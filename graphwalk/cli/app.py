@@ -3,9 +3,10 @@
 import sys
 import traceback
 from contextlib import suppress
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from graphwalk.asynchronous import Interrupted
 from graphwalk.cli import (
@@ -34,8 +35,26 @@ from graphwalk.files import FULL_DISK
 from graphwalk.version import __version__
 
 _DEBUG = "--debug"
+
+
+class _Commands(TyperGroup):
+    """All commands. What cannot be a flag's value is said in the words that fields of an experiment are told in."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            wrong = getattr(error.__cause__, "errors", None)
+            if wrong is not None:
+                from graphwalk.config.mistakes import in_words
+
+                error.message = in_words(wrong()[0])
+            raise
+
+
 app = typer.Typer(
     name="graphwalk",
+    cls=_Commands,
     help="Let language models walk a graph instead of reading it, and measure how well they do.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

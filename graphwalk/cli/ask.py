@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphwalk.asynchronous import Interrupted, run_async
+from graphwalk.cli.naming import ModelArguments, arguments_of
 from graphwalk.cli.own_graph import DatabaseName, GraphFile, chosen_source
 from graphwalk.console import say, stderr
 from graphwalk.environment import read_environment
@@ -29,6 +30,7 @@ def ask(
     model: Annotated[
         str | None, typer.Option("--model", "-m", help="provider/model; without a key: scripted/look.")
     ] = None,
+    model_argument: ModelArguments = None,
     dialogue: Annotated[bool, typer.Option("--dialogue", help="Go on asking after the first question.")] = False,
     json: Annotated[bool, typer.Option("--json", help="One JSON object per question on stdout, nothing else.")] = False,
     svg: Annotated[Path | None, typer.Option(help="Draw the evidence of the last answer into this file.")] = None,
@@ -51,7 +53,14 @@ def ask(
     assert model is not None
     source = chosen_source(graph, database)
     first = [] if question is None else [question]
-    experiment = asking(source, model, read_environment(), questions=first, overrides=override or ())
+    experiment = asking(
+        source,
+        model,
+        read_environment(),
+        questions=first,
+        overrides=override or (),
+        arguments=arguments_of([model], model_argument),
+    )
     teller = Teller(json=json, svg=svg)
     try:
         run_async(_talk(experiment, teller, question, goes_on=dialogue or question is None, logged=not no_log, out=out))

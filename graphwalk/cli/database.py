@@ -1,6 +1,7 @@
-"""`graphwalk db up | down | status | load | clean`: a local Neo4j, and the graphs that runs left in one."""
+"""`graphwalk db up | down | purge | status | load | clean`: a local Neo4j, and the graphs that runs left in one."""
 
 import re
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -8,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from graphwalk.asynchronous import run_async
+from graphwalk.cli.steps import steps
 from graphwalk.console import counted, data, say
 from graphwalk.environment import read_environment
+from graphwalk.errors import ConfigError, StoreError
 
 if TYPE_CHECKING:
     from graphwalk.stores.neo4j.loads import Load
@@ -36,8 +39,8 @@ def up(
     from graphwalk import database
 
     environment = read_environment()
-    say("starting Neo4j (the first time its files are fetched, which takes a minute or two) …")
-    server = database.up(environment, with_=with_, release=release, port=port, heap=heap)
+    with steps() as tell:
+        server = database.up(environment, with_=with_, release=release, port=port, heap=heap, tell=tell)
     data(f"Neo4j {server.version} answers at {server.uri} (by {server.how})")
     say(f"user neo4j; the password is in {server.folder / 'password'}")
     if environment.neo4j_uri:
@@ -58,6 +61,40 @@ def down(
         data("nothing was running that `graphwalk db up` had started")
     else:
         data(f"Neo4j {server.version} is stopped" + (", its data is removed" if delete else "; its data is kept"))
+    fetched = database.whole(database.cached())
+    if delete and fetched.bytes:
+        say(f"{fetched.megabytes} of fetched files stay in {fetched.path} for the next start: graphwalk db purge")
+
+
+@app.command("purge")
+def purge(
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+) -> None:
+    """Remove the files of Neo4j that `db up` fetched, after asking. They are fetched again when they are needed.
+
+    The data of the server is not among them: `graphwalk db down --delete` removes that.
+    """
+    from graphwalk import database
+
+    found = database.cached()
+    if not found:
+        data(f"nothing was fetched: there is no {database.whole(found).path}")
+        return
+    server = database.status(read_environment())
+    if server.server is not None and server.server.how == "jars" and server.running:
+        raise StoreError("a server runs from these files", hint="graphwalk db down")
+    for part in found:
+        data(f"{part.megabytes:>9}  {part.path}")
+    together = database.whole(found)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise ConfigError(
+                f"this removes {together.megabytes}, and nobody can be asked", hint="graphwalk db purge --yes"
+            )
+        if not typer.confirm(f"Remove {together.megabytes}?", err=True):
+            raise typer.Exit(0)
+    database.purge()
+    data(f"{together.megabytes} removed")
 
 
 @app.command("status")

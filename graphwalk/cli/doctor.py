@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from graphwalk.asynchronous import run_async
-from graphwalk.console import counted, data, printable
+from graphwalk.console import counted, prose
 from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import GraphwalkError
 
@@ -35,9 +35,9 @@ def doctor(
     broken = False
     for check in _checks(environment, model or []):
         broken |= check.state == "broken"
-        data(printable(f"{check.state:<7} {check.name:<16} {environment.redact(check.detail)}"))
+        prose(f"{check.state:<7} {check.name:<16} {environment.redact(check.detail)}", indent=25)
         if check.fix:
-            data(printable(f"{'':<24} → {check.fix}"))
+            prose(f"{'':<24} → {check.fix}", indent=27)
     raise typer.Exit(3 if broken else 0)
 
 

@@ -1,4 +1,4 @@
-"""`graphwalk init`: a small experiment of one's own, to be changed."""
+"""`graphwalk init`: a small experiment of one's own, or a package with a model backend, to be changed."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,25 +6,82 @@ from typing import Annotated
 import typer
 
 
-def init(folder: Annotated[Path, typer.Argument(help="A new or empty folder.")]) -> None:
-    """Write a small experiment of your own.
+def init(
+    folder: Annotated[
+        Path | None, typer.Argument(help="A new or empty folder. Default for a backend: graphwalk-NAME.")
+    ] = None,
+    backend: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A package that adds models named NAME/MODEL, with its test.")
+    ] = None,
+) -> None:
+    """Write a small experiment of your own, or with --backend a model backend.
 
-    An experiment, a question, a tool and a prompt, each with comments on every part. It runs at once, and is yours to
-    change.
+    The experiment: itself, a question, a tool and a prompt, each with comments on every part. The backend: a package
+    with one class, its entry point and its test. Both run at once, and are yours to change.
     """
     import shlex
-    import shutil
 
     from graphwalk.console import data
     from graphwalk.errors import ConfigError
-    from graphwalk.resources import data_path
 
+    if folder is None and backend is None:
+        raise ConfigError("no folder is named", hint="graphwalk init FOLDER, or graphwalk init --backend NAME")
+    folder = folder or Path(f"graphwalk-{backend}")
+    files = _experiment_files() if backend is None else _backend_files(backend)
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise ConfigError(f"{folder} exists and is not an empty folder", hint="name a new folder")
-        shutil.copytree(data_path("templates") / "init", folder, dirs_exist_ok=True)
+        for name, text in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise ConfigError(f"{folder} cannot be written: {error}", hint="name another folder") from error
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         data(str(path))
-    data(f"Run it:  graphwalk run {shlex.quote(str(folder / 'experiment.yaml'))}")
+    if backend is None:
+        data(f"Run it:  graphwalk run {shlex.quote(str(folder / 'experiment.yaml'))}")
+    else:
+        data(f"Test it:  cd {shlex.quote(str(folder))} && pip install -e '.[test]' && pytest")
+
+
+def _experiment_files() -> dict[str, str]:
+    from graphwalk.resources import data_path
+
+    root = data_path("templates") / "init"
+    paths = sorted(path for path in root.rglob("*") if path.is_file())
+    return {path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+
+
+def _backend_files(name: str) -> dict[str, str]:
+    """Path in the package → text. ConfigError for a name that is no name of a provider, or is taken."""
+    import re
+
+    from graphwalk.environment import server_variable
+    from graphwalk.errors import ConfigError
+    from graphwalk.jinja import make_environment
+    from graphwalk.models.registry import EPISODE_PROVIDERS, PROVIDERS
+    from graphwalk.resources import data_path
+
+    if not re.fullmatch(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", name):
+        raise ConfigError(f"--backend {name!r}: small letters, digits and - only", hint="--backend my-models")
+    if name in (*PROVIDERS.built_in, *EPISODE_PROVIDERS):
+        raise ConfigError(f"--backend {name}: GraphWalk has a provider of that name", hint="choose another")
+    package = f"graphwalk_{name.replace('-', '_')}"
+    words = {
+        "name": name,
+        "package": package,
+        "model_class": "".join(part.capitalize() for part in name.split("-")) + "Model",
+        "variable": server_variable(name),
+    }
+    targets = {
+        "pyproject.toml": "pyproject.toml",
+        "README.md": "README.md",
+        "backend.py": f"{package}/__init__.py",
+        "test_backend.py": f"tests/test_{package}.py",
+    }
+    root, jinja = data_path("templates") / "backend", make_environment({})
+    return {
+        target: jinja.from_string((root / f"{source}.j2").read_text(encoding="utf-8")).render(words).rstrip() + "\n"
+        for source, target in targets.items()
+    }

@@ -1,18 +1,15 @@
 """`graphwalk models | tools | questions | experiments`: what is available."""
 
-import shutil
-import sys
-import textwrap
 from typing import Annotated
 
 import typer
 
-from graphwalk.asynchronous import run_async
 from graphwalk.cli import naming
-from graphwalk.console import data, printable, say
-from graphwalk.environment import read_environment
+from graphwalk.cli.check import check
+from graphwalk.console import data, prose, say
 
 models = typer.Typer(help="Model providers, and what a model can do.", no_args_is_help=True)
+models.command("check")(check)
 
 Name = Annotated[str | None, typer.Argument(help="Show this one in full.")]
 NameOrFile = Annotated[
@@ -27,33 +24,7 @@ def list_models() -> None:
 
     _columns(list_providers())
     data("")
-    data("A key comes from the environment or .env: OPENAI_API_KEY; NAME_API_KEY for openai-api/NAME/MODEL.")
-
-
-@models.command("check")
-def check_model(model: Annotated[str, typer.Argument(help="provider/model")]) -> None:
-    """Try what a model can do, capability by capability.
-
-    Text, tool calls, usage, errors and more, with about ten short calls.
-    """
-    from graphwalk.models.conformance import Capability, check_model
-    from graphwalk.models.registry import no_reply_hint, open_model
-
-    async def check() -> list[Capability]:
-        opened = open_model(model, read_environment())
-        try:
-            return await check_model(opened)
-        finally:
-            await opened.close()
-
-    found = run_async(check())
-    width = max(len(capability.name) for capability in found)
-    for capability in found:
-        data(printable(f"{capability.status:<7} {capability.name:<{width}}  {capability.detail}"))
-    if len(found) == 1:
-        say(f"nothing came back, so nothing else was tried: {no_reply_hint(model)}")
-    if any(capability.status == "failed" for capability in found):
-        raise typer.Exit(4)
+    prose("A key comes from the environment or .env: OPENAI_API_KEY; NAME_API_KEY for openai-api/NAME/MODEL.")
 
 
 def tools(name: NameOrFile = None) -> None:
@@ -118,19 +89,9 @@ def experiments(
 
 
 def _columns(rows: dict[str, str]) -> None:
-
     width = max(map(len, rows))
     for name, text in rows.items():
-        data(_wrapped(printable(f"{name:<{width}}  {text}"), width + 2))
-
-
-def _wrapped(line: str, indent: int) -> str:
-    """The line wrapped for a terminal; programs get one line."""
-
-    if not sys.stdout.isatty():
-        return line
-    columns = max(shutil.get_terminal_size().columns, indent + 20)
-    return textwrap.fill(line, columns, subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False)
+        prose(f"{name:<{width}}  {text}", indent=width + 2)
 
 
 def _first_sentence(text: str) -> str:

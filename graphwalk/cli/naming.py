@@ -2,10 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Annotated, Any
+
+import typer
 
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 
+ModelArguments = Annotated[
+    list[str] | None,
+    typer.Option("-M", metavar="KEY=VALUE", help="What the class of the model is opened with besides; repeatable."),
+]
 SERVER = "local"
 """What the server of a model without a provider is called."""
 
@@ -25,6 +32,20 @@ def models_and_servers(
     models = [name if _has_provider(name) else f"openai-api/{SERVER}/{name}" for name in models]
     servers = {_server(name) for name in models if not name.startswith(("scripted/", "replay/"))}
     return models, dict.fromkeys(sorted(servers), base_url)
+
+
+def arguments_of(models: Sequence[str] | None, given: Sequence[str] | None) -> dict[str, dict[str, Any]] | None:
+    """What `-M key=value` opens the models with, by model; None where nothing is given."""
+    from graphwalk.experiments.loading import parse_override
+
+    if not given:
+        return None
+    if not models:
+        raise ConfigError(
+            "-M is for a model that is named with it", hint="-m langchain/PACKAGE.CLASS/MODEL -M key=value"
+        )
+    arguments = dict(parse_override(one, "-M") for one in given)
+    return dict.fromkeys(models, arguments)
 
 
 def _has_provider(name: str) -> bool:

@@ -8,7 +8,7 @@ import typer
 
 from graphwalk.asynchronous import run_async
 from graphwalk.cli.view import drawn_format, show
-from graphwalk.console import data, printable, say
+from graphwalk.console import prose, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 
@@ -59,10 +59,10 @@ def _tell(result: "Result") -> None:
         say(f"error: the episode failed ({result.exit_status}): {result.trajectory.error}")
         raise typer.Exit(4)
     if result.score["correct"]:
-        data(printable(f"right: {result.answer}"))
+        prose(f"right: {result.answer}")
         return
     given = "no answer was read" if result.answer is None else f"not right: {result.answer}"
-    data(printable(f"{given}; the target: {result.task['gold']}"))
+    prose(f"{given}; the target: {result.task['gold']}")
 
 
 def _experiment(what: str, given: dict[str, Any], words: Sequence[str]) -> "AnyExperiment":

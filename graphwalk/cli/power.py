@@ -41,6 +41,9 @@ def power(
 
     if run is not None and (first is not None or second is not None):
         raise ConfigError("--run measures what --first and --second assume", hint="give one or the other")
+    if run is None and (model or setting):
+        flag = "--model" if model else "--setting"
+        raise ConfigError(f"{flag} chooses among the players of a run, and none is named", hint="--run FOLDER")
     chances = {"alpha": alpha / 100, "power": power / 100}
     found: list[dict[str, Any]] = []
     for names, spread, seen in _cases(run, model or [], setting or [], first, second, difference):

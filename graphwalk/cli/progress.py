@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from graphwalk.console import counted, say, stderr
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
@@ -50,6 +51,10 @@ class Counts:
         else:
             self.scored += 1
             self.correct += bool(result.score["correct"])
+
+    def line(self, seconds: float) -> str:
+        """All of it."""
+        return f"{self.done}/{self.episodes} · {self} · {seconds:.1f} s"
 
     def __str__(self) -> str:
         parts = [f"{self.correct}/{self.scored} correct", counted(self.calls, "tool call")]
@@ -93,17 +98,18 @@ class QuietProgress:
         now, last = time.monotonic(), self._counts.done == self._counts.episodes
         if last or now - self._said >= _QUIET_SECONDS:
             self._said = now
-            say(f"{self._counts.done}/{self._counts.episodes} · {self._counts} · {now - self._begun:.1f} s")
+            say(self._counts.line(now - self._begun))
 
     def note(self, text: str) -> None:
         say(f"note: {text}")
 
 
 class LiveProgress:
-    """For a terminal."""
+    """For a terminal: a line that moves with the counts below it, and at the end a line that stays."""
 
     def __init__(self, bar: "Bar") -> None:
         self._bar, self._counts = bar, Counts()
+        self._begun = time.monotonic()
         self._task: TaskID = bar.add_task("making tasks", total=None, detail="")
 
     def planning(self, tasks: int) -> None:
@@ -119,6 +125,12 @@ class LiveProgress:
     def finished(self, result: "Result") -> None:
         self._counts.add(result)
         self._bar.update(self._task, advance=1, detail=str(self._counts))
+
+    def end(self) -> None:
+        """The line that stays, where anything was played."""
+        if self._counts.scored or self._counts.failed:
+            line = self._counts.line(time.monotonic() - self._begun)
+            stderr().print(line, markup=False, soft_wrap=False)
 
     def note(self, text: str) -> None:
         say(f"note: {text}")
@@ -138,14 +150,25 @@ def progress_for_terminal() -> Iterator["Progress"]:
         TimeRemainingColumn,
     )
     from rich.progress import Progress as Bar
+    from rich.text import Text
+
+    class TwoLines(Bar):
+        """The counts have a line of their own, which is broken where it is too long and loses nothing."""
+
+        def get_renderables(self) -> "Iterator[RenderableType]":
+            yield self.make_tasks_table(self.tasks)
+            yield from (Text(task.fields["detail"]) for task in self.tasks if task.fields["detail"])
 
     columns = (
         TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
+        BarColumn(bar_width=20),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[detail]}"),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Bar(*columns, console=stderr(), transient=True) as bar:
-        yield LiveProgress(bar)
+    with TwoLines(*columns, console=stderr(), transient=True, redirect_stdout=False) as bar:
+        live = LiveProgress(bar)
+        try:
+            yield live
+        finally:
+            live.end()

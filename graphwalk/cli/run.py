@@ -1,5 +1,7 @@
 """`graphwalk run` and `graphwalk resume`."""
 
+import math
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,18 +18,30 @@ from graphwalk.errors import ConfigError, GraphwalkError
 
 if TYPE_CHECKING:
     from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runner.progress import Progress
     from graphwalk.runner.resolve import Experiment
     from graphwalk.runner.run import RunSummary
 
 Concurrency = Annotated[int | None, typer.Option("--max-concurrency", min=1, help="Episodes in flight.")]
-Rpm = Annotated[float | None, typer.Option("--requests-per-minute", "--rpm", help="Per model.")]
-Tpm = Annotated[float | None, typer.Option("--tokens-per-minute", "--tpm", help="Per model.")]
-BudgetUsd = Annotated[float | None, typer.Option("--budget-usd", help="Stop the whole run at this cost.")]
+
+
+def _positive(number: float | None) -> float | None:
+    if number is not None and not 0 < number < math.inf:
+        raise typer.BadParameter(f"must be a finite number greater than 0, not {number:g}")
+    return number
+
+
+Rpm = Annotated[float | None, typer.Option("--requests-per-minute", "--rpm", callback=_positive, help="Per model.")]
+Tpm = Annotated[float | None, typer.Option("--tokens-per-minute", "--tpm", callback=_positive, help="Per model.")]
+BudgetUsd = Annotated[
+    float | None, typer.Option("--budget-usd", callback=_positive, help="Stop the whole run at this cost.")
+]
 BudgetTokens = Annotated[
-    int | None, typer.Option("--budget-tokens", help="Stop the whole run at this number of tokens.")
+    int | None, typer.Option("--budget-tokens", min=1, help="Stop the whole run at this number of tokens.")
 ]
 FailUnder = Annotated[
-    float | None, typer.Option("--fail-under", help="Exit with 5 if the accuracy of any row is below, in percent.")
+    float | None,
+    typer.Option("--fail-under", min=0, max=100, help="Exit with 5 if the accuracy of any row is below, in percent."),
 ]
 LogLevel = Annotated[
     Literal["debug", "info", "warning", "error"],
@@ -54,6 +68,7 @@ def run(
         str | None,
         typer.Option("--base-url", metavar="URL", help="The server of the models, if it speaks as OpenAI's does."),
     ] = None,
+    model_argument: naming.ModelArguments = None,
     setting: Annotated[
         list[str] | None,
         typer.Option("--setting", help="tools, no_tools, write_cypher; for MAGMA: a strategy."),
@@ -111,6 +126,7 @@ def run(
     named, servers = naming.models_and_servers(model, base_url, environment)
     flags: dict[str, Any] = {
         "models": named,
+        "model_arguments": naming.arguments_of(named, model_argument),
         "servers": servers,
         "settings": setting,
         "suite.questions": question,
@@ -172,9 +188,13 @@ def resume(
     }
     changes = {name: value for name, value in limits.items() if value is not None}
     run_folder = RunFolder.open(folder)
-    with progress_for_terminal() as progress:
-        work = resume_run(run_folder, read_environment(), progress, changes, log_level=log_level)
-        _finish(run_folder, work, fail_under, json)
+    environment = read_environment()
+    _finish(
+        run_folder,
+        lambda told: resume_run(run_folder, environment, told, changes, log_level=log_level),
+        fail_under,
+        json,
+    )
 
 
 def _start(experiment: "Experiment", out: Path | None, fail_under: float | None, json: bool, log_level: str) -> None:
@@ -184,19 +204,25 @@ def _start(experiment: "Experiment", out: Path | None, fail_under: float | None,
     new = NewRun.make(experiment.config.name, out)
     if not experiment.config.models and not experiment.environment.model:
         say("No model named: the scripted players run. To run your own:  --model openai/gpt-4.1-mini")
-    with progress_for_terminal() as progress:
-        work = start_run(experiment, new, progress, log_level=log_level)
-        _finish(new.folder, work, fail_under, json, new=True)
+    _finish(new.folder, lambda told: start_run(experiment, new, told, log_level=log_level), fail_under, json, new=True)
 
 
-def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool, *, new: bool = False) -> None:
-    """Do the work, print the report, and exit with the code for how it went.
+def _finish(
+    folder: "RunFolder",
+    work: "Callable[[Progress], Coroutine[Any, Any, RunSummary]]",
+    fail_under: float | None,
+    json: bool,
+    *,
+    new: bool = False,
+) -> None:
+    """Do the work, which tells how it goes; then print the report, and exit with the code for how it went.
 
     A `new` run that does not get as far as a plan leaves nothing.
     """
     goes_on = folder.resume_command
     try:
-        summary: RunSummary = run_async(work)
+        with progress_for_terminal() as progress:
+            summary = run_async(work(progress))
     except Interrupted as interrupted:
         say(f"{interrupted}: stopped. Finished episodes are on disk; go on with:  {goes_on}")
         raise

@@ -56,7 +56,7 @@ class AgentConfig(Strict):
     """What becomes of a long conversation: it stays, old results are shortened, or old turns are summed up."""
     compaction_window: PositiveInt = 8
     """Turns whose tool results stay whole; older ones are shortened or summed up."""
-    clock: str = "2026-01-01T00:00:00Z"
+    clock: str = Field(default="2026-01-01T00:00:00Z", min_length=1)
     """The time that the prompt states."""
     tools: tuple[NameOrPath, ...] | None = None
     """Tools that ship, by name, and the user's own, by path; None: those of the suite."""

@@ -1,7 +1,7 @@
 """What is wrong with a field, in words for somebody who knows neither pydantic nor Python."""
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from typing import Any
 
 from graphwalk.resources import quote
@@ -19,6 +19,7 @@ _WORDS: Mapping[str, str] = {
     "bool_type": "must be true or false",
     "bool_parsing": "must be true or false",
     "string_type": "must be text",
+    "string_unicode": "must be text",
     "path_type": "must be text",
     "tuple_type": "must be a list",
     "list_type": "must be a list",
@@ -41,7 +42,7 @@ _PATTERNS: Mapping[str, str] = {
 }
 
 
-def in_words(error: Any, known: set[str]) -> str:
+def in_words(error: Any, known: Set[str] = frozenset()) -> str:
     """One of pydantic's errors; `known` are the names of all fields, for those that do not exist."""
     if error["type"] == "extra_forbidden":
         close = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
@@ -50,7 +51,7 @@ def in_words(error: Any, known: set[str]) -> str:
         return str(error["msg"]).partition(", ")[2]
     given = error["input"]
     words = _words(error["type"], error.get("ctx", {})) or str(error["msg"])
-    return words if error["type"] == "missing" else f"{words}, not {_shown(given)}"
+    return words if error["type"] == "missing" else f"{words}, not {shown(given)}"
 
 
 def _words(kind: str, context: Mapping[str, Any]) -> str | None:
@@ -71,7 +72,7 @@ def _counted(entries: int) -> str:
     return "one entry" if entries == 1 else f"{entries} entries"
 
 
-def _shown(given: Any) -> str:
+def shown(given: Any) -> str:
     """What was given, short; lists and mappings by what they are."""
     if given is None:
         return "empty"

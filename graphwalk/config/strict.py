@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, PositiveInt, Validat
 class Strict(BaseModel):
     """A part of a configuration."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
 
 
 class Spec(Strict):

@@ -1,5 +1,6 @@
 """YAML as configuration needs it: plain data only, bounded, and no field given twice."""
 
+import re
 from typing import Any
 
 import yaml
@@ -11,7 +12,12 @@ DEEPEST = 50
 MOST_ALIASES = 100
 """Uses of `*name`: each can stand for a large part of the document, which then has to be gone through again."""
 _LONGEST_NUMBER = 1_000
+_NO_TEXT = "it has a character that text cannot have"
 _PLAIN_TAGS = "tag:yaml.org,2002:"
+_OTHER_TAGS = frozenset(f"{_PLAIN_TAGS}{name}" for name in ("binary", "omap", "pairs", "set"))
+"""They make values that no JSON holds."""
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half of a pair of characters, which can be written as an escape and not as text."""
 
 
 class YamlMistakeError(Exception):
@@ -57,6 +63,10 @@ class _Loader(yaml.SafeLoader):
 
     def construct_object(self, node: Any, deep: bool = False) -> Any:
         line = node.start_mark.line + 1
+        if node.tag in _OTHER_TAGS:
+            raise YamlMistakeError(_tag_refused(node.tag), line)
+        if isinstance(node, yaml.ScalarNode) and _HALF.search(node.value):
+            raise YamlMistakeError(_NO_TEXT, line)
         if isinstance(node, yaml.ScalarNode) and not node.tag.endswith(":str") and len(node.value) > _LONGEST_NUMBER:
             raise YamlMistakeError(f"a number of more than {_LONGEST_NUMBER:,} characters", line)
         try:
@@ -82,8 +92,12 @@ def _in_words(error: yaml.YAMLError) -> str:
     """What the parser found, without its jargon."""
     problem = str(getattr(error, "problem", None) or error)
     if "could not determine a constructor for the tag" in problem:
-        tag = problem.rpartition("tag ")[2].strip("'").removeprefix(_PLAIN_TAGS)
-        return f"the tag !{'!' if 'python' in tag else ''}{tag.lstrip('!')} is not allowed; plain values only"
+        return _tag_refused(problem.rpartition("tag ")[2].strip("'"))
     if "unacceptable character" in problem or isinstance(error, yaml.reader.ReaderError):
-        return "it has a character that text cannot have"
+        return _NO_TEXT
     return problem
+
+
+def _tag_refused(tag: str) -> str:
+    named = f"!!{tag.removeprefix(_PLAIN_TAGS)}" if tag.startswith(_PLAIN_TAGS) else f"!{tag.lstrip('!')}"
+    return f"the tag {named} is not allowed; plain values only"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -73,8 +74,7 @@ def validate(
     try:
         return model.model_validate(data, context={"folder": folder})
     except ValidationError as error:
-        known = set(_field_names(model.model_json_schema()))
-        found = error.errors()
+        known, found = _known_fields(model), error.errors()
         told = [e for e in found if e["type"] != "too_short" or not _has_wrong_entries(e["loc"], found)]
         lines = [_describe(source, tree, origins or {}, e["loc"], in_words(e, known)) for e in told]
         raise ConfigError("\n".join(dict.fromkeys(lines))) from error
@@ -115,6 +115,12 @@ def _describe(
         if len(parts) <= len(fields) and all(part in ("*", field) for part, field in zip(parts, fields, strict=False)):
             where, named = words, fields if len(parts) < len(fields) else []
     return ": ".join([where, *([".".join(named)] if named else []), message])
+
+
+@lru_cache(maxsize=64)
+def _known_fields(model: type[BaseModel]) -> frozenset[str]:
+    """The names of all fields, at whatever depth."""
+    return frozenset(_field_names(model.model_json_schema()))
 
 
 def _field_names(schema: Any) -> Iterator[str]:

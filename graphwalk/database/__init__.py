@@ -1,6 +1,19 @@
 """A Neo4j on this machine (`graphwalk db up | down | status`), and the graphs that GraphWalk keeps in any Neo4j."""
 
+from graphwalk.database.cache import cached, purge, whole
 from graphwalk.database.loads import clean, list_loads, load, loaded_last
 from graphwalk.database.server import ServerStatus, down, status, up
 
-__all__ = ["ServerStatus", "clean", "down", "list_loads", "load", "loaded_last", "status", "up"]
+__all__ = [
+    "ServerStatus",
+    "cached",
+    "clean",
+    "down",
+    "list_loads",
+    "load",
+    "loaded_last",
+    "purge",
+    "status",
+    "up",
+    "whole",
+]

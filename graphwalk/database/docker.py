@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 from graphwalk.database.releases import Release
@@ -22,11 +23,21 @@ def docker_answers() -> bool:
         return False
 
 
-def start_docker(release: Release, *, folder: Path, port: int, password: str, heap: str, wait_seconds: float) -> None:
+def start_docker(
+    release: Release,
+    *,
+    folder: Path,
+    port: int,
+    password: str,
+    heap: str,
+    wait_seconds: float,
+    tell: Callable[[str], object],
+) -> None:
     """Start the service and wait until it is healthy.
 
     StoreError with what Docker and the server said if it does not; nothing is left running then.
     """
+    tell(f"starting Neo4j {release.version} with Docker, which fetches its image the first time (several hundred MB)")
     secret = folder / "auth"
     write_private(secret, f"neo4j/{password}")
     write_private(

@@ -2,7 +2,7 @@
 
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import psutil
@@ -40,22 +40,26 @@ def start_jars(
     heap: str,
     conf: Mapping[str, str],
     wait_seconds: float,
+    tell: Callable[[str], object],
 ) -> int:
     """Start a detached server and wait until it answers; its process id. StoreError with the end of its log.
 
-    `folder` keeps data, log and configuration; `heap` as in "768m"; `conf` has lines of neo4j.conf that override ours.
+    `tell` hears of each step. `folder` keeps data, log and configuration; `heap` as in "768m"; `conf` has lines of
+    neo4j.conf that override ours.
     """
     java = [
         str(find_java(release, environment)),
         f"-Xmx{heap}",
         *_FLAGS,
         "-cp",
-        f"{fetch_jars(release)}/*",
+        f"{fetch_jars(release, tell)}/*",
     ]
     fresh = not (folder / "data" / "dbms").exists()
     _configure(folder, port, conf)
     if fresh:
+        tell("setting a password")
         _set_password(java, folder, password)
+    tell(f"starting Neo4j {release.version} from its jars")
     log = folder / "server.log"
     places = [f"--home-dir={folder}", f"--config-dir={folder / 'conf'}", "--console-mode"]
     command = ["sh", "-c", _DETACH, "sh", str(log), *java, release.entry_point, *places]

@@ -4,11 +4,10 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import platformdirs
-
+from graphwalk.database.cache import cache_folder
 from graphwalk.database.releases import Release
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
@@ -53,21 +52,25 @@ def _java_version(binary: Path) -> int | None:
     return int(found[1]) if found else None
 
 
-def fetch_jars(release: Release) -> Path:
-    """The folder with the jars of a release, fetched with Maven the first time. StoreError where that fails."""
-    return _fetched(release.version, f"org.neo4j:neo4j:{release.version}", alone=False)
+def fetch_jars(release: Release, tell: Callable[[str], object] = lambda step: None) -> Path:
+    """The folder with the jars of a release, fetched with Maven the first time, which `tell` hears of.
+
+    StoreError where that fails.
+    """
+    return _fetched(release.version, f"org.neo4j:neo4j:{release.version}", alone=False, tell=tell)
 
 
 def fetch_artifact(artifact: str) -> Path:
     """The folder with the jar of one artifact, "GROUP:NAME:VERSION", without what it depends on; as `fetch_jars`."""
-    return _fetched(artifact.replace(":", "-"), artifact, alone=True)
+    return _fetched(artifact.replace(":", "-"), artifact, alone=True, tell=lambda step: None)
 
 
-def _fetched(name: str, artifact: str, *, alone: bool) -> Path:
-    cache = platformdirs.user_cache_path("graphwalk-neo4j", appauthor=False)
+def _fetched(name: str, artifact: str, *, alone: bool, tell: Callable[[str], object]) -> Path:
+    cache = cache_folder()
     target = cache / name
     if target.exists():
         return target
+    tell(f"fetching {artifact} with Maven, this first time" + ("" if alone else " (some 150 MB)"))
     make_folder(cache, error=StoreError)
     with tempfile.TemporaryDirectory(dir=cache) as scratch:
         fetched = Path(scratch) / "jars"

@@ -4,7 +4,7 @@ import fcntl
 import secrets
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,12 +51,13 @@ def up(
     heap: str = "1g",
     conf: Mapping[str, str] | None = None,
     wait_seconds: float = 180.0,
+    tell: Callable[[str], object] = lambda step: None,
 ) -> LocalServer:
     """Start Neo4j on a loopback port (None: any free one), or find the one that runs; its data outlives `down`.
 
-    "auto" takes Docker where an engine answers, else the published jars. `heap` is the memory of Java ("768m"); `conf`
-    are extra lines of neo4j.conf (jars only). StoreError where neither way works, the port is taken, or the server does
-    not start.
+    "auto" takes Docker where an engine answers, else the published jars. `heap` is the memory of Java ("768m");
+    `conf` are extra lines of neo4j.conf (jars only). `tell` hears of each step as it begins. StoreError where
+    neither way works, the port is taken, or the server does not start.
     """
     chosen = release_named(release)
     with _locked(environment):
@@ -64,6 +65,7 @@ def up(
         if found.server and found.running:
             # One that is slow to answer may be busy with somebody's run, or starting: it is waited for, never ended.
             _same_release(found.server, chosen)
+            tell("waiting for the server that runs already")
             _await_answer(found.server, wait_seconds)
             return found.server
         how = with_ if with_ != "auto" else "docker" if docker_answers() else "jars"
@@ -78,6 +80,7 @@ def up(
             "password": password,
             "heap": heap,
             "wait_seconds": wait_seconds,
+            "tell": tell,
         }
         pid = None
         if how == "docker":
@@ -86,6 +89,7 @@ def up(
             pid = start_jars(chosen, environment, conf=conf or {}, **common)
         server = LocalServer(how, chosen.name, chosen.version, port, password, folder, pid)
         write_state(environment, server)
+        tell("waiting until it answers a query")
         _await_answer(server, wait_seconds)
         return server
 

@@ -1,5 +1,6 @@
 """The configuration of an experiment: a YAML file, overrides from the command line, defaults from here."""
 
+import re
 from typing import Annotated, Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -14,12 +15,13 @@ from graphwalk.errors import ConfigError
 from graphwalk.suites.registry import SUITES, suite_class
 
 C = TypeVar("C", bound=SuiteConfig)
+_SECRET = re.compile(r"(?:^|_)(?:key|secret|password|token|credentials?)$", re.IGNORECASE)
 
 
 class Extractor(Strict):
     """A model that reads what stage 1 cannot. Where it is not `required`, a run without its key does without it."""
 
-    model: str
+    model: str = Field(min_length=1)
     """`provider/model`."""
     required: bool = True
     """Without its key the run does not begin."""
@@ -47,6 +49,8 @@ class ExperimentConfig(Strict, Generic[C]):
     suite: C
     models: tuple[str, ...] = ()
     """`provider/model`; none: the scripted ones."""
+    model_arguments: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    """What the class of a model is opened with besides its name, by model: those of LangChain and of other packages."""
     servers: dict[str, str] = Field(default_factory=dict)
     """Base URLs by server: `openai`, or NAME of `openai-api/NAME/MODEL`; others come from NAME_BASE_URL."""
     settings: tuple[str, ...] = ("tools",)
@@ -68,7 +72,7 @@ class ExperimentConfig(Strict, Generic[C]):
     """US dollars per million tokens by model, where they are not known or not as published."""
     extractor: Annotated[Extractor | None, Field(json_schema_extra=_by_name)] = None
     """The model of stage 2; its name alone, or with `required`."""
-    reference: str | None = None
+    reference: str | None = Field(default=None, min_length=1)
     """The paper's table to set beside ours: "table_1_mazes", "table_2_questions", …"""
 
     @field_validator("servers")
@@ -81,6 +85,15 @@ class ExperimentConfig(Strict, Generic[C]):
             if parts.username or parts.password or parts.query:
                 raise ValueError(f"{name}: an address is logged, and must hold no key; set {name.upper()}_API_KEY")
         return servers
+
+    @field_validator("model_arguments")
+    @classmethod
+    def _arguments_without_secrets(cls, arguments: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        for model, given in arguments.items():
+            for name in given:
+                if _SECRET.search(name):
+                    raise ValueError(f"{model}: {name} is logged, and must hold no key; set it in the environment")
+        return arguments
 
     @field_validator("models", "settings")
     @classmethod

@@ -79,8 +79,8 @@ def _inner(field: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[Mapping[
         target = _resolved(option, known)
         if target.get("properties"):
             return target, False
-        item = _resolved(target.get("items") or {}, known)
-        if item.get("properties"):
+        item, _ = _inner(target["items"], known) if isinstance(target.get("items"), dict) else (None, False)
+        if item is not None:
             return item, True
     return None, False
 

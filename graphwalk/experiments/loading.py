@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from graphwalk.config.graph_source import GraphSource
+from graphwalk.config.mistakes import shown
 from graphwalk.config.yaml_files import YamlFile, parse_value, set_dotted, validate
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment, experiment_type
@@ -58,7 +59,7 @@ def load_experiment(
     """
     said, data, folder, tree = _read(source)
     if not isinstance(data, dict):
-        raise ConfigError(f"{said}: an experiment is a mapping of fields, this is a {type(data).__name__}")
+        raise ConfigError(f"{said}: an experiment is a mapping of fields, this is {shown(data)}")
     origins: dict[str, str] = {}
     for override in overrides:
         key, value = parse_override(override)
@@ -100,12 +101,12 @@ def own_graphs(source: str, graph: GraphSource) -> list[dict[str, Any]]:
     return [{**(kept[0] if kept else {}), **place}]
 
 
-def parse_override(override: str) -> tuple[str, Any]:
+def parse_override(override: str, flag: str = "-o") -> tuple[str, Any]:
     """Key and value of `key=value`. ConfigError where it has another form."""
     key, sign, text = override.partition("=")
     if not sign or not key.strip():
-        raise ConfigError(f"-o {override}: expected key=value, for example -o seed=7")
-    return key.strip(), parse_value(text, f"-o {override}")
+        raise ConfigError(f"{flag} {override}: expected key=value, for example {flag} seed=7")
+    return key.strip(), parse_value(text, f"{flag} {override}")
 
 
 def _type(data: Any, source: str) -> type[AnyExperiment]:

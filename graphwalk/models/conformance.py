@@ -184,6 +184,8 @@ _CHECKS: dict[str, Callable[[Model], Awaitable[Finding]]] = {
     "output_limit": _output_limit,
     "errors": _errors,
 }
+CAPABILITIES = tuple(_CHECKS)
+"""What is tried, in order."""
 
 
 @lru_cache(maxsize=1)

@@ -14,11 +14,13 @@ Another package adds a provider with one class and one entry point:
     [project.entry-points."graphwalk.models"]
     parrot = "my_package:Parrot"
 
-`name` is what follows the provider. A `close` method is called at the end where there is one; ModelError tells what
-failed and whether to try again; any other exception ends the episode as a failure of the model, not the run.
+`name` is what follows the provider; other arguments of the class are given by keyword (`model_arguments`). A `close`
+method is called at the end where there is one; ModelError tells what failed and whether to try again; any other
+exception ends the episode as a failure of the model, not the run.
 """
 
-from collections.abc import Callable, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from graphwalk.environment import Environment
@@ -39,7 +41,7 @@ PROVIDERS = Registry(
         "langchain": "graphwalk.models.backends.langchain:langchain",
     },
 )
-"""Behind each name: what makes a model from the model's name and the environment."""
+"""Behind each name: what makes a model from the model's name, the environment, and keyword arguments if it has any."""
 EPISODE_PROVIDERS = {
     "scripted": "players that ship with GraphWalk: scripted/expert, scripted/random, scripted/flawed",
     "human": "human/terminal: you, by `graphwalk play`",
@@ -65,23 +67,41 @@ def check_name(spec: str) -> None:
         raise ConfigError(f"unknown provider {provider!r} in {spec!r}", hint=f"there are: {', '.join(known)}")
 
 
-def open_model(spec: str, environment: Environment) -> Model:
-    """The bare model named `provider/model`. ConfigError as `check_name`; for a missing key; for a broken plug-in."""
+def open_model(spec: str, environment: Environment, arguments: Mapping[str, Any] | None = None) -> Model:
+    """The bare model named `provider/model`, opened with the `arguments` that its class takes besides.
+
+    ConfigError as `check_name`; for a missing key; for an argument that it does not take; for a broken plug-in.
+    """
     check_name(spec)
     provider, _, name = spec.partition("/")
     if provider in EPISODE_PROVIDERS:
         raise ConfigError(f"{spec} plays single episodes and cannot be opened as a model", hint="use it in a run")
-    make: Callable[[str, Environment], Any] = PROVIDERS.load(provider)
+    make: Callable[..., Any] = PROVIDERS.load(provider)
+    given = dict(arguments or {})
+    _check_arguments(spec, make, given)
     if provider in PROVIDERS.built_in:
-        model: Model = make(name, environment)
+        model: Model = make(name, environment, **given)
         return model
     try:
-        return ForeignModel(spec, make(name, environment), environment)
+        return ForeignModel(spec, make(name, environment, **given), environment)
     except GraphwalkError:
         raise
     except Exception as error:
         cause = environment.redact(f"{type(error).__name__}: {error}")
         raise ConfigError(f"{spec} cannot be opened: {cause}", hint=_blame(provider)) from error
+
+
+def _check_arguments(spec: str, make: Callable[..., Any], given: Mapping[str, Any]) -> None:
+    """ConfigError for arguments that the provider does not take."""
+    if not given:
+        return
+    try:
+        inspect.signature(make).bind("", None, **given)
+    except TypeError as error:
+        hint = "fields of the request are set with -o options.extra.NAME=VALUE"
+        raise ConfigError(f"{spec} cannot be opened with {', '.join(given)}: {error}", hint=hint) from error
+    except ValueError:
+        return  # a class whose signature cannot be read says itself what it does not take
 
 
 def no_reply_hint(spec: str) -> str:

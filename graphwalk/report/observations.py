@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphwalk.errors import ConfigError
 from graphwalk.report.declared import Grouping, Measure, ResultRecord, SuiteReport
 
 _UNKNOWN = float("nan")
@@ -18,6 +19,16 @@ class Player(NamedTuple):
 
     model: str
     setting: str
+
+
+def chosen(players: Sequence[Player], models: Sequence[str], settings: Sequence[str]) -> list[Player]:
+    """Those of these models and settings; none named: all. ConfigError for a name that nobody has."""
+    known = {"model": {player.model for player in players}, "setting": {player.setting for player in players}}
+    for what, names in (("model", models), ("setting", settings)):
+        if strangers := [name for name in names if name not in known[what]]:
+            played = ", ".join(sorted(f"{player.model} {player.setting}" for player in players)) or "nothing yet"
+            raise ConfigError(f"no {what} {strangers[0]!r} played here", hint=f"played: {played}")
+    return [p for p in players if (not models or p.model in models) and (not settings or p.setting in settings)]
 
 
 class Case(NamedTuple):

@@ -48,8 +48,11 @@ def asking(
     overrides: Sequence[str] = (),
     agent: Mapping[str, Any] | None = None,
     given: Mapping[str, Model] | None = None,
+    arguments: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Experiment:
     """What `graphwalk ask` runs; `source`: None where the graph is open already, and nothing is logged.
+
+    `arguments` are those of models, by name (`model_arguments` of an experiment).
 
     ConfigError for a model that there is not, a missing key, a wrong override.
     """
@@ -63,6 +66,7 @@ def asking(
             "questions": list(questions),
         },
         "models": [model],
+        "model_arguments": arguments or {},
         "agent": {
             **FOREIGN,
             "clock": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from graphwalk.errors import ConfigError
-from graphwalk.report.observations import Observations, Player, observe
+from graphwalk.report.observations import Observations, Player, chosen, observe
 from graphwalk.report.versus import Versus, in_run, merged, versus
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.same_tasks import RunFacts, TaskRecorder, what_differs
@@ -32,12 +32,11 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
         facts.append(RunFacts(folder, manifest, recorder.tasks))
     notes = [line for other in facts[1:] for line in what_differs(facts[0], other)]
 
-    def chosen(player: Player) -> bool:
-        return (not models or player.model in models) and (not settings or player.setting in settings)
-
-    everybody = merged(runs, chosen)
+    everyone = sorted({player for observed in runs.values() for player in observed.players})
+    asked = set(chosen(everyone, models, settings))
+    everybody = merged(runs, asked.__contains__)
     if len(everybody.players) < 2:
-        known = sorted({f"{p.model} {p.setting}" for observed in runs.values() for p in observed.players})
+        known = [f"{player.model} {player.setting}" for player in everyone]
         raise ConfigError("there are no two players to compare", hint=f"played: {', '.join(known) or 'nothing yet'}")
     show = _Commands(dict(zip(names, facts, strict=True)))
     return versus(everybody, show, seed=manifests[0]["config"].get("seed", 0), notes=notes)

@@ -78,7 +78,7 @@ class Players:
         experiment = self.experiment
         config, known = experiment.config, experiment.prices.get(spec)
         return Caller(
-            experiment.given.get(spec) or open_model(spec, experiment.environment),
+            experiment.given.get(spec) or open_model(spec, experiment.environment, config.model_arguments.get(spec)),
             config.limits,
             config.agent,
             price=None if known is None else known.price,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.wire import from_dict
@@ -14,7 +14,10 @@ ReplayKey = tuple[str, str, int]
 
 def recorded_episodes(spec: str) -> Mapping[ReplayKey, Trajectory]:
     """All trajectories of the one model that `replay/RUN` or `replay/RUN:MODEL` names."""
-    folder, model = _recorded_run(spec.partition("/")[2])
+    try:
+        folder, model = _recorded_run(spec.partition("/")[2])
+    except RunLogError as error:
+        raise ConfigError(f"{spec}: {error}", hint=error.hint) from error
     models = folder.read_manifest()["config"]["models"]
     if model is None and len(models) == 1:
         (model,) = models

@@ -141,7 +141,7 @@ def _extractor(config: AnyExperiment, environment: Environment, keys: bool) -> s
     check_name(named.model)
     if keys and not named.required and not per_episode(named.model):
         try:
-            open_model(named.model, environment)
+            open_model(named.model, environment, config.model_arguments.get(named.model))
         except ConfigError:
             return None
     return named.model
@@ -163,7 +163,7 @@ def _check_models(experiment: Experiment, keys: bool, person: bool) -> None:
         if provider == "replay":
             recorded_episodes(spec)
         elif not per_episode(spec) and spec not in experiment.given and keys:
-            open_model(spec, experiment.environment)
+            open_model(spec, experiment.environment, config.model_arguments.get(spec))
         if config.limits.budget_usd is not None and not per_episode(spec) and spec not in experiment.prices:
             raise ConfigError(
                 f"--budget-usd needs the price of {spec}, which is not known",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from graphwalk.errors import ConfigError
 from graphwalk.report.comparisons import player_outcomes
-from graphwalk.report.observations import Player, observe
+from graphwalk.report.observations import Player, chosen, observe
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.plan import Plan
 from graphwalk.scoring.statistics import Design, Spread, assumed_spread, measured_spread, smallest_difference
@@ -64,11 +64,7 @@ def measured_pairs(path: Path, models: Sequence[str], settings: Sequence[str]) -
     folder = RunFolder.open(path)
     manifest = folder.read_manifest()
     observed = observe(folder.records(), suite_named(manifest["config"]["suite"]["name"]).report())
-    players = [
-        player
-        for player in observed.players
-        if (not models or player.model in models) and (not settings or player.setting in settings)
-    ]
+    players = chosen(observed.players, models, settings)
     outcomes = {player: player_outcomes(observed, observed.rows_of(player)) for player in players}
     found = []
     for place, first in enumerate(players):

@@ -3,13 +3,14 @@
 import json
 import re
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
+from graphwalk.models.backends.event_stream import is_event_stream, read_events
 from graphwalk.models.backends.failure import redacted, status_error
 
 if TYPE_CHECKING:
@@ -49,7 +50,10 @@ class Endpoint:
         return urlsplit(self.base_url).netloc.rpartition("@")[2]
 
     async def post(self, path: str, body: dict[str, Any]) -> tuple[Any, float]:
-        """The decoded reply, and the seconds it took. ModelError for everything that is not JSON of status 200."""
+        """The decoded reply, and the seconds it took; of a stream the list of its events.
+
+        ModelError for everything that is not JSON, or events of JSON, of status 200.
+        """
         import httpx2
         import openai
 
@@ -67,7 +71,8 @@ class Endpoint:
             raise self._unreachable(error) from None
         finally:
             self._idle.append(client)
-        return self._decode(response.content), time.perf_counter() - started
+        streamed = is_event_stream(response.headers.get("content-type", ""), response.content)
+        return self._decode(response.content, read_events if streamed else json.loads), time.perf_counter() - started
 
     async def close(self) -> None:
         for client in self._idle:
@@ -94,9 +99,9 @@ class Endpoint:
     async def _bound(self, response: "httpx2.Response") -> None:
         response.stream = _bounded_stream()(response.stream, self._longest_body)
 
-    def _decode(self, content: bytes) -> Any:
+    def _decode(self, content: bytes, read: Callable[[bytes], Any]) -> Any:
         try:
-            return json.loads(content)
+            return read(content)
         except (ValueError, RecursionError) as error:
             start = content[:80].decode("utf-8", "replace")
             message = f"{self.source} sent a broken reply ({type(error).__name__}) that begins with {start!r}"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from langchain_core.messages import AIMessage, BaseMessage
 
 
-def langchain(name: str, environment: Environment) -> "LangchainModel":
+def langchain(name: str, environment: Environment, **arguments: Any) -> "LangchainModel":
     """langchain/PACKAGE.CLASS/MODEL: a chat model of LangChain's (pip install 'graphwalk-agents[langchain]')"""
     path, _, model = name.partition("/")
     module, _, class_name = path.rpartition(".")
@@ -28,7 +28,7 @@ def langchain(name: str, environment: Environment) -> "LangchainModel":
     if not (module and model):
         raise ConfigError(f"{spec!r} names no class", hint="langchain/langchain_anthropic.ChatAnthropic/MODEL")
     try:
-        chat_model = getattr(import_module(module), class_name)(model=model)
+        chat_model = getattr(import_module(module), class_name)(**{"model": model, **arguments})
     except Exception as error:
         cause = environment.redact(f"{type(error).__name__}: {error}")
         missing = isinstance(error, ModuleNotFoundError)

@@ -1,10 +1,12 @@
 """The Chat Completions API: OpenAI itself, and every server that is compatible with it."""
 
+import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from graphwalk.errors import ModelError
 from graphwalk.models.backends.endpoint import Endpoint
+from graphwalk.models.backends.event_stream import joined_chat
 from graphwalk.models.backends.failure import reported_error
 from graphwalk.models.backends.reply_fields import (
     mapping,
@@ -17,6 +19,36 @@ from graphwalk.models.backends.reply_fields import (
 )
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 
+_ABOUT_STREAMS = re.compile(r"\bnon-?stream|\bstream(?:ing|ed|s)?\b", re.IGNORECASE)
+
+
+class _Form(NamedTuple):
+    """How a server wants its requests: the name of the output limit, and whether its replies are streamed.
+
+    Some servers send nothing but streams: they are asked for one, with the usage at its end if they know how.
+    """
+
+    limit: str
+    stream: Literal["no", "with_usage", "bare"] = "no"
+
+    def after(self, error: ModelError) -> "_Form | None":
+        """The form that a server which refused this one asks for; None: the request was refused for other reasons."""
+        said = str(error)
+        if error.retryable:
+            return None
+        if self.limit == "max_tokens" and "max_completion_tokens" in said:
+            return self._replace(limit="max_completion_tokens")
+        if self.stream == "with_usage" and "stream_options" in said:
+            return self._replace(stream="bare")
+        if self.stream == "no" and _ABOUT_STREAMS.search(said):
+            return self._replace(stream="with_usage")
+        return None
+
+    def as_fields(self) -> dict[str, Any]:
+        if self.stream == "no":
+            return {}
+        return {"stream": True, **({"stream_options": {"include_usage": True}} if self.stream == "with_usage" else {})}
+
 
 class OpenAIChatModel:
     """A model behind Chat Completions; `model` is the server's name for it."""
@@ -25,41 +57,51 @@ class OpenAIChatModel:
         self.name = name
         self._endpoint = endpoint
         self._model = model
-        self._limit = "max_completion_tokens" if endpoint.source == "api.openai.com" else "max_tokens"
+        self._form = _Form("max_completion_tokens" if endpoint.source == "api.openai.com" else "max_tokens")
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        try:
-            return await self._complete(messages, tools, options)
-        except ModelError as error:
-            renamed = self._limit == "max_tokens" and "max_completion_tokens" in str(error) and not error.retryable
-            if not renamed:
-                raise
-        self._limit = "max_completion_tokens"
-        return await self._complete(messages, tools, options)
+        form = self._form
+        while True:
+            try:
+                reply = await self._complete(messages, tools, options, form)
+            except ModelError as error:
+                wanted = form.after(error)
+                if wanted is None:
+                    raise
+                form = wanted
+            else:
+                self._form = form
+                return reply
 
     async def close(self) -> None:
         await self._endpoint.close()
 
-    async def _complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        body = {"model": self._model, "messages": [_wire(message) for message in messages]}
-        body |= self._settings(tools, options)
+    async def _complete(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, form: _Form
+    ) -> Reply:
+        body = {"model": self._model, "messages": [_wire(message) for message in messages], **form.as_fields()}
+        body |= _settings(tools, options, form.limit)
         reply, seconds = await self._endpoint.post("/chat/completions", body)
+        if isinstance(reply, list):
+            reply = joined_chat(reply, self._endpoint.source)
         return read_reply(reply, seconds, len(messages), self._endpoint.source)
 
-    def _settings(self, tools: Sequence[ToolSpec], options: CallOptions) -> dict[str, Any]:
-        settings: dict[str, Any] = {
-            "temperature": options.temperature,
-            "top_p": options.top_p,
-            self._limit: options.max_output_tokens,
-            "reasoning_effort": options.reasoning_effort,
-            "seed": options.seed,
-        }
-        if tools:
-            settings["tools"] = [tool.as_openai() for tool in tools]
-            # OpenAI's default is yes, and its reasoning models refuse the option; other servers need it.
-            if options.parallel_tool_calls is False or self._limit == "max_tokens":
-                settings["parallel_tool_calls"] = options.parallel_tool_calls
-        return {name: value for name, value in settings.items() if value is not None} | dict(options.extra)
+
+def _settings(tools: Sequence[ToolSpec], options: CallOptions, limit: str) -> dict[str, Any]:
+    """`limit` is the server's name for the most tokens of a reply."""
+    settings: dict[str, Any] = {
+        "temperature": options.temperature,
+        "top_p": options.top_p,
+        limit: options.max_output_tokens,
+        "reasoning_effort": options.reasoning_effort,
+        "seed": options.seed,
+    }
+    if tools:
+        settings["tools"] = [tool.as_openai() for tool in tools]
+        # OpenAI's default is yes, and its reasoning models refuse the option; other servers need it.
+        if options.parallel_tool_calls is False or limit == "max_tokens":
+            settings["parallel_tool_calls"] = options.parallel_tool_calls
+    return {name: value for name, value in settings.items() if value is not None} | dict(options.extra)
 
 
 def read_reply(body: Any, seconds: float, sent: int, source: str) -> Reply:

@@ -11,6 +11,7 @@ from typing import Any
 
 from graphwalk.errors import ModelError
 from graphwalk.models.backends.endpoint import Endpoint
+from graphwalk.models.backends.event_stream import joined_response
 from graphwalk.models.backends.failure import reported_error
 from graphwalk.models.backends.reply_fields import (
     mapping,
@@ -41,6 +42,8 @@ class OpenAIResponsesModel:
         body["input"] = [item for message in messages for item in self._items(message)]
         body |= _settings(tools, options)
         wire, seconds = await self._endpoint.post("/responses", body)
+        if isinstance(wire, list):
+            wire = joined_response(wire, self._endpoint.source)
         reply = read_response(wire, seconds, len(messages), self._endpoint.source)
         self._remember(reply.message.tool_calls, sequence(wire["output"]))
         return reply

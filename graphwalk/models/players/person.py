@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from graphwalk.console import data, printable
+from graphwalk.console import data, prose
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 _HELP = """\
@@ -33,10 +33,10 @@ class Person:
         """Ask for a line until it is a move. Where there are no tools every line is an answer."""
         for message in messages[self._shown :]:
             if message.role != "assistant":
-                data(printable(f"{message.content or ''}\n"))
+                prose(f"{message.content or ''}\n")
         self._shown = len(messages)
         while True:
-            data("TOOL name=value …, answer …, tools, help or quit?" if tools else "Your answer?")
+            prose("TOOL name=value …, answer …, tools, help or quit?" if tools else "Your answer?")
             line = await self._read()
             if line is None or line.strip() == "quit":
                 return self._say("")
@@ -55,7 +55,7 @@ class Person:
         if tool is not None:
             return self._call(tool, rest)
         if first == "tools":
-            data("\n".join(printable(f"{tool.name}\n{tool.description}\n") for tool in tools))
+            prose("\n".join(f"{tool.name}\n{tool.description}\n" for tool in tools))
         else:
             example = f"{tools[0].name} " + " ".join(f"{name}=…" for name in tools[0].parameters["properties"])
             data(_HELP.format(example=example))

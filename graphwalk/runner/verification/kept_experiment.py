@@ -27,7 +27,7 @@ def kept_experiment(folder: RunFolder, environment: Environment, store: str | No
     changed = {
         "suite": _kept_paths(data.get("suite"), texts),
         "agent": {**_kept_paths(data.get("agent", {}), texts), "prompts": _prompts(data.get("agent", {}), texts)},
-        "store": store or data.get("store", "embedded"),
+        "store": data.get("store", "embedded") if store is None else store,
     }
     config = experiment_from({**data, **changed}, str(folder.manifest_path))
     suite = suite_named(config.suite.name)

@@ -1,8 +1,8 @@
 """What is asked, and of which graphs."""
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import Strict, SuiteConfig
@@ -24,13 +24,15 @@ class Asked(Strict):
     """In words."""
     earlier: tuple[Exchange, ...] = ()
 
-    @model_validator(mode="before")
-    @classmethod
-    def _alone(cls, data: Any) -> Any:
-        return {"question": data} if isinstance(data, str) else data
+
+def _alone(data: Any) -> Any:
+    return {"question": data} if isinstance(data, str) else data
+
+
+AskedOrText = Annotated[Asked, BeforeValidator(_alone, json_schema_input_type=Asked | str)]
 
 
 class AskConfig(SuiteConfig):
     name: Literal["ask"] = "ask"
     graphs: tuple[GraphSource, ...] = ()
-    questions: tuple[Asked, ...] = ()
+    questions: tuple[AskedOrText, ...] = ()

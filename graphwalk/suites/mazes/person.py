@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Sequence
 
-from graphwalk.console import data, printable, stdout
+from graphwalk.console import data, prose, stdout
 from graphwalk.suites.mazes.generator.layouts import neighbours
 from graphwalk.suites.mazes.pictures.drawing import draw
 from graphwalk.suites.mazes.task import MazeTask
@@ -38,7 +38,7 @@ class MazePlayer:
         """Ask for a line until it is a move. Without tools, at the turn limit, only an answer is one."""
         self._show(messages)
         while True:
-            data("cell, path, answer, map or quit?" if tools else "The calls are used up: answer … or quit?")
+            prose("cell, path, answer, map or quit?" if tools else "The calls are used up: answer … or quit?")
             line = await self._read()
             if line is None or line.strip() == "quit":
                 return self._say({"path": []})
@@ -66,7 +66,7 @@ class MazePlayer:
         """What is new in the conversation since the last move, and the map of what is known."""
         for message in messages[self._shown :]:
             if message.role != "assistant":
-                data(printable(f"{message.content or ''}\n"))
+                prose(f"{message.content or ''}\n")
             call = self._made.get(message.tool_call_id or "")
             if call is not None and call.name == CONNECTED_PATH and (message.content or "").startswith("["):
                 self._path = json.loads(message.content or "[]")

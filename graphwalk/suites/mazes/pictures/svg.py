@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from math import ceil
 
 from graphwalk.suites.mazes.generator.maze import Maze
 
@@ -12,8 +13,22 @@ _STYLE = (
     ".goal{fill:#ce93d8}.hit{fill:#e57373}.grid{fill:none;stroke:#90a4ae;stroke-width:1}"
     ".path{fill:none;stroke:#2e7d32;stroke-width:4;stroke-linecap:round;stroke-linejoin:round;opacity:.8}"
     ".leap{stroke:#c62828;stroke-dasharray:4 6}"
+    ".paper{fill:#fff}rect.sign{stroke:#90a4ae;stroke-width:1}.about{font:12px sans-serif;text-anchor:start}"
     "text{font:9px sans-serif;text-anchor:middle;fill:#263238}.name{font:bold 13px sans-serif}"
 )
+_LEGEND = (
+    ("start", "start S"),
+    ("goal", "goal G"),
+    ("wall", "wall"),
+    ("open", "open"),
+    ("visited", "visited, in order"),
+    ("hit", "wall run into"),
+    ("path", "path answered"),
+    ("path leap", "step that is none"),
+)
+"""Classes of what is drawn, and what they mean; a drawing explains those that are in it."""
+_ENTRY, _LINE = 132, 20
+"""Room for an entry of the legend."""
 
 
 def maze_svg(
@@ -26,11 +41,28 @@ def maze_svg(
     side = maze.size * _CELL + 2
     inside = [cell for cell in path if 0 <= cell < maze.size**2]
     body = "\n".join([*_cells(maze, set(visited), set(hit)), *_path(maze, inside), *_labels(maze, visited)])
+    shown = [(kind, text) for kind, text in _LEGEND if f'class="{kind}"' in body]
+    columns = max(1, side // _ENTRY)
+    width, height = max(side, _ENTRY), side + 8 + _LINE * ceil(len(shown) / columns)
+    legend = "\n".join(_legend(shown, columns, side + 6))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 -1 {side} {side}" width="{side}" height="{side}">\n'
-        f"<title>{_escaped(title)}</title>\n<style>{_STYLE}</style>\n{body}\n"
-        f'<rect class="grid" x="0" y="0" width="{side - 2}" height="{side - 2}"/>\n</svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 -1 {width} {height}" width="{width}" height="{height}">\n'
+        f"<title>{_escaped(title)}</title>\n<style>{_STYLE}</style>\n"
+        f'<rect class="paper" x="-1" y="-1" width="{width}" height="{height}"/>\n{body}\n'
+        f'<rect class="grid" x="0" y="0" width="{side - 2}" height="{side - 2}"/>\n{legend}\n</svg>\n'
     )
+
+
+def _legend(shown: Sequence[tuple[str, str]], columns: int, top: int) -> Iterator[str]:
+    """A sign and its meaning, row by row below the maze."""
+    for place, (kind, text) in enumerate(shown):
+        row, column = divmod(place, columns)
+        x, y = column * _ENTRY + 2, top + row * _LINE
+        if kind.startswith("path"):
+            yield f'<path class="{kind} sign" d="M{x} {y + 7}L{x + 14} {y + 7}"/>'
+        else:
+            yield f'<rect class="{kind} sign" x="{x}" y="{y}" width="14" height="14"/>'
+        yield f'<text class="about" x="{x + 20}" y="{y + 11}">{text}</text>'
 
 
 def _cells(maze: Maze, visited: set[int], hit: set[int]) -> Iterator[str]:

@@ -1,0 +1,56 @@
+"""What appears on a terminal of 60, 80 and 200 columns: whole words, all figures, and data only where it belongs."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.terminals import on_terminal
+from tests.cli.test_commands import graphwalk
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+WIDTHS = (60, 80, 200)
+
+
+def words_of(text: str) -> list[str]:
+    return text.split()
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+@pytest.mark.parametrize("command", ["tools", "models list", "questions", "experiments", "doctor"])
+def test_lists_break_between_words(command: str, columns: int, tmp_path: Path) -> None:
+    home = {"GRAPHWALK_HOME": str(tmp_path)}
+    code, shown = on_terminal(columns, *command.split(), folder=tmp_path, **home)
+    assert code == 0
+    assert max(map(len, shown.splitlines())) <= columns
+    assert words_of(shown) == words_of(graphwalk(*command.split(), folder=tmp_path, **home).stdout)
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+def test_a_game_breaks_between_words(columns: int, tmp_path: Path) -> None:
+    words = ("play", "maze", "--seed", 3)
+    code, shown = on_terminal(columns, *words, folder=tmp_path, typed="quit\n")
+    assert code == 0
+    assert max(map(len, shown.splitlines())) <= columns
+    plain = graphwalk(*words, folder=tmp_path, typed="quit\n").stdout
+    told = words_of(plain.partition("cell, path, answer")[0])
+    # The terminal shows what is typed as well.
+    assert told == [word for word in words_of(shown) if word != "quit"][: len(told)]
+
+
+@pytest.mark.parametrize("columns", WIDTHS)
+def test_the_last_line_of_a_run_has_all_figures(columns: int, tmp_path: Path) -> None:
+    words = ("run", "quickstart", "--limit", 1, "-m", "scripted/expert")
+    code, shown = on_terminal(columns, *words, folder=tmp_path)
+    assert code == 0
+    assert "1/1 · 1/1 correct · 2 tool calls · " in " ".join(words_of(shown))
+    assert "tells nothing about how graphs differ" in " ".join(words_of(shown))
+    assert max(map(len, shown.splitlines())) <= max(columns, 90)
+
+
+def test_data_go_where_stdout_goes(tmp_path: Path) -> None:
+    words = ("run", "quickstart", "--limit", 1, "-m", "scripted/expert", "--json")
+    code, shown = on_terminal(80, *words, folder=tmp_path, stdout=tmp_path / "report.json")
+    assert code == 0
+    assert json.loads((tmp_path / "report.json").read_text())["rows"][0]["correct"] == 1
+    assert '"rows"' not in shown

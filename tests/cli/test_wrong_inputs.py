@@ -1,0 +1,266 @@
+"""No wrong input makes a traceback: every field of an experiment and every flag of every command, each refused in words.
+
+The inputs are made from the classes and commands (`wrong_inputs`), and the command line runs in this process.
+"""
+
+import asyncio
+import io
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import yaml
+
+from graphwalk.cli.app import main
+from tests.cli.wrong_inputs import commands, plain, wrong_fields, wrong_values
+from tests.extending.packages import REPOSITORY
+
+SUITES = ("questions", "mazes", "magma", "ask")
+RUNS = REPOSITORY / "tests" / "data" / "runs"
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    stdout: str
+    stderr: str
+
+
+Call = Callable[..., Ended]
+
+
+@pytest.fixture
+def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Iterator[Call]:
+    """A function: words → how `graphwalk WORDS` ended, in an empty folder without keys and databases."""
+    for name in [name for name in os.environ if name.endswith("_API_KEY") or name.startswith(("NEO4J_", "OPENAI_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GRAPHWALK_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.chdir(tmp_path)
+
+    def graphwalk(*words: object) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["graphwalk", *map(str, words)])
+        monkeypatch.setattr(sys, "stdin", io.StringIO())
+        try:
+            main()
+            code = 0
+        except SystemExit as ended:
+            code = int(ended.code or 0)
+        return Ended(code, *capfd.readouterr())
+
+    yield graphwalk
+    asyncio.set_event_loop(None)
+
+
+def refused(ended: Ended, named: str, said: object) -> str:
+    """What is wrong with how a wrong input was met; "" where nothing is."""
+    text = ended.stdout + ended.stderr
+    trouble = [
+        *([f"exit code {ended.code}"] if ended.code not in (2, 3) else []),
+        *(["a traceback or jargon"] if not plain(text) else []),
+        *([f"{named} is not named"] if named not in text and named.lstrip("-").replace("-", "_") not in text else []),
+        *(["nothing is said"] if not re.search("error|broken", text, re.IGNORECASE) else []),
+    ]
+    return f"{said}: {', '.join(trouble)}\n{text[-600:]}" if trouble else ""
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_every_field_refuses_what_it_cannot_be(suite: str, call: Call) -> None:
+    wrong = [one for one in wrong_fields(suite) if suite == SUITES[0] or one.path[0] == "suite"]
+    assert len(wrong) > (400 if suite == SUITES[0] else 5)
+    troubles = []
+    for one in wrong:
+        Path("wrong.yaml").write_text(yaml.safe_dump(one.experiment(), allow_unicode=True))
+        troubles.append(refused(call("experiments", "wrong.yaml", "--resolved"), one.field, one.id))
+    assert not any(troubles), "\n".join(filter(None, troubles))
+
+
+NAMED = {
+    "models": [
+        "nobody/nothing",
+        "no-slash",
+        "openai/",
+        "/m",
+        "",
+        "scripted/no-such",
+        "human/terminal",
+        "replay/nowhere",
+    ],
+    "settings": ["magic", ""],
+    "suite.questions": ["why", "", "./nowhere.yaml", "/proc/self/mem.yaml"],
+    "agent.tools": ["hammer", "", "./nowhere.yaml"],
+}
+"""Lists of names that can only be looked up."""
+SINGLE = {
+    "store": ["oracle", "", "../store"],
+    "reference": ["nothing", ""],
+    "extractor": ["nobody/nothing", "", "no-slash"],
+    "agent.prompts": ["./nowhere", "quickstart"],
+    "agent.clock": ["", 7],
+    "servers": [{"openai": "nowhere"}, {"openai": ""}, {"openai": "https://user:secret@host/v1"}],
+    "prices": [{"openai/m": {"input": -1, "output": 1}}, {"openai/m": {}}, {"openai/m": 7}],
+    "suite.graphs": [[{"preset": "paper-7"}], [{"file": "nowhere.json"}], [{"file": ""}], [{"nodes": 10**12}], []],
+    "suite.name": ["no-such", None, 7, []],
+    "name": ["../etc", "a b", "", None, "ü"],
+    "seed": ["1e400", [], "x"],
+}
+
+
+def test_every_name_is_looked_up_before_anything_is_played(call: Call) -> None:
+    cases = [(key, [value]) for key, values in NAMED.items() for value in values]
+    cases += [(key, value) for key, values in SINGLE.items() for value in values]
+    troubles = []
+    for key, value in cases:
+        data = {"name": "wrong", "suite": {"name": "questions", "graphs": [{"nodes": 20, "labels": 2}]}, "limit": 1}
+        first, _, rest = key.partition(".")
+        if rest:
+            data.setdefault(first, {})[rest] = value  # type: ignore[attr-defined]
+        else:
+            data[first] = value
+        Path("wrong.yaml").write_text(yaml.safe_dump(data, allow_unicode=True))
+        ended = call("run", "wrong.yaml", "--dry-run")
+        shown = value[0] if isinstance(value, list) and value else value
+        named = (
+            str(shown) if isinstance(shown, str) and str(shown) in ended.stderr and shown else key.rpartition(".")[2]
+        )
+        troubles.append(refused(ended, named.removesuffix("s"), (key, value)))
+    assert not any(troubles), "\n".join(filter(None, troubles))
+
+
+TEXTS = {
+    "twice": "name: a\nname: b\nsuite: {name: questions}\n",
+    "twice deep": "name: a\nsuite: {name: questions, graphs: [{nodes: 5, nodes: 6}]}\n",
+    "a tag": "name: a\nsuite: !!python/object:os.system {name: questions}\n",
+    "a tag on a value": "name: !!python/name:os.system\nsuite: {name: questions}\n",
+    "a set": "name: a\nsuite: {name: questions}\nmodels: !!set {scripted/expert, scripted/random}\n",
+    "binary": "name: a\nsuite: {name: questions}\ndescription: !!binary /////w==\n",
+    "a timestamp": "name: 2026-01-01\nsuite: {name: questions}\n",
+    "tabs": "name: a\nsuite:\n\tname: questions\n",
+    "unclosed": "name: a\nsuite: {name: questions\n",
+    "a list": "- name: a\n",
+    "a word": "quickstart\n",
+    "nothing": "",
+    "two documents": "name: a\n---\nname: b\n",
+    "aliases": "a: &a [x]\nname: [" + "*a, " * 200 + "]\nsuite: {name: questions}\n",
+    "an unknown alias": "name: *who\nsuite: {name: questions}\n",
+    "an alias of itself": "name: &a [*a]\nsuite: {name: questions}\n",
+    "merged": "name: a\nsuite: {name: questions}\n<<: 7\n",
+    "deep": "name: " + "[" * 500 + "]" * 500,
+    "a long number": "name: a\nseed: " + "9" * 5000 + "\nsuite: {name: questions}\n",
+    "a number as a field": "name: a\n7: 8\nsuite: {name: questions}\n",
+    "an empty field": "name: a\n? \n: 8\nsuite: {name: questions}\n",
+    "a list as a field": "name: a\n? [b]\n: 8\nsuite: {name: questions}\n",
+    "a control character": "name: a\x07\nsuite: {name: questions}\n",
+    "an escaped half": 'name: a\ndescription: "\\ud800"\nsuite: {name: questions}\n',
+    "an escaped zero": 'name: "a\\0"\nsuite: {name: questions}\n',
+}
+
+
+def test_no_text_is_too_odd_for_a_file_of_an_experiment(call: Call) -> None:
+    troubles = []
+    for what, text in TEXTS.items():
+        Path("wrong.yaml").write_text(text)
+        troubles.append(refused(call("run", "wrong.yaml", "--dry-run"), "wrong.yaml", what))
+    for bad in (b"\xff\xfe\x00", b"name: \x80"):
+        Path("wrong.yaml").write_bytes(bad)
+        troubles.append(refused(call("run", "wrong.yaml", "--dry-run"), "wrong.yaml", bad))
+    assert not any(troubles), "\n".join(filter(None, troubles))
+
+
+def working(command: tuple[str, ...]) -> tuple[str, ...]:
+    """Words after the command with which it would do something small, were it not for what is put behind them."""
+    run = "run" if Path("run").exists() else str(shutil.copytree(RUNS / "mazes", "run"))
+    small = ("--limit", "1")
+    known: dict[tuple[str, ...], tuple[str, ...]] = {
+        ("run",): ("quickstart", "--dry-run", *small),
+        ("ask",): ("Who?", "--graph", "example", "-m", "scripted/look", "--no-log"),
+        ("init",): ("new",),
+        ("play",): ("maze",),
+        ("tasks",): ("--graph", "example"),
+        ("mcp",): ("--graph", "example"),
+        ("convert",): ("example", "out.json"),
+        ("models", "check"): ("openai-api/lab/m",),
+        ("generate", "twin"): ("--graph", "example", "--out", "twin.json", "--mapping", "map.json"),
+        ("export", "magma"): ("out.jsonl", "--count", "1"),
+        ("db", "load"): ("example",),
+    }
+    folder = ("resume", "report", "compare", "rescore", "verify", "view")
+    return (run,) if command[0] in folder else known.get(command, ())
+
+
+def test_every_flag_refuses_what_it_cannot_be(call: Call) -> None:
+    troubles, tried = [], 0
+    for command, one in commands():
+        words = working(command)
+        for option in (p for p in one.params if p.param_type_name == "option"):
+            for value in wrong_values(option):
+                flag = option.opts[0]
+                ended = call(*command, *words, flag, value)
+                troubles.append(refused(ended, flag, (*command, flag, value)))
+                tried += 1
+    assert tried > 200
+    assert not any(troubles), "\n".join(filter(None, troubles))
+
+
+WRONG_TEXTS = {
+    "--model": ("nobody/nothing", "no-slash", "openai/"),
+    "--base-url": ("nowhere", "ftp://host", ""),
+    "--setting": ("magic", ""),
+    "--question": ("why", "", "./nowhere.yaml"),
+    "--graph": ("nowhere.json", ".", "graph.xls"),
+    "--database": ("", " "),
+    "--store": ("oracle", ""),
+    "--extractor": ("nobody/nothing",),
+    "-o": ("seed", "=1", "nosuch=1", "seed=[", "suite.graphs.7.nodes=3", "seed=!!python/name:os.system", "seed.x=1"),
+    "-M": ("path", "=1", "path=[", "no_such=1"),
+    "--without": ("magic", ""),
+    "--backend": ("My Lab", "../lab", "", "openai"),
+    "--svg": ("picture.png", ""),
+    "--run": ("nowhere",),
+    "--task": ("none",),
+    "--tool": ("hammer",),
+    "--heap": ("lots", "", "-1g"),
+    "--preset": ("paper-7", ""),
+    "--generator": ("no-such", ""),
+    "--algorithm": ("no-such",),
+    "--strategy": ("no-such",),
+    "--split": ("no-such",),
+    "--out": ("/proc/no/such/place.json",),
+    "--mapping": ("/proc/no/such/place.json",),
+}
+"""By flag, what is well-formed and means nothing."""
+
+
+def test_every_flag_looks_up_what_it_names(call: Call) -> None:
+    troubles, flags = [], set()
+    for command, one in commands():
+        words = working(command)
+        for option in (p for p in one.params if p.param_type_name == "option"):
+            flag = option.opts[0]
+            for value in WRONG_TEXTS.get(flag, ()):
+                # A dry run writes nothing, and may name any folder.
+                given = [word for word in words if flag != "--out" or word != "--dry-run"]
+                ended = call(*command, *given, flag, value)
+                bare = value.strip().removeprefix("./")
+                named = bare if bare and bare in ended.stdout + ended.stderr else flag.lstrip("-")
+                troubles.append(refused(ended, named, (*command, flag, value)))
+                flags.add(flag)
+    assert flags == set(WRONG_TEXTS)
+    assert not any(troubles), "\n".join(filter(None, troubles))
+
+
+def test_every_command_refuses_what_it_does_not_know(call: Call) -> None:
+    troubles = []
+    for command, one in commands():
+        words = working(command)
+        troubles.append(refused(call(*command, *words, "--no-such-flag"), "no-such-flag", command))
+        if any(p.param_type_name == "argument" and p.required for p in one.params):
+            troubles.append(refused(call(*command), "argument", command))
+        for option in (p for p in one.params if p.param_type_name == "option" and not p.is_flag):
+            troubles.append(refused(call(*command, *words, option.opts[0]), option.opts[0], (command, option.opts)))
+    assert not any(troubles), "\n".join(filter(None, troubles))

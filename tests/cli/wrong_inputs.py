@@ -1,0 +1,159 @@
+"""Wrong inputs, made from the classes and commands themselves: a new field or flag is tried without further ado."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graphwalk.cli.app import app
+from graphwalk.experiments.config import experiment_type
+
+_JARGON = re.compile(
+    r"Traceback|internal:|pydantic|validation error|Input should|NoneType|type=\w+|<class|\btuple\b|\bdict\b|__\w+__"
+)
+"""Words of Python and its libraries."""
+_ANY = "x"
+"""The name of an entry of a mapping whose names are free."""
+
+
+@dataclass(frozen=True)
+class WrongField:
+    """An experiment with one wrong value; `path` leads to it."""
+
+    suite: str
+    path: tuple[str | int, ...]
+    value: Any
+
+    @property
+    def id(self) -> str:
+        return f"{self.suite}-{'.'.join(map(str, self.path))}-{self.value!r}"[:90]
+
+    @property
+    def field(self) -> str:
+        """The last name on the path that is no position in a list."""
+        return next(str(part) for part in reversed(self.path) if isinstance(part, str) and part != _ANY)
+
+    def experiment(self) -> dict[str, Any]:
+        """The smallest experiment with that value in it."""
+        data: dict[str, Any] = {"name": "wrong", "suite": {"name": self.suite}}
+        place: Any = data
+        for part, following in zip(self.path, self.path[1:], strict=False):
+            inner: Any = [] if isinstance(following, int) else {}
+            if isinstance(part, int):
+                place.append(inner)
+                place = inner
+            else:
+                place = place.setdefault(part, inner)
+        last = self.path[-1]
+        if isinstance(last, int):
+            place.append(self.value)
+        else:
+            place[last] = self.value
+        return data
+
+
+def wrong_fields(suite: str) -> Iterator[WrongField]:
+    """Every field of the experiments of a suite, with values that its schema rules out."""
+    schema = experiment_type({"suite": {"name": suite}}).model_json_schema()
+    for path, value in _inside(schema, schema.get("$defs", {}), ()):
+        if path[-1] != _ANY or value is not None:
+            yield WrongField(suite, path, value)
+
+
+def _inside(schema: Mapping[str, Any], known: Mapping[str, Any], path: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
+    """(path, wrong value) for an object: an unknown field, and each field that it has."""
+    yield (*path, "no_such_field"), 1
+    for name, field in schema["properties"].items():
+        if (*path, name) == ("suite", "name"):
+            continue
+        options = [_resolved(option, known) for option in field.get("anyOf", [field])]
+        yield from (((*path, name), value) for value in _ruled_out(options, known))
+        for option in options:
+            yield from _deeper(option, known, (*path, name))
+
+
+def _deeper(option: Mapping[str, Any], known: Mapping[str, Any], path: tuple[Any, ...]) -> Iterator[tuple[Any, Any]]:
+    if option.get("properties"):
+        yield from _inside(option, known, path)
+    for key, inner in (("items", 0), ("additionalProperties", _ANY)):
+        item = option.get(key)
+        if not isinstance(item, dict) or not item:
+            continue
+        items = [_resolved(one, known) for one in item.get("anyOf", [item])]
+        yield from (((*path, inner), value) for value in _ruled_out(items, known))
+        for one in items:
+            if one.get("properties"):
+                yield from _inside(one, known, (*path, inner))
+
+
+def _ruled_out(options: list[Any], known: Mapping[str, Any]) -> Iterator[Any]:
+    """Values that none of several forms allows; what only looks like a number counts as one to pydantic."""
+    kinds = {option.get("type", "string" if "enum" in option or "const" in option else None) for option in options}
+    if None in kinds or not kinds:
+        return
+    candidates: list[tuple[set[str], Any]] = [
+        ({"object"}, {"no_such": 1}),
+        ({"array"}, [[["deep"]]]),
+        ({"string"}, "no such ⟨thing⟩ \x07"),
+        ({"boolean", "number", "integer"}, 7.5 if "number" not in kinds else True),
+        ({"null"}, None),
+    ]
+    yield from (value for allowed, value in candidates if not allowed & kinds)
+    for option in options:
+        if "enum" in option or "const" in option:
+            yield from ("", "no-such-choice")
+        if option.get("type") in ("integer", "number"):
+            yield from _out_of_bounds(option)
+        if option.get("pattern"):
+            yield from ("", "../../etc", "white space")
+        if option.get("minItems"):
+            yield []
+
+
+def _out_of_bounds(option: Mapping[str, Any]) -> Iterator[Any]:
+    yield from (float("nan"), float("inf")) if option["type"] == "number" else (float("nan"), 1.5)
+    for bound, step in (("minimum", -1), ("exclusiveMinimum", 0), ("maximum", 1), ("exclusiveMaximum", 0)):
+        if bound in option:
+            yield option[bound] + step
+            yield option[bound] + step * 10**30
+
+
+def _resolved(schema: Mapping[str, Any], known: Mapping[str, Any]) -> Mapping[str, Any]:
+    name = schema.get("$ref", "").removeprefix("#/$defs/")
+    return known[name] if name else schema
+
+
+def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command: the words that call it, and its object."""
+    from typer.main import get_command
+
+    def below(group: Any, words: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
+        for name in group.list_commands(None):
+            one = group.get_command(None, name)
+            if hasattr(one, "list_commands"):
+                yield from below(one, (*words, name))
+            else:
+                yield (*words, name), one
+
+    yield from below(get_command(app), ())
+
+
+def wrong_values(option: Any) -> Iterator[str]:
+    """What cannot stand behind an option, by what it takes."""
+    kind = option.type_descriptor.annotation
+    text = str(kind)
+    if "int" in text:
+        yield from ("many", "1.5", "", "nan", "1e9")
+    elif "float" in text:
+        yield from ("many", "", "1,5", "nan", "inf", "-inf")
+    elif "Literal" in text:
+        yield from ("no-such-choice", "", "None")
+    if option.min is not None:
+        yield from (str(option.min - 1), str(-(10**30)))
+    if option.max is not None:
+        yield from (str(option.max + 1), str(10**30))
+
+
+def plain(text: str) -> bool:
+    """True for a message in words for people."""
+    return not _JARGON.search(text)

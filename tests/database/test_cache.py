@@ -1,0 +1,21 @@
+"""`graphwalk db purge`: what was fetched is named with its size and removed, never without having been asked."""
+
+from pathlib import Path
+
+from tests.cli.test_commands import graphwalk
+
+
+def test_it_is_removed_only_after_a_yes(tmp_path: Path) -> None:
+    jar = tmp_path / "graphwalk-neo4j" / "5.26.30" / "a.jar"
+    jar.parent.mkdir(parents=True)
+    jar.write_bytes(bytes(3_000_000))
+    place = {"XDG_CACHE_HOME": str(tmp_path), "GRAPHWALK_HOME": str(tmp_path / "home")}
+    asked = graphwalk("db", "purge", **place)
+    assert asked.returncode == 2
+    assert "3 MB" in asked.stdout
+    assert "graphwalk db purge --yes" in asked.stderr
+    assert jar.exists()
+    assert "3 MB of fetched files stay" in graphwalk("db", "down", "--delete", **place).stderr
+    assert graphwalk("db", "purge", "--yes", **place).returncode == 0
+    assert not jar.exists()
+    assert "nothing was fetched" in graphwalk("db", "purge", **place).stdout
