@@ -1,5 +1,8 @@
 """Messages for people go to stderr; stdout is for data."""
 
+import errno
+import os
+import select
 import sys
 import warnings
 from functools import cache
@@ -29,8 +32,13 @@ def stdout() -> "Console":
     """The console for tables that were asked for; in a file or a pipe they are as wide as they need to be."""
     from rich.console import Console
 
+    class Piped(Console):
+        def on_broken_pipe(self) -> None:
+            """Leave it to whoever began the output (`reader_gone`)."""
+            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
     limited = sys.stdout.isatty() or read_environment().get("COLUMNS")
-    return Console(highlight=False, width=None if limited else _NO_LIMIT)
+    return Piped(highlight=False, width=None if limited else _NO_LIMIT)
 
 
 def say(text: str) -> None:
@@ -42,6 +50,16 @@ def data(text: str) -> None:
     """A line of data, flushed at once: a program that reads it from a pipe may be waiting for it."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
+
+
+def reader_gone() -> bool:
+    """True where nobody can read our output any more: it was piped to a program that has ended (`| head`)."""
+    try:
+        asked = select.poll()
+        asked.register(sys.__stdout__.fileno(), 0)  # type: ignore[union-attr]
+        return any(event & select.POLLERR for _, event in asked.poll(0))
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def counted(number: int, thing: str) -> str:
