@@ -224,9 +224,7 @@ def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | No
     lowest = print_report(folder.path, "json" if json else "terminal", tables=OVERVIEW)
     say(f"run folder: {folder.path}   (all tables: graphwalk report {folder.quoted})")
     if summary.budget_reached:
-        say(
-            f"the budget is spent; with a larger one:  {folder.resume_command} --budget-usd … | --budget-tokens …"
-        )
+        say(f"the budget is spent; with a larger one:  {folder.resume_command} --budget-usd … | --budget-tokens …")
     if summary.finished < summary.episodes:
         missing = summary.episodes - summary.finished
         say(f"{counted(missing, 'episode')} without a score; try again:  {folder.resume_command}")

@@ -15,6 +15,7 @@ from typing import Any
 
 from graphwalk.errors import RunLogError
 from graphwalk.files import cannot_write, is_scratch, make_folder, write_whole
+from graphwalk.graphs.files.json_values import parse_json
 from graphwalk.jsonlines import LineWriter, read_lines
 from graphwalk.types.episode import SCHEMA_VERSION
 
@@ -104,7 +105,7 @@ class RunFolder:
 
     def read_manifest(self) -> dict[str, Any]:
         try:
-            manifest = json.loads(self.manifest_path.read_text(encoding="utf-8"))
+            manifest = parse_json(self.manifest_path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
             raise RunLogError(f"{self.manifest_path} cannot be read: {error}") from error
         if not isinstance(manifest, dict):

@@ -151,6 +151,8 @@ class Neo4jDatabase:
         unused = [load for load in await self.loads() if load.dead or (kept and load.kept)]
         for load in unused:
             await self._loader.remove(load)
+        if kept:
+            await self._ledger.forget()
         return unused
 
     async def _renew_leases(self) -> None:
