@@ -17,7 +17,10 @@ from graphwalk.errors import RunLogError
 from graphwalk.files import cannot_write, is_scratch, make_folder, write_whole
 from graphwalk.graphs.files.json_values import parse_json
 from graphwalk.jsonlines import LineWriter, read_lines
+from graphwalk.runlog.form import check_manifest, check_result
 from graphwalk.types.episode import SCHEMA_VERSION
+
+_RESTORE = "nothing was changed; restore the file from a copy, or start a new run"
 
 
 @dataclass(frozen=True)
@@ -95,12 +98,17 @@ class RunFolder:
                 f"{path} is not a run folder: it has no run.json",
                 hint="give the folder that `graphwalk run` named at its end; it is in runs/ unless --out was given",
             )
-        version = folder.read_manifest().get("schema_version")
+        manifest = folder.read_manifest()
+        version = manifest.get("schema_version")
         if version != SCHEMA_VERSION:
             raise RunLogError(
                 f"{folder.manifest_path} has schema version {version!r}, this GraphWalk reads {SCHEMA_VERSION}",
                 hint="use the GraphWalk that wrote it (see graphwalk_version in run.json)",
             )
+        try:
+            check_manifest(manifest)
+        except ValueError as error:
+            raise RunLogError(f"{folder.manifest_path} is damaged: {error}", hint=_RESTORE) from error
         return folder
 
     def read_manifest(self) -> dict[str, Any]:
@@ -156,7 +164,12 @@ class RunFolder:
 
     def records(self) -> Iterator[dict[str, Any]]:
         """All records in the order of the file; of an episode that appears twice, the last one counts."""
-        yield from read_lines(self.results_path)
+        for number, record in enumerate(read_lines(self.results_path), 1):
+            try:
+                check_result(record)
+            except ValueError as error:
+                raise RunLogError(f"{self.results_path}:{number}: not a result: {error}", hint=_RESTORE) from error
+            yield record
 
     def results_writer(self) -> LineWriter:
         return LineWriter(self.results_path)

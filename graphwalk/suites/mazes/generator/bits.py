@@ -8,7 +8,6 @@ many grids stand side by side in one integer.
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 
-
 _SMALL = 50
 """Cells on a side; in larger grids an integer for each cell takes more time and memory than it saves."""
 
