@@ -1,6 +1,7 @@
 """Messages for people go to stderr; stdout is for data."""
 
 import errno
+import io
 import os
 import select
 import sys
@@ -50,6 +51,13 @@ def data(text: str) -> None:
     """A line of data, flushed at once: a program that reads it from a pipe may be waiting for it."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
+
+
+def write_what_can_be() -> None:
+    """Where the output knows only some characters (LC_ALL=C), the others are written by their numbers."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def reader_gone() -> bool:

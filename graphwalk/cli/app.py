@@ -28,7 +28,7 @@ from graphwalk.cli import (
     verify,
     view,
 )
-from graphwalk.console import reader_gone, show_error, show_warnings_as_lines
+from graphwalk.console import reader_gone, show_error, show_warnings_as_lines, write_what_can_be
 from graphwalk.errors import GraphwalkError, StoreError
 from graphwalk.files import FULL_DISK
 from graphwalk.version import __version__
@@ -88,6 +88,7 @@ def main() -> None:
     `--fail-under`, 128 + n on signal n.
     """
     heed_signals()
+    write_what_can_be()
     show_warnings_as_lines()
     try:
         app(prog_name="graphwalk")

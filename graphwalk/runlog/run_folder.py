@@ -82,7 +82,11 @@ class RunFolder:
     def create(cls, path: Path) -> "RunFolder":
         """A new, empty folder. RunLogError if there is something in it already."""
         folder = cls(path)
-        if folder.manifest_path.exists():
+        try:
+            taken = folder.manifest_path.exists()
+        except OSError as error:
+            raise cannot_write(path, error, RunLogError) from error
+        if taken:
             raise RunLogError(f"{path} holds a run already", hint=f"{folder.resume_command}   (or another --out)")
         make_folder(path, error=RunLogError)
         if any(entry.name != "run.lock" and not is_scratch(entry) for entry in path.iterdir()):
