@@ -6,7 +6,7 @@ USER_STAMP := $(VENV)/.installed
 STAMP := $(VENV)/.installed-dev
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: quickstart test check docs format bench coverage soak truth clrs mcp bench-peers clean
+.PHONY: quickstart test check docs format bench coverage soak reliability truth clrs mcp bench-peers clean
 
 quickstart: $(USER_STAMP) ## Generate graphs, run the scripted players, print the table
 	@$(BIN)/graphwalk run quickstart
@@ -42,6 +42,9 @@ coverage: $(STAMP) ## Simulate how often intervals and tests are right, and writ
 
 soak: $(STAMP) ## The slow tests: many kills, many graphs, many episodes
 	$(BIN)/pytest -m slow --timeout 0
+
+reliability: $(STAMP) ## Kill, freeze and damage what can be, and write the figures into docs/reliability.md (hours)
+	$(BIN)/python -m benchmarks.reliability
 
 truth: ## Ask openCypher's TCK, networkx and reasoning-gym, and write docs/truth.md (minutes; installs in .venv-truth)
 	test -d .venv-truth || $(PYTHON) -m venv .venv-truth

@@ -4,53 +4,106 @@ import asyncio
 import os
 import signal
 import threading
-from collections.abc import Coroutine
-from functools import cache
+from collections.abc import Callable, Coroutine
+from functools import cache, partial
+from types import FrameType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+END_SECONDS = 4.5
+"""From a signal to the end of the process, whatever does not let go."""
 _THREAD = "graphwalk"
 _CLEAN_UP_SECONDS = 10.0
 """An interrupted notebook cell waits this long for the work to put things in order."""
 
 
 class Interrupted(BaseException):
-    """A signal ended the work; what was finished is on disk. `exit_code` is 128 + the signal's number."""
+    """A signal ended the work; what was finished is on disk. `exit_code` is 128 + the signal's number.
 
-    def __init__(self, signum: int) -> None:
+    `told`: somebody has already said so.
+    """
+
+    def __init__(self, signum: int, *, told: bool = False) -> None:
         super().__init__(signal.Signals(signum).name)
         self.exit_code = 128 + signum
+        self.told = told
 
 
-def run_async(work: Coroutine[Any, Any, T]) -> T:
-    """The result of `work`. Interrupted on SIGINT or SIGTERM; a second signal ends the process at once."""
-    return asyncio.run(_until_signal(work))
+def heed_signals() -> None:
+    """From now on SIGINT and SIGTERM are raised as Interrupted, wherever the program is."""
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        raise Interrupted(signum)
+
+    for signum in SIGNALS:
+        signal.signal(signum, stop)
 
 
-async def _until_signal(work: Coroutine[Any, Any, T]) -> T:
-    loop = asyncio.get_running_loop()
-    task = asyncio.ensure_future(work)
-    caught: list[int] = []
+def run_async(work: Coroutine[Any, Any, T], stopped: Callable[[str], object] = lambda name: None) -> T:
+    """The result of `work`. On SIGINT or SIGTERM the work is cancelled, `stopped` is told the name, and it is raised.
 
-    def stop(signum: int) -> None:
-        if caught:
-            os._exit(128 + signum)
-        caught.append(signum)
-        task.cancel()
-
-    for signum in _SIGNALS:
-        loop.add_signal_handler(signum, stop, signum)
+    What the work then still does in tasks, threads and connections has `END_SECONDS` in all; after that the process is
+    ended as it is. A second signal ends it at once.
+    """
+    ending = _Ending(stopped)
+    earlier = {signum: signal.signal(signum, ending.begin) for signum in SIGNALS}
     try:
-        return await task
-    except asyncio.CancelledError:
-        if caught:
-            raise Interrupted(caught[0]) from None
-        raise
+        return asyncio.run(ending.of(work))
     finally:
-        for signum in _SIGNALS:
-            loop.remove_signal_handler(signum)
+        for signum, handler in earlier.items():
+            signal.signal(signum, handler)
+        if ending.signum is not None:
+            # Whatever went wrong after the signal, it was the signal that ended the work.
+            ending.tell()
+            raise Interrupted(ending.signum, told=True)
+
+
+class _Ending:
+    """What a signal sets in motion, once. The handler may run between any two instructions of the main thread."""
+
+    def __init__(self, stopped: Callable[[str], object]) -> None:
+        self.signum: int | None = None
+        self._stopped = stopped
+        self._telling = threading.Lock()
+        self._told = False
+        self._cancel: Callable[[], object] = lambda: None
+
+    async def of(self, work: Coroutine[Any, Any, T]) -> T:
+        loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
+        self._cancel = partial(loop.call_soon_threadsafe, task.cancel)
+        if self.signum is not None:
+            task.cancel()
+        try:
+            return await task
+        finally:
+            self._cancel = lambda: None
+            if self.signum is not None:
+                self.tell()
+
+    def begin(self, signum: int, frame: FrameType | None) -> None:
+        if self.signum is not None:
+            os._exit(128 + signum)
+        self.signum = signum
+        late = threading.Timer(END_SECONDS, self._end)
+        late.daemon = True
+        late.start()
+        self._cancel()
+
+    def tell(self) -> None:
+        assert self.signum is not None
+        with self._telling:
+            if not self._told:
+                self._told = True
+                self._stopped(signal.Signals(self.signum).name)
+
+    def _end(self) -> None:
+        assert self.signum is not None
+        try:
+            self.tell()
+        finally:
+            os._exit(128 + self.signum)
 
 
 def run_in_background(work: Coroutine[Any, Any, T]) -> T:

@@ -1,5 +1,9 @@
 """Messages for people go to stderr; stdout is for data."""
 
+import errno
+import io
+import os
+import select
 import shutil
 import sys
 import textwrap
@@ -31,8 +35,13 @@ def stdout() -> "Console":
     """The console for tables that were asked for; in a file or a pipe they are as wide as they need to be."""
     from rich.console import Console
 
+    class Piped(Console):
+        def on_broken_pipe(self) -> None:
+            """Leave it to whoever began the output (`reader_gone`)."""
+            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
     limited = sys.stdout.isatty() or read_environment().get("COLUMNS")
-    return Console(highlight=False, width=None if limited else _NO_LIMIT)
+    return Piped(highlight=False, width=None if limited else _NO_LIMIT)
 
 
 def say(text: str) -> None:
@@ -68,6 +77,23 @@ def _wrapped(line: str, columns: int, indent: int) -> str:
         return f"{head}\n{fill(rest, initial_indent='    ', subsequent_indent='    ')}"
     inner = indent or len(line) - len(line.lstrip())
     return fill(line, subsequent_indent=" " * min(inner, columns // 2))
+
+
+def write_what_can_be() -> None:
+    """Where the output knows only some characters (LC_ALL=C), the others are written by their numbers."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def reader_gone() -> bool:
+    """True where nobody can read our output any more: it was piped to a program that has ended (`| head`)."""
+    try:
+        asked = select.poll()
+        asked.register(sys.__stdout__.fileno(), 0)  # type: ignore[union-attr]
+        return any(event & select.POLLERR for _, event in asked.poll(0))
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def counted(number: int, thing: str) -> str:

@@ -35,6 +35,10 @@ class StoreError(GraphwalkError):
     exit_code: ClassVar[int] = 3
 
 
+class StoreAwayError(StoreError):
+    """The database does not answer; it may come back."""
+
+
 class QueryLimitError(StoreError):
     """A query takes more than it may; `kind` is "timeout" or "too_large"."""
 

@@ -69,6 +69,8 @@ def check_text(text: str, known: Collection[str], filters: Iterable[str]) -> Non
         environment.compile(text)
     except TemplateSyntaxError as error:
         raise TextError(f"line {error.lineno} of the text: {error.message}", error.lineno) from error
+    except RecursionError as error:
+        raise TextError("the text is nested too deeply", 1) from error
     if unknown := meta.find_undeclared_variables(tree) - set(known):
         line = min(name.lineno for name in tree.find_all(nodes.Name) if name.name in unknown)
         raise TextError(f"there is no {', '.join(sorted(unknown))}; known: {', '.join(sorted(known)) or 'none'}", line)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from graphwalk.asynchronous import Interrupted
+from graphwalk.asynchronous import Interrupted, heed_signals
 from graphwalk.cli import (
     ask,
     compare,
@@ -29,7 +29,7 @@ from graphwalk.cli import (
     verify,
     view,
 )
-from graphwalk.console import show_error, show_warnings_as_lines
+from graphwalk.console import reader_gone, show_error, show_warnings_as_lines, write_what_can_be
 from graphwalk.errors import GraphwalkError, StoreError
 from graphwalk.files import FULL_DISK
 from graphwalk.version import __version__
@@ -106,15 +106,17 @@ def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 internal, 2 usage, 3 environment, 4 infrastructure, 5 below
     `--fail-under`, 128 + n on signal n.
     """
+    heed_signals()
+    write_what_can_be()
     show_warnings_as_lines()
     try:
         app(prog_name="graphwalk")
     except Interrupted as interrupted:
         sys.exit(interrupted.exit_code)
-    except BrokenPipeError:
-        # The reader of our output has gone (`| head`); closing stderr keeps the interpreter from complaining.
-        sys.stderr.close()
-        sys.exit(0)
+    except SystemExit:
+        if reader_gone():
+            sys.exit(0)  # as other tools do whose output goes to `| head`
+        raise
     except Exception as error:
         told = _in_words(error)
         show_error(told)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphwalk.asynchronous import Interrupted, run_async
+from graphwalk.asynchronous import run_async
 from graphwalk.cli.naming import ModelArguments, arguments_of
 from graphwalk.cli.own_graph import DatabaseName, GraphFile, chosen_source
 from graphwalk.console import say, stderr
@@ -62,11 +62,12 @@ def ask(
         arguments=arguments_of([model], model_argument),
     )
     teller = Teller(json=json, svg=svg)
+    goes_on = dialogue or question is None
     try:
-        run_async(_talk(experiment, teller, question, goes_on=dialogue or question is None, logged=not no_log, out=out))
-    except Interrupted as interrupted:
-        say(f"{interrupted}: stopped")
-        raise
+        run_async(
+            _talk(experiment, teller, question, goes_on=goes_on, logged=not no_log, out=out),
+            lambda name: say(f"{name}: stopped"),
+        )
     finally:
         teller.name_log()
     if teller.exit_code:

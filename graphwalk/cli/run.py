@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -219,27 +220,41 @@ def _finish(
 
     A `new` run that does not get as far as a plan leaves nothing.
     """
-    goes_on = folder.resume_command
+    try:
+        _conclude(folder, _done(folder, work, new), fail_under, json)
+    except Interrupted as interrupted:
+        if not interrupted.told:
+            _stopped(folder, str(interrupted))
+        raise
+
+
+def _done(
+    folder: "RunFolder", work: "Callable[[Progress], Coroutine[Any, Any, RunSummary]]", new: bool
+) -> "RunSummary":
     try:
         with progress_for_terminal() as progress:
-            summary = run_async(work(progress))
-    except Interrupted as interrupted:
-        say(f"{interrupted}: stopped. Finished episodes are on disk; go on with:  {goes_on}")
-        raise
+            return run_async(work(progress), partial(_stopped, folder))
     except GraphwalkError as error:
         # The configuration is stored in the run folder: if it is wrong, resuming would not help.
         wrong = isinstance(error, ConfigError)
         gone = not folder.manifest_path.exists() or (new and folder.discard_unused())
-        if not wrong and not gone and goes_on not in error.hint:
-            error.hint = f"{error.hint}; then  {goes_on}" if error.hint else goes_on
+        if not wrong and not gone and folder.resume_command not in error.hint:
+            error.hint = f"{error.hint}; then  {folder.resume_command}" if error.hint else folder.resume_command
         raise
+
+
+def _stopped(folder: "RunFolder", signal_name: str) -> None:
+    say(f"{signal_name}: stopped. Finished episodes are on disk; go on with:  {folder.resume_command}")
+
+
+def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | None, json: bool) -> None:
     lowest = print_report(folder.path, "json" if json else "terminal", tables=OVERVIEW)
     say(f"run folder: {folder.path}   (all tables: graphwalk report {folder.quoted})")
     if summary.budget_reached:
-        say(f"the budget is spent; with a larger one:  {goes_on} --budget-usd … | --budget-tokens …")
+        say(f"the budget is spent; with a larger one:  {folder.resume_command} --budget-usd … | --budget-tokens …")
     if summary.finished < summary.episodes:
         missing = summary.episodes - summary.finished
-        say(f"{counted(missing, 'episode')} without a score; try again:  {goes_on}")
+        say(f"{counted(missing, 'episode')} without a score; try again:  {folder.resume_command}")
         raise typer.Exit(4)
     if fail_under is not None and lowest is not None and lowest < fail_under:
         say(f"the lowest accuracy is {lowest:.2f} %, below {fail_under} %")

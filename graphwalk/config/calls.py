@@ -72,6 +72,8 @@ class Limits(Strict):
     """A call whose server asks to wait longer than this fails instead."""
     store_seconds: PositiveFloat = 30
     """Time for one query of the database."""
+    store_wait_seconds: PositiveFloat = 300
+    """How long the run waits for a database that is away; then it ends, and can go on later."""
     episode_seconds: PositiveFloat = 3600
     """Time for one episode."""
     episode_tokens: PositiveInt | None = None

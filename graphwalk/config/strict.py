@@ -3,7 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, PositiveInt, ValidationInfo
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
+
+MOST = 100_000
+"""Graphs of a kind, tasks about one, episodes with one: more would fill the memory before the first call."""
 
 
 class Strict(BaseModel):
@@ -15,7 +18,7 @@ class Strict(BaseModel):
 class Spec(Strict):
     """Something that can be generated."""
 
-    count: PositiveInt = 1
+    count: int = Field(default=1, ge=1, le=MOST)
     """How many of this kind."""
 
 

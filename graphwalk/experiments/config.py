@@ -10,7 +10,7 @@ from pydantic import Field, PositiveInt, ValidationInfo, field_validator, model_
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits, ModelOptions, Price
 from graphwalk.config.foreign import foreign_agent
-from graphwalk.config.strict import Strict, SuiteConfig
+from graphwalk.config.strict import MOST, Strict, SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.suites.registry import SUITES, suite_class
 
@@ -55,7 +55,7 @@ class ExperimentConfig(Strict, Generic[C]):
     """Base URLs by server: `openai`, or NAME of `openai-api/NAME/MODEL`; others come from NAME_BASE_URL."""
     settings: tuple[str, ...] = ("tools",)
     """Ways of asking: tools, no_tools, write_cypher; for MAGMA its strategies."""
-    repeats: PositiveInt = 1
+    repeats: int = Field(default=1, ge=1, le=MOST)
     """Episodes per task, model and setting."""
     limit: PositiveInt | None = None
     """Only the first tasks."""

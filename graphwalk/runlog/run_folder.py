@@ -15,8 +15,12 @@ from typing import Any
 
 from graphwalk.errors import RunLogError
 from graphwalk.files import cannot_write, is_scratch, make_folder, write_whole
+from graphwalk.graphs.files.json_values import parse_json
 from graphwalk.jsonlines import LineWriter, read_lines
+from graphwalk.runlog.form import check_manifest, check_result
 from graphwalk.types.episode import SCHEMA_VERSION
+
+_RESTORE = "nothing was changed; restore the file from a copy, or start a new run"
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,11 @@ class RunFolder:
     def create(cls, path: Path) -> "RunFolder":
         """A new, empty folder. RunLogError if there is something in it already."""
         folder = cls(path)
-        if folder.manifest_path.exists():
+        try:
+            taken = folder.manifest_path.exists()
+        except OSError as error:
+            raise cannot_write(path, error, RunLogError) from error
+        if taken:
             raise RunLogError(f"{path} holds a run already", hint=f"{folder.resume_command}   (or another --out)")
         make_folder(path, error=RunLogError)
         if any(entry.name != "run.lock" and not is_scratch(entry) for entry in path.iterdir()):
@@ -94,17 +102,22 @@ class RunFolder:
                 f"{path} is not a run folder: it has no run.json",
                 hint="give the folder that `graphwalk run` named at its end; it is in runs/ unless --out was given",
             )
-        version = folder.read_manifest().get("schema_version")
+        manifest = folder.read_manifest()
+        version = manifest.get("schema_version")
         if version != SCHEMA_VERSION:
             raise RunLogError(
                 f"{folder.manifest_path} has schema version {version!r}, this GraphWalk reads {SCHEMA_VERSION}",
                 hint="use the GraphWalk that wrote it (see graphwalk_version in run.json)",
             )
+        try:
+            check_manifest(manifest)
+        except ValueError as error:
+            raise RunLogError(f"{folder.manifest_path} is damaged: {error}", hint=_RESTORE) from error
         return folder
 
     def read_manifest(self) -> dict[str, Any]:
         try:
-            manifest = json.loads(self.manifest_path.read_text(encoding="utf-8"))
+            manifest = parse_json(self.manifest_path.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError) as error:
             raise RunLogError(f"{self.manifest_path} cannot be read: {error}") from error
         if not isinstance(manifest, dict):
@@ -155,7 +168,12 @@ class RunFolder:
 
     def records(self) -> Iterator[dict[str, Any]]:
         """All records in the order of the file; of an episode that appears twice, the last one counts."""
-        yield from read_lines(self.results_path)
+        for number, record in enumerate(read_lines(self.results_path), 1):
+            try:
+                check_result(record)
+            except ValueError as error:
+                raise RunLogError(f"{self.results_path}:{number}: not a result: {error}", hint=_RESTORE) from error
+            yield record
 
     def results_writer(self) -> LineWriter:
         return LineWriter(self.results_path)

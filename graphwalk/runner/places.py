@@ -5,6 +5,7 @@ from contextlib import AsyncExitStack
 
 from graphwalk.environment import Environment
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.outage import Gate, Waits
 from graphwalk.stores.reading_out import read_source
 from graphwalk.stores.sources import open_source
 from graphwalk.stores.store import Database, GraphStore
@@ -16,10 +17,16 @@ OpenOnce = Callable[[], Awaitable[Database]]
 class Places:
     """The database of a run, opened when the first graph is loaded, and the databases that are walked as they stand."""
 
-    def __init__(self, open_database: OpenOnce, environment: Environment | None = None) -> None:
-        """`environment`: of a run whose store is Neo4j, so that what stands in one is walked there; None: a copy is."""
+    def __init__(
+        self, open_database: OpenOnce, environment: Environment | None = None, gate: Gate | None = None
+    ) -> None:
+        """`environment`: of a run whose store is Neo4j, so that what stands in one is walked there; None: a copy is.
+
+        Queries wait at the `gate` while a database is away; None: at one of each database's own.
+        """
         self._open_database = open_database
         self._environment = environment
+        self._gate = gate
         self._database: Database | None = None
         self._memory = EmbeddedDatabase()
         self._standing: list[World] = []
@@ -31,12 +38,19 @@ class Places:
             return None
         if world.standing is not None and self._environment is not None:
             opened = await self._opened.enter_async_context(open_source(world.standing, self._environment))
+            self._wait(opened.store, world.digest)
             self._standing.append(world)
             return opened.store
         if world.in_memory and self._environment is not None:
             return await self._memory.load(world.graph)
-        self._database = self._database or await self._open_database()
+        if self._database is None:
+            self._database = await self._open_database()
+            self._wait(self._database)
         return await self._database.load(world.graph)
+
+    def _wait(self, opened: Database | GraphStore, digest: str | None = None) -> None:
+        if self._gate is not None and isinstance(opened, Waits):
+            opened.wait_at(self._gate, digest)
 
     @property
     def used(self) -> bool:

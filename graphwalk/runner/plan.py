@@ -4,12 +4,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphwalk.errors import ConfigError
 from graphwalk.runlog.result import EpisodeKey
 from graphwalk.runner.places import Places
 from graphwalk.runner.resolve import Experiment, can_play, no_episode
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.suite import Opening, World
 from graphwalk.types.episode import Task
+
+MOST_EPISODES = 1_000_000
+"""Some kilobytes each, in memory and on disk."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,18 @@ def episodes_about(task: Task, world: LoadedWorld, experiment: Experiment) -> It
                         yield PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), task, world)
 
 
+def refuse_too_many(tasks: int, experiment: Experiment) -> None:
+    """ConfigError where so many tasks make more episodes than a run can hold."""
+    config = experiment.config
+    tasks = min(tasks, config.limit or tasks)
+    episodes = tasks * config.repeats * len(config.settings) * len(experiment.models)
+    if episodes > MOST_EPISODES:
+        raise ConfigError(
+            f"{config.name} has more than {MOST_EPISODES:,} episodes, the most that one run holds",
+            hint="lower repeats or limit, or make several runs of it",
+        )
+
+
 async def make_plan(experiment: Experiment, places: Places, made: Callable[[int], None]) -> Plan:
     """The plan of an experiment: the same for the same configuration. `made` is told how many tasks there are."""
     config, suite = experiment.config, experiment.suite
@@ -86,6 +102,7 @@ async def make_plan(experiment: Experiment, places: Places, made: Callable[[int]
         plan.worlds.append(loaded)
         plan.tasks += [(task, loaded) for task in tasks]
         made(len(plan.tasks))
+        refuse_too_many(len(plan.tasks), experiment)
     del plan.tasks[config.limit or len(plan.tasks) :]
     plan.episodes = [planned for task, world in plan.tasks for planned in episodes_about(task, world, experiment)]
     if not plan.episodes:

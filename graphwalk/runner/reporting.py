@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.report.declared import Reference, Report, ResultRecord, SuiteReport
 from graphwalk.report.report import build_report
 from graphwalk.runlog.result import EpisodeKey, key_of
@@ -13,7 +13,18 @@ from graphwalk.suites.registry import suite_named
 
 
 def report_of(folder: RunFolder) -> Report:
-    """The report of a run, finished or not."""
+    """The report of a run, finished or not. RunLogError where what was logged has another form than the suite's."""
+    try:
+        return _report_of(folder)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        cause = f"{type(error).__name__}: {error}"
+        raise RunLogError(
+            f"{folder.path}: what was logged has another form than the suite gives it ({cause})",
+            hint=f"graphwalk verify {folder.quoted} finds the line",
+        ) from error
+
+
+def _report_of(folder: RunFolder) -> Report:
     manifest = folder.read_manifest()
     config = manifest["config"]
     declared = suite_named(config["suite"]["name"]).report()

@@ -24,14 +24,15 @@ from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runner.players import Players
 from graphwalk.runner.progress import Logged, Progress
 from graphwalk.runner.resolve import Experiment, resolve
+from graphwalk.stores.outage import Gate
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.store import Database
 from graphwalk.types.chat import Usage
 from graphwalk.types.episode import ExitStatus
 from graphwalk.types.wire import from_dict
 
-_CLEAN_UP_SECONDS = 4.0
-"""An interrupted run has to end within five seconds."""
+_CLEAN_UP_SECONDS = 3.5
+"""An interrupted run has to end within five seconds (`graphwalk.asynchronous.END_SECONDS`)."""
 _START_SECONDS = 0.003
 """Between the starts of two workers. Begun at once, they would wait for their replies at once and work at once, again
 and again, where the server always takes the same time."""
@@ -112,8 +113,9 @@ class _Run:
         self.progress, self.manifest = progress, manifest
         self.config = experiment.config
         self._giving_up = GivingUp(progress.note)
+        self._gate = Gate(self.config.limits.store_wait_seconds, progress.note)
         stands = self.config.store == "neo4j"
-        self.places = Places(self._open_database, experiment.environment if stands else None)
+        self.places = Places(self._open_database, experiment.environment if stands else None, self._gate)
 
     async def work(self) -> RunSummary:
         plan = Plan()
@@ -136,6 +138,7 @@ class _Run:
             self.experiment.environment,
             run_id=self.manifest["run_id"],
             timeout_seconds=self.config.limits.store_seconds,
+            wait_seconds=self.config.limits.store_wait_seconds,
         )
 
     async def _note_changes(self) -> None:
@@ -190,12 +193,15 @@ class _Run:
                 return
             if self._giving_up.hopeless(planned.key.model):
                 continue
+            await self._gate.settled()
             async with players.seat(planned) as (model, extractor):
                 result = await play(planned, model, extractor, self.experiment)
             writer.append(self.experiment.environment.redact_record(result.as_dict()))
             tally.count(planned.key, result.exit_status, result.usage)
             self._giving_up.count(result)
             self.progress.finished(result)
+            if self._gate.lost is not None:
+                raise self._gate.lost
             await asyncio.sleep(0)
 
     def _earlier_results(self, plan: Plan) -> "_Tally":
@@ -212,16 +218,18 @@ class _Run:
 
     async def _clean_up(self, plan: Plan) -> None:
         """Leave the database as it was found; where that takes too long, `graphwalk db clean` does it later."""
+        task = asyncio.current_task()
+        interrupted = task is not None and task.cancelling() > 0
         try:
-            task = asyncio.current_task()
-            interrupted = task is not None and task.cancelling() > 0
             async with asyncio.timeout(_CLEAN_UP_SECONDS if interrupted else None):
-                if self.places.used and not self.config.keep:
-                    await plan.drop_graphs()
+                try:
+                    if self.places.used and not self.config.keep and self._gate.lost is None:
+                        await plan.drop_graphs()
+                finally:
+                    await self.places.close()
         except (StoreError, TimeoutError) as error:
-            self.progress.note(f"graphs may be left in the database ({error or 'time out'}): graphwalk db clean")
-        finally:
-            await self.places.close()
+            cause = str(error or "time out").splitlines()[0]
+            self.progress.note(f"graphs may be left in the database ({cause}): graphwalk db clean")
 
 
 @dataclass

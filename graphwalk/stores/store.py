@@ -93,6 +93,18 @@ class Bounded(Protocol):
 
 
 @runtime_checkable
+class Provable(Protocol):
+    """A store whose content others could change or lose while it is walked."""
+
+    generation: int
+    """How often the graph had to be put there anew."""
+
+    async def prove(self, generation: int) -> None:
+        """StoreError unless the graph is there whole, and was all the time since that generation."""
+        ...
+
+
+@runtime_checkable
 class Standing(Protocol):
     """A store of a graph that is too large to be looked at whole, and has indexes of its own."""
 

@@ -1,5 +1,7 @@
 """A whole graph read out of a store that gives values as the graph has them."""
 
+import hashlib
+
 from graphwalk.stores.store import GivesValues, GraphStore
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
@@ -24,3 +26,10 @@ async def read_whole(store: GraphStore) -> PropertyGraph:
         (Node(n["key"], tuple(n["labels"]), n["properties"]) for n in sorted(nodes, key=lambda node: str(node["key"]))),
         (Relationship(r["type"], r["source"], r["target"], r["properties"]) for r in relationships),
     )
+
+
+def content_digest(graph: PropertyGraph) -> str:
+    """SHA-256 (hex) of what is in a graph, in whichever order it came."""
+    lines = [repr((n.key, sorted(n.labels), sorted(n.properties.items()))) for n in graph.nodes()]
+    lines += [repr((r.type, r.source, r.target, sorted(r.properties.items()))) for r in graph.relationships()]
+    return hashlib.sha256("\n".join(sorted(lines)).encode("utf-8", "surrogatepass")).hexdigest()

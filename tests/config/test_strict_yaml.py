@@ -25,19 +25,20 @@ WRONG = {
     "a: \0": (None, "a character that text cannot have"),
     "a: b\n  c: d": (2, "mapping values are not allowed here"),
     "a: *nobody": (1, "undefined alias"),
-    "a: " + "x" * 1_000_001: (None, "longer than 1,000,000 characters"),
+    "a: " + "x" * 500_001: (None, "longer than 500,000 characters"),
+    "a: [" + "1," * 20_000 + "]": (1, "more than 10,000 values"),
 }
 
 
 @pytest.mark.parametrize("text", WRONG, ids=[text[:20] for text in WRONG])
 def test_what_is_not_plain_yaml_is_refused_with_its_line(text: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(YamlMistakeError) as caught:
         read_yaml(text)
     line, words = WRONG[text]
     assert caught.value.line == line
     assert words in str(caught.value)
-    assert time.perf_counter() - begun < 2
+    assert time.process_time() - begun < 2
 
 
 @given(st.text(alphabet="ab:-[]{}&*!? \n'\"|>%@#,0.~", max_size=60))

@@ -16,6 +16,7 @@ GRAPH_PRESETS: dict[str, dict[str, Any]] = {
 """The graphs of the paper; the density is ours, the paper gives none (docs/method.md, Graphs)."""
 
 _DEFAULT_MEAN_DEGREE = 3.0
+_MAX_NODES = 50_000_000
 _MAX_RELATIONSHIPS = 200_000_000
 _MAX_POOL_VALUES = 1_000_000
 
@@ -29,7 +30,7 @@ class GraphSpec(Spec):
 
     preset: str | None = None
     """paper-100, paper-150, paper-200 or paper-500: the graphs of the paper."""
-    nodes: int = Field(default=100, ge=2)
+    nodes: int = Field(default=100, ge=2, le=_MAX_NODES)
     """Number of nodes."""
     labels: int = Field(default=4, ge=1, le=1000)
     """Number of node classes."""

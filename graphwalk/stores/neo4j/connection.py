@@ -1,7 +1,9 @@
 """A connection to Neo4j that waits out restarts, bounds every query in time, and says what went wrong."""
 
 import asyncio
-from collections.abc import Mapping
+import logging
+from collections.abc import Awaitable, Callable, Mapping
+from copy import copy
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -9,33 +11,64 @@ from neo4j import AsyncGraphDatabase, Query
 from neo4j.exceptions import DriverError, Neo4jError
 
 from graphwalk.environment import Environment
-from graphwalk.errors import QueryLimitError, StoreError
-from graphwalk.stores.neo4j.errors import SLOW, may_pass, query_refused, store_error
+from graphwalk.errors import QueryLimitError, StoreAwayError, StoreError
+from graphwalk.stores.neo4j.errors import SLOW, query_refused, silent, store_error
 from graphwalk.stores.neo4j.local_server import read_state
+from graphwalk.stores.outage import DOUBT_SECONDS, Gate
 
 GRACE_SECONDS = 1.5
 """How long we wait beyond the server's own time limit before we hang up."""
 FIRST_ANSWER_SECONDS = 30.0
 """For the first query: a server that has just started on a busy machine needs several seconds."""
+LOOK_SECONDS = 5.0
+"""For the question whether the server is there at all."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 POOL_SIZE = 64
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+_NOWHERE = logging.NullHandler()
 
 NamesAndValues = list[tuple[list[str], list[Any]]]
 """Rows as (names, values)."""
+Proof = Callable[[bool], Awaitable[None]]
+"""Raises a StoreError unless the database holds what it held; True: to the last value."""
 
 
 class Connection:
     """Queries against one database of one server; many tasks may send them at the same time."""
 
-    def __init__(
-        self, driver: Any, place: str, database: str | None, wait_seconds: float, notices: list[str] | None
-    ) -> None:
+    def __init__(self, driver: Any, place: str, database: str | None, gate: Gate, notices: list[str] | None) -> None:
         self.place = place
+        self.gate = gate
+        self.proofs: list[Proof] = []
+        """What has to hold when the server comes back."""
         self._driver = driver
         self._database = database
-        self._wait_seconds = wait_seconds
         self._notices = notices
+        self._waits = True
+        gate.join(self)
+
+    def wait_at(self, gate: Gate) -> None:
+        """See `Waits`."""
+        self.gate = gate
+        gate.join(self)
+
+    def at_once(self) -> "Connection":
+        """The same connection for those who look after the gate: its queries wait for nothing."""
+        other = copy(self)
+        other._waits = False
+        return other
+
+    async def look(self) -> None:
+        """See `Member`."""
+        try:
+            await self.at_once().read("RETURN 1 AS ready", {}, LOOK_SECONDS)
+        except QueryLimitError as error:
+            raise silent(self.place, LOOK_SECONDS) from error
+
+    async def prove(self, *, thoroughly: bool) -> None:
+        """See `Member`."""
+        for proof in self.proofs:
+            await proof(thoroughly)
 
     async def read(
         self,
@@ -50,16 +83,16 @@ class Connection:
 
         `once`: do not wait for a restart. `most`: rows to fetch; of others the server makes no more than it must.
         """
-        return await self._patiently("READ", cypher, parameters, seconds, 0.0 if once else self._wait_seconds, most)
+        return await self._patiently("READ", cypher, parameters, seconds, once=once, rows=most)
 
     async def write(self, cypher: str, seconds: float = 120.0, **parameters: Any) -> list[dict[str, Any]]:
         """Rows of a statement that may be sent twice: it must change nothing the second time."""
-        found = await self._patiently("WRITE", cypher, parameters, seconds, self._wait_seconds)
+        found = await self._patiently("WRITE", cypher, parameters, seconds)
         return [dict(zip(names, values, strict=True)) for names, values in found]
 
     async def write_once(self, cypher: str, parameters: Mapping[str, Any], seconds: float) -> None:
         """Somebody's own statement, sent once: nobody knows what it would change the second time."""
-        await self._patiently("WRITE", cypher, parameters, seconds, 0.0)
+        await self._patiently("WRITE", cypher, parameters, seconds, once=True)
 
     async def ask(self, cypher: str, parameters: Mapping[str, Any], seconds: float, rows: int) -> NamesAndValues:
         """Up to `rows` rows of a query that a model wrote, in READ mode. It is sent again only after a lost connection.
@@ -67,13 +100,14 @@ class Connection:
         QueryRefused where the server finds fault with it, or where it takes too long or too much; StoreError otherwise.
         """
         try:
-            return await self._patiently("READ", cypher, parameters, seconds, self._wait_seconds, rows)
+            return await self._patiently("READ", cypher, parameters, seconds, rows=rows)
         except StoreError as error:
             if error.__cause__ is not None and (refused := query_refused(error.__cause__, seconds)) is not None:
                 raise refused from error
             raise
 
     async def close(self) -> None:
+        await self.gate.leave(self)
         await self._driver.close()
 
     async def _patiently(
@@ -82,26 +116,61 @@ class Connection:
         cypher: str,
         parameters: Mapping[str, Any],
         seconds: float,
-        wait: float,
+        *,
+        once: bool = False,
         rows: int | None = None,
     ) -> NamesAndValues:
-        """Try until `wait` seconds are over; with `rows`, no more rows than that are fetched."""
-        query = Query(cypher, timeout=seconds)
+        """Try until there is an answer, or the gate's patience is over; with `rows`, no more rows are fetched.
+
+        A query that took too long while the database was away is sent again: the time was not its own.
+        """
+        query, gate = Query(cypher, timeout=seconds), self.gate
         clock = asyncio.get_running_loop().time
-        deadline = clock() + wait
-        pause = FIRST_PAUSE
+        deadline, pause = clock() + gate.seconds, FIRST_PAUSE
         while True:
+            outages = gate.outages
             try:
-                async with asyncio.timeout(seconds + GRACE_SECONDS):
-                    return await self._send(mode, query, parameters, rows)
+                return await self._in_time(mode, query, parameters, rows)
             except TimeoutError as error:
-                problem = f"Neo4j at {self.place} is silent for {seconds:g} s\n{cypher}"
-                raise QueryLimitError(problem, hint=SLOW) from error
+                cause: Exception = error
+                failed: StoreError = QueryLimitError(
+                    f"Neo4j at {self.place} is silent for {seconds:g} s\n{cypher}", hint=SLOW
+                )
             except (DriverError, Neo4jError, OSError, TypeError, ValueError) as error:
-                if not may_pass(error) or clock() + pause > deadline:
-                    raise store_error(error, self.place, cypher, self._database) from error
+                cause, failed = error, store_error(error, self.place, cypher, self._database)
+            if once or not self._waits:
+                raise failed from cause
+            if isinstance(failed, StoreAwayError):
+                await gate.passed()
+            elif isinstance(failed, QueryLimitError) and failed.kind == "timeout":
+                await gate.settled()
+                if gate.outages == outages:
+                    raise failed from cause
+            else:
+                raise failed from cause
+            if clock() + pause > deadline and gate.outages == outages:
+                raise failed from cause
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
+
+    async def _in_time(
+        self, mode: str, query: Query, parameters: Mapping[str, Any], rows: int | None
+    ) -> NamesAndValues:
+        """TimeoutError where the server keeps silent, or is found to be away; that is looked into in good time."""
+        seconds = (query.timeout or 0.0) + GRACE_SECONDS
+        if not self._waits:
+            async with asyncio.timeout(seconds):
+                return await self._send(mode, query, parameters, rows)
+        await self.gate.settled()
+        doubt = asyncio.get_running_loop().call_later(min(DOUBT_SECONDS, seconds / 2), self.gate.doubt)
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                self.gate.flying.add(limit)
+                return await self._send(mode, query, parameters, rows)
+        finally:
+            doubt.cancel()
+            self.gate.flying.discard(limit)
 
     async def _send(self, mode: str, query: Any, parameters: Mapping[str, Any], most: int | None) -> NamesAndValues:
         # An auto-commit statement takes half the round trips of an explicit transaction.
@@ -136,6 +205,8 @@ async def connect(
             f"NEO4J_URI is not the address of a Neo4j: it must begin with one of {known}",
             hint=f"NEO4J_URI=bolt://{bare}",
         )
+    # What the driver logs about lost connections is said by us, where a person should know of it.
+    logging.getLogger("neo4j").addHandler(_NOWHERE)
     try:
         driver = AsyncGraphDatabase.driver(
             uri,
@@ -149,7 +220,7 @@ async def connect(
         )
     except (DriverError, ValueError) as error:
         raise StoreError(f"{_place(uri)} is not the address of a Neo4j: {error}", hint="correct NEO4J_URI") from error
-    connection = Connection(driver, _place(uri), database or environment.neo4j_database, wait_seconds, notices)
+    connection = Connection(driver, _place(uri), database or environment.neo4j_database, Gate(wait_seconds), notices)
     try:
         await connection.read("RETURN 1 AS ready", {}, FIRST_ANSWER_SECONDS, once=True)
     except BaseException:

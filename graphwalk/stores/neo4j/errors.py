@@ -4,7 +4,7 @@ import re
 
 from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable, UnsupportedServerProduct
 
-from graphwalk.errors import QueryLimitError, StoreError
+from graphwalk.errors import QueryLimitError, StoreAwayError, StoreError
 from graphwalk.stores.written.refusal import QueryRefused
 
 SLOW = "ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120"
@@ -58,4 +58,10 @@ def store_error(error: Exception, place: str, cypher: str, database: str | None)
         return StoreError(f"a query parameter has a type that Neo4j does not know: {error}\n{cypher}")
     if isinstance(error, UnsupportedServerProduct) or "looks like HTTP" in str(error):
         return StoreError(f"what answers at {place} is not a Neo4j: {error}", hint=_START)
-    return StoreError(f"Neo4j at {place} cannot be reached: {error or type(error).__name__}", hint=_START)
+    kind = StoreAwayError if may_pass(error) else StoreError
+    return kind(f"Neo4j at {place} cannot be reached: {error or type(error).__name__}", hint=_START)
+
+
+def silent(place: str, seconds: float) -> StoreAwayError:
+    """The StoreError for a server that takes connections and says nothing on them."""
+    return StoreAwayError(f"Neo4j at {place} does not answer within {seconds:g} s", hint=_START)

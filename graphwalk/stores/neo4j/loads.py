@@ -25,6 +25,7 @@ LoadState = Literal["loading", "complete", "dropping"]
 _STATES = get_args(LoadState)
 _SCOPE = re.compile(r"gw_[0-9a-f]{12}")
 _OWNER = re.compile(r"[^/]+(?:/[^/]*)*/\d{1,9}/-?\d*/[0-9a-f]{8}")
+_CONSTRAINTS = "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE labelsOrTypes = [name] RETURN name"
 _FIELDS: dict[str, type] = {
     **dict.fromkeys(("scope", "run_id", "digest", "state", "owner"), str),
     **dict.fromkeys(("nodes", "relationships", "created", "expires"), int),
@@ -72,6 +73,20 @@ class Ledger:
         await self._connection.write(
             "CREATE CONSTRAINT graphwalk_load_scope IF NOT EXISTS FOR (l:GraphWalkLoad) REQUIRE l.scope IS UNIQUE"
         )
+
+    async def forget(self) -> None:
+        """Leave nothing of ours in a database without an entry: neither this constraint nor those of lost graphs.
+
+        Whoever enters a graph makes the constraint first, so that it is missing to nobody.
+        """
+        if await self._connection.write("MATCH (l:GraphWalkLoad) RETURN 1 AS there LIMIT 1"):
+            return
+        for row in await self._connection.write(_CONSTRAINTS):
+            name = row["name"]
+            there = _SCOPE.fullmatch(name) and await self._connection.write(f"MATCH (n:`{name}`) RETURN 1 LIMIT 1")
+            if there == []:
+                await self._connection.write(f"DROP CONSTRAINT `{name}` IF EXISTS")
+        await self._connection.write("DROP CONSTRAINT graphwalk_load_scope IF EXISTS")
 
     async def enter(self, scope: str, run_id: str, digest: str, nodes: int, relationships: int) -> Load:
         """The entry of a graph, made if there was none; ours to load if we are its owner."""

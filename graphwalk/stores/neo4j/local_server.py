@@ -50,7 +50,7 @@ def read_state(environment: Environment) -> LocalServer | None:
         return LocalServer(**{**fields, "folder": Path(fields["folder"])})
     except FileNotFoundError:
         return None
-    except (OSError, ValueError, TypeError, KeyError) as error:
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise StoreError(f"{file} is damaged", hint=f"remove {file}, then: graphwalk db up") from error
 
 

@@ -10,7 +10,7 @@ from neo4j.exceptions import Neo4jError
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
-from graphwalk.errors import StoreError
+from graphwalk.errors import StoreAwayError, StoreError
 from graphwalk.stores.cypher import KEY, Identifiers, quote, render_cypher
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.driver_values import native
@@ -19,6 +19,7 @@ from graphwalk.stores.neo4j.reading import read_shown
 from graphwalk.stores.neo4j.standing_dialect import ID_OF, StandingDialect, read_dialect
 from graphwalk.stores.neo4j.standing_schema import SchemaReader, read_standing_schema
 from graphwalk.stores.neo4j.values import SCALARS, plain
+from graphwalk.stores.outage import Gate
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Point, Row, Temporal, Value, shown, shown_rows
@@ -31,6 +32,7 @@ _INDEXES = (
     "WHERE entityType = 'NODE' AND type IN ['RANGE', 'TEXT'] AND state = 'ONLINE' AND size(properties) = 1 "
     "RETURN labelsOrTypes[0], properties[0]"
 )
+_PULSE = "CALL db.info() YIELD id RETURN id, EXISTS { MATCH () } AS holds"
 _OUR_KINDS = (Temporal, Point, tuple)
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LOOKED_UP = re.compile(rf"\${ID_OF}(\w+)")
@@ -47,6 +49,8 @@ class StandingStore:
         self._timeout_seconds = timeout_seconds
         self._schemas: dict[int, Schema] = {}
         self._indexed: set[tuple[str, str]] | None = None
+        self._pulse: list[Any] | None = None
+        self.generation = 0
 
     @classmethod
     async def open(
@@ -62,15 +66,34 @@ class StandingStore:
         except StoreError as error:
             raise await _no_database(source, environment, error) from error.__cause__
         try:
-            return cls(
-                connection, await read_dialect(connection, source.labels, source.relationship_types), timeout_seconds
-            )
+            dialect = await read_dialect(connection, source.labels, source.relationship_types)
+            store = cls(connection, dialect, timeout_seconds)
+            store._pulse = await _pulse(connection)
+            return store
         except BaseException:
             await connection.close()
             raise
 
     async def close(self) -> None:
         await self.connection.close()
+
+    def wait_at(self, gate: Gate, digest: str | None = None) -> None:
+        """See `Waits`. After an outage the content must be that of the digest."""
+
+        async def prove(thoroughly: bool) -> None:
+            direct = self.connection.at_once()
+            if await _pulse(direct) != self._pulse:
+                raise _another(self.connection.place)
+            if thoroughly and digest is not None and (await read_shown(direct, self.dialect)).digest != digest:
+                raise _another(self.connection.place)
+
+        self.connection.wait_at(gate)
+        self.connection.proofs.append(prove)
+
+    async def prove(self, generation: int) -> None:
+        """See `Provable`. Its owner may change it, which is looked for at the end of a run; it must not be gone."""
+        if self._pulse is not None and await _pulse(self.connection) != self._pulse:
+            await self.connection.gate.passed()
 
     def render(self, template: str, identifiers: Identifiers) -> str:
         return render_cypher(template, identifiers, self.dialect)
@@ -147,6 +170,26 @@ class StandingStore:
 
     async def drop(self) -> None:
         """Nothing: the graph is not ours."""
+
+
+async def _pulse(connection: Connection) -> list[Any] | None:
+    """What is another after a restart with other data: which database it is, and whether anything is in it.
+
+    None where the server cannot tell.
+    """
+    try:
+        found = await connection.read(_PULSE, {}, SECONDS)
+    except StoreAwayError:
+        raise
+    except StoreError:
+        return None
+    return found[0][1]
+
+
+def _another(place: str) -> StoreError:
+    return StoreError(
+        f"what stands in the Neo4j at {place} is not what the run began with", hint="start the one that was there"
+    )
 
 
 def _name(name: str) -> str:

@@ -8,22 +8,25 @@ from typing import Any
 
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
-from graphwalk.stores.cypher import NO_LABEL, Dialect, Identifiers, quote, render_cypher
+from graphwalk.stores.cypher import NO_LABEL, Dialect, Identifiers, render_cypher
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.filling import BATCH, Kept, check_names, kept_as, kept_somehow, load_steps
-from graphwalk.stores.neo4j.loads import LEASE_SECONDS, Ledger, Load
+from graphwalk.stores.neo4j.filling import Kept, check_names, kept_as, kept_somehow
+from graphwalk.stores.neo4j.loading import Loader
+from graphwalk.stores.neo4j.loads import LEASE_SECONDS, Load
 from graphwalk.stores.neo4j.process import this_process
 from graphwalk.stores.neo4j.values import SCALARS, own, plain
+from graphwalk.stores.outage import Gate
 from graphwalk.stores.schema_queries import Form, read_schema
 from graphwalk.stores.store import Asked
 from graphwalk.stores.tagged import decoded
+from graphwalk.stores.whole import content_digest, read_whole
 from graphwalk.stores.written.translation import translate
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, shown, shown_rows
 
-WATCH_SECONDS = 0.5
-"""Pause between two checks of a graph that another process is loading."""
+READING_SECONDS = 300.0
+"""For a query that reads a whole graph back."""
 
 
 def scope_of(run_id: str, digest: str) -> str:
@@ -40,8 +43,14 @@ class Neo4jDatabase:
         self._connection = connection
         self._run_id = run_id
         self._timeout_seconds = timeout_seconds
-        self._ledger = Ledger(connection, this_process())
+        self._loader = Loader(connection, this_process(), run_id)
+        self._ledger = self._loader.ledger
         self._stores: dict[str, Neo4jStore] = {}
+        self._graphs: dict[str, PropertyGraph] = {}
+        """What this run has loaded, to load it again where the server loses it."""
+        self._borrowed: dict[str, Load] = {}
+        """What was there before, and is only read."""
+        connection.proofs.append(self._prove)
         self._loading = asyncio.Lock()
         self._renewal: asyncio.Task[None] | None = None
 
@@ -59,82 +68,79 @@ class Neo4jDatabase:
         connection = await connect(environment, wait_seconds=wait_seconds, notices=notices)
         return cls(connection, run_id=run_id, timeout_seconds=timeout_seconds)
 
+    def wait_at(self, gate: Gate, digest: str | None = None) -> None:
+        """See `Waits`."""
+        self._connection.wait_at(gate)
+
     async def load(self, graph: PropertyGraph) -> "Neo4jStore":
         scope = scope_of(self._run_id, graph.digest)
         async with self._loading:
             if scope not in self._stores:
                 check_names(graph)
-                await self._ledger.prepare()
-                await self._load(graph, scope)
-                self._stores[scope] = Neo4jStore(self, self._connection, kept_as(graph, scope), self._timeout_seconds)
+                await self._loader.load(graph, scope)
+                self._stores[scope] = self._store(kept_as(graph, scope))
+                self._graphs[scope] = graph
                 if self._renewal is None:
                     self._renewal = asyncio.create_task(self._renew_leases())
             return self._stores[scope]
 
     async def loaded(self, scope: str) -> "Neo4jStore":
         """A graph that is there already, by its label, to be read: it stays whose it is. StoreError where it is not."""
-        if not any(load.scope == scope and load.state == "complete" for load in await self.loads()):
+        load = next((load for load in await self.loads() if load.scope == scope and load.state == "complete"), None)
+        if load is None:
             raise StoreError(f"there is no graph {scope} in this Neo4j", hint="graphwalk db status lists what is there")
-        return Neo4jStore(self, self._connection, kept_somehow(scope), self._timeout_seconds)
+        self._borrowed[scope] = load
+        return self._store(kept_somehow(scope))
 
-    async def _load(self, graph: PropertyGraph, scope: str) -> None:
-        """Find the complete graph, or load it; waits while another process is loading it."""
-        while True:
-            load = await self._ledger.enter(
-                scope, self._run_id, graph.digest, graph.node_count, graph.relationship_count
-            )
-            ours = load.owner == self._ledger.owner
-            if load.state == "complete" and await self._holds(load):
-                if ours or await self._ledger.take_over(load, "complete"):
-                    return
-            elif ours and load.state == "loading":
-                await self._fill(graph, scope)
-                return
-            elif load.state == "complete" or load.dead:
-                await self._remove(load)
-            else:
-                await asyncio.sleep(WATCH_SECONDS)
+    def _store(self, kept: Kept) -> "Neo4jStore":
+        return Neo4jStore(self, self._connection, kept, self._timeout_seconds)
 
-    async def _holds(self, load: Load) -> bool:
-        """True if the graph has as many nodes and relationships as it should; the server keeps these counts."""
-        label = quote(load.scope)
-        nodes = await self._connection.write(f"MATCH (n:{label}) RETURN count(n) AS count")
-        relationships = await self._connection.write(f"MATCH (:{label})-[r]->() RETURN count(r) AS count")
-        return (nodes[0]["count"], relationships[0]["count"]) == (load.nodes, load.relationships)
+    async def stands(self, scope: str) -> bool:
+        """True where a graph that was loaded or found here has its entry, and as many nodes and relationships."""
+        return await self._stands(self._loader, scope)
 
-    async def _fill(self, graph: PropertyGraph, scope: str) -> None:
-        label, ledger = quote(scope), self._ledger
-        await self._connection.write(
-            f"CREATE CONSTRAINT {quote(scope)} IF NOT EXISTS FOR (n:{label}) REQUIRE n.key IS UNIQUE"
-        )
-        steps = 0
-        for body, rows in load_steps(graph, scope):
-            await ledger.step(scope, steps, body, rows=rows)
-            steps += 1
-        await ledger.check(scope, steps)
-        await ledger.complete(scope)
+    async def _stands(self, loader: Loader, scope: str) -> bool:
+        whole = self._graphs.get(scope)
+        if whole is not None:
+            return await loader.stands(scope, whole.digest, whole.node_count, whole.relationship_count)
+        load = self._borrowed[scope]
+        return await loader.stands(scope, load.digest, load.nodes, load.relationships)
 
-    async def _remove(self, load: Load) -> None:
-        """Empty and forget one graph, batch by batch; nothing if somebody else took it over first."""
-        if not await self._ledger.take_over(load, "dropping"):
-            return
-        label = quote(load.scope)
-        left, steps = 1, 0
-        while left:
-            body = f"MATCH (n:{label}) WITH n LIMIT {BATCH} DETACH DELETE n"
-            await self._ledger.step(load.scope, steps, body)
-            left = (await self._connection.write(f"MATCH (n:{label}) RETURN count(n) AS left"))[0]["left"]
-            steps += 1
-            await self._ledger.check(load.scope, steps)
-        await self._connection.write(f"DROP CONSTRAINT {label} IF EXISTS")
-        await self._ledger.remove(load.scope)
+    async def prove(self) -> None:
+        """Have everything looked at, and what is gone loaded anew. StoreError where that cannot be done."""
+        await self._connection.gate.passed()
+
+    async def _prove(self, thoroughly: bool) -> None:
+        """See `Member`. What this run loaded is loaded anew where it is gone; what was there before cannot be."""
+        loader = self._loader.at_once()
+        for scope, load in self._borrowed.items():
+            if not await self._stands(loader, scope):
+                raise StoreError(
+                    f"the graph {scope} is no longer in this Neo4j as it was",
+                    hint=f"load it again (run {load.run_id})",
+                )
+        for scope, store in self._stores.items():
+            if await self._stands(loader, scope) and not (thoroughly and await self._altered(scope)):
+                continue
+            store.generation += 1
+            await loader.load_anew(self._graphs[scope], scope)
+            self._connection.gate.note(f"the graph {scope} was not whole in Neo4j any more, and was loaded anew")
+        if thoroughly and self._stores:
+            await loader.ledger.renew(list(self._stores))
+
+    async def _altered(self, scope: str) -> bool:
+        graph = self._graphs[scope]
+        found = await read_whole(Neo4jStore(self, self._connection.at_once(), kept_as(graph, scope), READING_SECONDS))
+        return content_digest(found) != content_digest(graph)
 
     async def drop(self, scope: str) -> None:
-        """Remove the graph with that label, if it was GraphWalk that put it there."""
+        """Remove the graph with that label, if it was GraphWalk that put it there, and not only read here."""
+        if scope in self._borrowed:
+            return
         self._stores.pop(scope, None)
         for load in await self.loads():
             if load.scope == scope:
-                await self._remove(load)
+                await self._loader.remove(load)
 
     async def loads(self) -> list[Load]:
         """All graphs that GraphWalk, in whichever run, has in this database."""
@@ -144,7 +150,9 @@ class Neo4jDatabase:
         """Remove what killed runs left, with `kept` also what finished runs left; never what a running run uses."""
         unused = [load for load in await self.loads() if load.dead or (kept and load.kept)]
         for load in unused:
-            await self._remove(load)
+            await self._loader.remove(load)
+        if kept:
+            await self._ledger.forget()
         return unused
 
     async def _renew_leases(self) -> None:
@@ -161,7 +169,7 @@ class Neo4jDatabase:
                 await self._renewal
         try:
             if self._stores:
-                await self._ledger.keep(list(self._stores))
+                await self._loader.at_once().ledger.keep(list(self._stores))
         finally:
             await self._connection.close()
 
@@ -188,6 +196,14 @@ class Neo4jStore:
         self._connection = connection
         self._timeout_seconds = timeout_seconds
         self._schemas: dict[int, Schema] = {}
+        self.generation = 0
+
+    async def prove(self, generation: int) -> None:
+        """See `Provable`."""
+        if not await self._database.stands(self.scope):
+            await self._database.prove()
+        if self.generation != generation:
+            raise StoreError(f"the graph {self.scope} was gone from Neo4j for a while: what was seen of it is in doubt")
 
     def render(self, template: str, identifiers: Identifiers) -> str:
         return render_cypher(template, identifiers, self._dialect)

@@ -3,20 +3,22 @@
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, NonNegativeInt, PositiveInt, model_validator
+from pydantic import BeforeValidator, Field, NonNegativeInt, model_validator
 
-from graphwalk.config.strict import Spec, Strict, SuiteConfig
+from graphwalk.config.strict import MOST, Spec, Strict, SuiteConfig
 
 Algorithm = Literal["bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim"]
 Split = Literal["train", "validation", "test"]
-_Nodes = Annotated[int, Field(ge=2)]
+_MOST_NODES = 500
+"""A trace holds its state after every step; the paper has 50 nodes at most."""
+_Nodes = Annotated[int, Field(ge=2, le=_MOST_NODES)]
 
 
 class MagmaSpec(Spec):
     """Algorithm traces on Erdős–Rényi graphs of `nodes` nodes with edge probability `p`."""
 
     algorithm: Algorithm = "bfs"
-    nodes: int = Field(default=5, ge=2)
+    nodes: _Nodes = 5
     p: float = Field(default=0.5, ge=0, le=1)
     offset: NonNegativeInt = 0
     """Index of the first trace in its split."""
@@ -38,7 +40,7 @@ class MagmaGrid(Strict):
         tuple[_Nodes, ...], BeforeValidator(_listed, json_schema_input_type=_Nodes | tuple[_Nodes, ...])
     ] = (5,)
     """Nodes of a graph."""
-    count: PositiveInt | None = None
+    count: Annotated[int, Field(ge=1, le=MOST)] | None = None
     """None: as many as the paper has (test 125, at five nodes 112; train 1000 and 800)."""
     p: float = Field(default=0.5, ge=0, le=1)
     """Probability of an edge."""

@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+
+from pydantic import TypeAdapter
+from typing_extensions import TypedDict  # pydantic needs this one below Python 3.12
 
 from graphwalk.errors import ConfigError
+from graphwalk.graphs.files.json_values import parse_json
 from graphwalk.suites.magma.export import MANIFEST
 
 _NODES = re.compile(r"its nodes are the numbers 0 to (\d+)\.")
@@ -72,16 +75,25 @@ def verify_export(folder: Path) -> Verification:
     )
 
 
-def _manifest(folder: Path) -> list[dict[str, Any]]:
+class _File(TypedDict):
+    file: str
+    sha256: str
+    chats: int
+    split: str
+
+
+_FILES = TypeAdapter(list[_File])
+
+
+def _manifest(folder: Path) -> list[_File]:
     path = folder / MANIFEST
     try:
-        files: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["files"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        return _FILES.validate_python(parse_json(path.read_text(encoding="utf-8"))["files"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ConfigError(f"{path}: no manifest of an export: {error}") from error
-    return files
 
 
-def _lines(folder: Path, entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _lines(folder: Path, entry: _File) -> Iterator[tuple[str, str]]:
     """(file:line, text) of every chat of a file that is as the manifest says."""
     path = folder / entry["file"]
     try:
@@ -104,7 +116,7 @@ def _checked_messages(line: str, place: str) -> list[dict[str, str]]:
         messages: list[dict[str, str]] = record["messages"]
         good = set(record) == {"messages"} and all(_is_message(message) for message in messages)
         roles = [message["role"] for message in messages]
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise ConfigError(f"{place}: not a chat: {error}") from error
     turns = len(roles) // 2
     if not good or turns == 0 or roles != ["system", *["user", "assistant"] * turns]:

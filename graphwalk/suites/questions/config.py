@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Literal
 
-from pydantic import Field, PositiveInt, field_validator
+from pydantic import Field, field_validator
 
-from graphwalk.config.strict import NameOrPath, SuiteConfig
+from graphwalk.config.strict import MOST, NameOrPath, SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
@@ -26,7 +26,7 @@ class QuestionsConfig(SuiteConfig):
     """Graphs to generate, each `count` times, and graphs of your own."""
     questions: tuple[NameOrPath, ...] | None = None
     """Questions that ship, by name, and the user's own, by the path of their YAML file; None: all twelve."""
-    per_question: PositiveInt = 1
+    per_question: int = Field(default=1, ge=1, le=MOST)
     """Tasks per graph and question."""
     answer_rows: tuple[RowBounds, ...] = Field(default=(ANY_ROWS,), min_length=1)
     """How many rows right answers have; of several bounds, `per_question` tasks within each. Unless bounds are given,

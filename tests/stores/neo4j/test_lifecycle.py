@@ -17,7 +17,7 @@ import pytest
 from graphwalk import database
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
-from graphwalk.stores.neo4j import store as neo4j_store
+from graphwalk.stores.neo4j import filling
 from graphwalk.stores.neo4j.store import Neo4jDatabase, scope_of
 from graphwalk.stores.schema_queries import schema_of
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES, server_settings
@@ -131,7 +131,7 @@ async def test_an_answer_that_got_lost_does_not_load_twice(
         return await send(*sent)
 
     monkeypatch.setattr(opened._connection, "_send", twice)
-    monkeypatch.setattr(neo4j_store, "BATCH", 50)
+    monkeypatch.setattr(filling, "BATCH", 50)
     store = await opened.load(chain(200))
     assert await scope_count(opened, store.scope) == (200, 398)
     await store.drop()
@@ -207,7 +207,7 @@ async def test_a_web_server_is_no_neo4j() -> None:
 @pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="the server that NEO4J_URI names is not ours to restart")
 async def test_a_run_outlives_restarts(tmp_path: Path, run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server of its own is killed and started again, in the middle of a load and of queries."""
-    monkeypatch.setattr(neo4j_store, "BATCH", 20)
+    monkeypatch.setattr(filling, "BATCH", 20)
     environment = server_settings(tmp_path, "5.26")
     home = Environment({"GRAPHWALK_HOME": str(tmp_path)})
     server = database.status(home).server

@@ -5,8 +5,11 @@ unused row at the end of the grid, keep a step from running over an edge into th
 many grids stand side by side in one integer.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
+
+_SMALL = 50
+"""Cells on a side; in larger grids an integer for each cell takes more time and memory than it saves."""
 
 
 class Grid:
@@ -15,8 +18,28 @@ class Grid:
     def __init__(self, size: int) -> None:
         self.size = size
         self.width = size + 1
-        self.bits = tuple(1 << (row * self.width + column) for row in range(size) for column in range(size))
-        self.full = sum(self.bits)
+        self.full = self.together(range(size * size))
+
+    @cached_property
+    def bits(self) -> tuple[int, ...]:
+        """The integer of each cell alone: fast for small grids, and 4 GB for one of 500 × 500."""
+        return tuple(map(self.bit, range(self.size**2)))
+
+    def bit(self, cell: int) -> int:
+        """The integer of one cell."""
+        return 1 << self._position(cell)
+
+    def together(self, cells: Iterable[int]) -> int:
+        """The integer of several cells."""
+        packed = bytearray((self.width * self.size + 7) // 8)
+        for cell in cells:
+            position = self._position(cell)
+            packed[position // 8] |= 1 << (position % 8)
+        return int.from_bytes(packed, "little")
+
+    def _position(self, cell: int) -> int:
+        row, column = divmod(cell, self.size)
+        return row * self.width + column
 
     @cached_property
     def lane(self) -> int:
@@ -35,6 +58,8 @@ class Grid:
 
     def without(self, walls: Sequence[int]) -> int:
         """All cells but the walls."""
+        if self.size > _SMALL:
+            return self.full ^ self.together(walls)
         bits = self.bits
         return self.full ^ sum([bits[wall] for wall in walls])
 

@@ -111,7 +111,7 @@ def generate_maze(spec: MazeSpec, seed: int, index: int = 0) -> Maze:
         pair = draw_pair(grid, inside, min_path, random)
         if pair is not None:
             start, goal = pair
-            length = grid.distance(grid.bits[start], grid.bits[goal], inside)
+            length = grid.distance(grid.bit(start), grid.bit(goal), inside)
             assert length is not None
             return Maze(size, tuple(sorted(drawn)), start, goal, length, seed, index, spec.generator)
     raise ConfigError(

@@ -1,0 +1,173 @@
+"""Every reader of files: a right result or a clear error, whatever is in the file; never a traceback, a hang, a GB."""
+
+import json
+import random
+import resource
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from graphwalk.environment import Environment
+from graphwalk.errors import GraphwalkError
+from graphwalk.experiments.loading import load_experiment, shipped_experiments
+from graphwalk.graphs.files.formats import load_graph, save_graph
+from graphwalk.jsonlines import encode_line
+from graphwalk.resources import data_path
+from graphwalk.runlog.listing import list_runs
+from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runner.reporting import report_of
+from graphwalk.stores.neo4j.local_server import read_state, state_file
+from graphwalk.suites.magma.config import MagmaSpec
+from graphwalk.suites.magma.export import export_magma
+from graphwalk.suites.magma.verify_export import verify_export
+from graphwalk.suites.questions.catalogue import load_kind
+from graphwalk.toolbox.tool import load_tools
+from graphwalk.types.graph import PropertyGraph
+from tests.fuzzing.damage import altered, damaged
+
+pytestmark = pytest.mark.filterwarnings("ignore::graphwalk.jsonlines.TornTailWarning")
+ROUNDS = [
+    pytest.param(200, id="quick"),
+    pytest.param(10_000, id="long", marks=[pytest.mark.slow, pytest.mark.timeout(0)]),
+]
+SECONDS, MEGABYTES = 10, 1000
+RUNS = Path(__file__).parents[1] / "data" / "runs"
+Read = Callable[[Path], object]
+
+
+def small() -> PropertyGraph:
+    """A part of the graph that ships, with values of many kinds."""
+    whole = load_graph("example")
+    nodes = list(whole.nodes())[::6]
+    keys = {node.key for node in nodes}
+    return PropertyGraph.from_rows(nodes, [r for r in whole.relationships() if {r.source, r.target} <= keys])
+
+
+def graph_file(suffix: str) -> Callable[[Path], tuple[Path, Read]]:
+    def made(folder: Path) -> tuple[Path, Read]:
+        path = folder / f"g{suffix}"
+        save_graph(small(), path)
+        return path, load_graph
+
+    return made
+
+
+def csv_file(pattern: str) -> Callable[[Path], tuple[Path, Read]]:
+    def made(folder: Path) -> tuple[Path, Read]:
+        save_graph(small(), folder / "g")
+        return sorted((folder / "g").glob(pattern))[0], lambda file: load_graph(file.parent)
+
+    return made
+
+
+def experiment_file(folder: Path) -> tuple[Path, Read]:
+    path = folder / "mine.yaml"
+    shutil.copyfile(shipped_experiments()["quickstart"], path)
+    return path, lambda file: load_experiment(str(file))
+
+
+def question_file(folder: Path) -> tuple[Path, Read]:
+    path = folder / "node_by_property.yaml"
+    shutil.copyfile(data_path("templates") / "questions" / path.name, path)
+    return path, load_kind
+
+
+def tool_file(folder: Path) -> tuple[Path, Read]:
+    path = Path(shutil.copy(sorted(data_path("tools").glob("*.yaml"))[0], folder))
+    return path, lambda file: load_tools([str(file)])
+
+
+def traces(folder: Path) -> tuple[Path, Read]:
+    export_magma([MagmaSpec(count=2)], folder / "export", seed=1)
+    return folder / "export" / "manifest.json", lambda file: verify_export(file.parent)
+
+
+def run_file(name: str) -> Callable[[Path], tuple[Path, Read]]:
+    def read(file: Path) -> None:
+        list(list_runs(file.parent))
+        report_of(RunFolder.open(file.parent))
+
+    return lambda folder: (Path(shutil.copytree(RUNS / "mazes", folder / "run")) / name, read)
+
+
+def server_state(folder: Path) -> tuple[Path, Read]:
+    environment = Environment({"GRAPHWALK_HOME": str(folder)})
+    path = state_file(environment)
+    fields = {
+        "how": "jars",
+        "release": "5.26",
+        "version": "5.26.1",
+        "port": 7687,
+        "password": "p",
+        "folder": "/x",
+        "pid": 1,
+    }
+    path.write_text(json.dumps(fields), encoding="utf-8")
+    return path, lambda file: read_state(environment)
+
+
+FILES = {
+    "json": graph_file(".json"),
+    "graphml": graph_file(".graphml"),
+    "cypher": graph_file(".cypher"),
+    "nodes.csv": csv_file("nodes-*.csv"),
+    "relationships.csv": csv_file("relationships-*.csv"),
+    "import.yaml": csv_file("import.yaml"),
+    "experiment": experiment_file,
+    "question": question_file,
+    "tool": tool_file,
+    "traces": traces,
+    "run.json": run_file("run.json"),
+    "results.jsonl": run_file("results.jsonl"),
+    "server.json": server_state,
+}
+
+
+@contextmanager
+def bounded() -> Iterator[None]:
+    before, begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+    yield
+    assert time.process_time() - begun < SECONDS
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024 < MEGABYTES
+
+
+@pytest.mark.parametrize("rounds", ROUNDS)
+@pytest.mark.parametrize("name", FILES)
+def test_damaged_bytes(name: str, rounds: int, tmp_path: Path) -> None:
+    path, read = FILES[name](tmp_path)
+    valid, draw = path.read_bytes(), random.Random(name)
+    read(path)
+    refused = 0
+    for _ in range(rounds):
+        path.write_bytes(damaged(valid, draw))
+        with bounded():
+            try:
+                read(path)
+            except GraphwalkError:
+                refused += 1
+    assert refused > rounds / 20
+
+
+@pytest.mark.parametrize("rounds", ROUNDS)
+@pytest.mark.parametrize("name", ["json", "traces", "run.json", "results.jsonl", "server.json"])
+def test_valid_json_of_another_form(name: str, rounds: int, tmp_path: Path) -> None:
+    """Checksums are right, fields are not."""
+    path, read = FILES[name](tmp_path)
+    lines = path.read_text(encoding="utf-8").splitlines() if name == "results.jsonl" else []
+    valid = [json.loads(line) for line in lines] or [json.loads(path.read_text(encoding="utf-8"))]
+    draw = random.Random(name)
+    for _ in range(rounds):
+        records = valid.copy()
+        place = draw.randrange(len(records))
+        records[place] = altered(records[place], draw)
+        with suppress(AttributeError, TypeError):  # a line is an object
+            if lines:
+                path.write_bytes(b"".join(encode_line({k: v for k, v in r.items() if k != "crc32"}) for r in records))
+            else:
+                path.write_text(json.dumps(records[0]), encoding="utf-8")
+        with bounded(), suppress(GraphwalkError):
+            read(path)
