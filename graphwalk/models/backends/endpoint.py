@@ -3,13 +3,12 @@
 import json
 import re
 import time
-from collections.abc import AsyncIterator
-from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
+from graphwalk.models.backends.bounded import ACCEPTED, bound
 from graphwalk.models.backends.failure import redacted, status_error
 
 if TYPE_CHECKING:
@@ -18,8 +17,9 @@ if TYPE_CHECKING:
     import httpx2
     from openai import AsyncOpenAI
 
-LONGEST_BODY = 64 * 2**20
-"""Bytes of one reply. A server that never stops sending must not fill the memory before the deadline comes."""
+LONGEST_BODY = 16 * 2**20
+"""Bytes of one reply, decompressed: several times what the longest context holds. Read as JSON they become up to
+twenty times as many in memory."""
 _SILENCE = 900.0
 """Seconds without a byte after which a connection is given up; deadlines of calls are kept elsewhere and shorter."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -81,6 +81,7 @@ class Endpoint:
             api_key=self._api_key,
             base_url=self.base_url,
             max_retries=0,
+            default_headers={"Accept-Encoding": ACCEPTED},
             timeout=httpx2.Timeout(_SILENCE, connect=30.0),
             http_client=openai.DefaultAsyncHttpxClient(
                 verify=self._certificates, event_hooks={"response": [self._bound]}
@@ -92,7 +93,7 @@ class Endpoint:
         return client
 
     async def _bound(self, response: "httpx2.Response") -> None:
-        response.stream = _bounded_stream()(response.stream, self._longest_body)
+        bound(response, self._longest_body)
 
     def _decode(self, content: bytes) -> Any:
         try:
@@ -107,29 +108,6 @@ class Endpoint:
         message = f"no reply from {self.source}: {type(cause).__name__} {cause}".rstrip()
         hint = f"is a server running at {urlsplit(self.base_url).scheme}://{self.source}?"
         return redacted(ModelError(message, hint=hint, retryable=True), self._redact)
-
-
-@cache
-def _bounded_stream() -> Any:
-    """The class of a stream that ends with a ModelError after so many bytes; made once, as its parent is imported."""
-    import httpx2
-
-    class Bounded(httpx2.AsyncByteStream):
-        def __init__(self, source: httpx2.AsyncByteStream, limit: int) -> None:
-            self._source, self._limit = source, limit
-
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            received = 0
-            async for chunk in self._source:
-                received += len(chunk)
-                if received > self._limit:
-                    raise ModelError(f"a reply of more than {self._limit:,} bytes was cut off", retryable=True)
-                yield chunk
-
-        async def aclose(self) -> None:
-            await self._source.aclose()
-
-    return Bounded
 
 
 def _trusted_certificates() -> "ssl.SSLContext":

@@ -18,15 +18,16 @@ _HINTS = {
     403: "check that this API key may use the model",
     404: "check the model's name and the base URL",
 }
+_RATE_CODES = ("rate_limit_exceeded", "server_is_overloaded")
+_OVERFLOW_CODES = ("context_length_exceeded", "exceed_context_size")
 _OVERFLOW = re.compile(
-    r"context_length_exceeded|exceed_context_size|maximum context length|maximum model length|max_seq_len"
-    r"|available context size|context size has been exceeded|context (?:length|window)|prompt is too long"
-    r"|input is too long|too many (?:input )?tokens|input token count|maximum prompt length|input length"
+    r"maximum context length|maximum model length|max_seq_len|available context size|context size has been exceeded"
+    r"|context (?:length|window)|prompt is too long|input is too long|too many (?:input )?tokens|input token count|maximum prompt length|input length"
     r"|`inputs` tokens \+|inputs must have less than|context the overflows",
     re.IGNORECASE,
 )
-"""OpenAI, vLLM, SGLang, llama.cpp, Ollama, LM Studio, TGI, Anthropic, Gemini, Mistral, Bedrock, xAI."""
-
+"""vLLM, SGLang, llama.cpp, Ollama, LM Studio, TGI, Anthropic, Gemini, Mistral, Bedrock, xAI: most of them have no code
+for it. Their words count only where they answer that the request was at fault."""
 
 _NO_TOOLS = re.compile(
     r"tool.?choice.{0,40}requires|enable-auto-tool-choice|(?:tools?|functions?|function calling|tool use|tool calling)"
@@ -49,7 +50,9 @@ def status_error(status: int, headers: Mapping[str, str], body: Any, source: str
     """The failure behind an HTTP status; `body` is the decoded error object or text, `source` names the server."""
     text, code = _message(body), _code(body)
     kind: type[ModelError]
-    overflow = status == 413 or (status in (400, 422, 500) and bool(_OVERFLOW.search(f"{code} {text}")))
+    overflow = _overflows(status, code, text)
+    if status == 413 and code in _RATE_CODES:
+        status = 429
     retryable = (status in _RETRYABLE or status >= 500) and not overflow and code != "insufficient_quota"
     kind, hint = ModelError, _HINTS.get(status, "")
     if retryable and status in _OVERLOADED:
@@ -70,10 +73,18 @@ def reported_error(body: Any, source: str) -> ModelError:
     code = body.get("code") if isinstance(body, dict) else None
     if isinstance(code, int) and 400 <= code < 600:
         return status_error(code, {}, body, source)
-    if code in ("rate_limit_exceeded", "server_is_overloaded"):
+    if code in _RATE_CODES:
         return status_error(429, {}, body, source)
-    overflow = _OVERFLOW.search(f"{_code(body)} {_message(body)}")
-    return status_error(400 if overflow else 502, {}, body, source)
+    return status_error(502, {}, body, source)
+
+
+def _overflows(status: int, code: str, text: str) -> bool:
+    """An overflow is scored as the agent's doing, so that a server which fails must not pass for one by its words."""
+    if code.startswith(_OVERFLOW_CODES):
+        return True
+    if status == 413:
+        return code not in _RATE_CODES
+    return status in (400, 422) and bool(_OVERFLOW.search(text))
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
