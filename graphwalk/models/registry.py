@@ -19,14 +19,14 @@ failed and whether to try again; any other exception ends the episode as a failu
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError
-from graphwalk.models.backends.failure import redacted
 from graphwalk.models.model import Model
 from graphwalk.plugins import Registry
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 PROVIDERS = Registry(
     "model provider",
@@ -66,17 +66,14 @@ def check_name(spec: str) -> None:
 
 
 def open_model(spec: str, environment: Environment) -> Model:
-    """The bare model named `provider/model`. ConfigError as `check_name`; for a missing key; for a broken plug-in."""
+    """The model named `provider/model`. ConfigError as `check_name`; for a missing key; for a broken plug-in."""
     check_name(spec)
     provider, _, name = spec.partition("/")
     if provider in EPISODE_PROVIDERS:
         raise ConfigError(f"{spec} plays single episodes and cannot be opened as a model", hint="use it in a run")
     make: Callable[[str, Environment], Any] = PROVIDERS.load(provider)
-    if provider in PROVIDERS.built_in:
-        model: Model = make(name, environment)
-        return model
     try:
-        return ForeignModel(spec, make(name, environment), environment)
+        return OutsideModel(spec, make(name, environment), environment)
     except GraphwalkError:
         raise
     except Exception as error:
@@ -92,30 +89,42 @@ def no_reply_hint(spec: str) -> str:
     return _blame(provider)
 
 
-class ForeignModel:
-    """A class of another package, completed: with a name, with `close`, and with no failure other than ModelError."""
+class OutsideModel:
+    """A model as the rest of GraphWalk sees it: with `close`, with no failure but ModelError, and with safe texts.
+
+    What a server says of a failure, and what the model writes, comes in here and nowhere else.
+    """
 
     def __init__(self, name: str, inner: Any, environment: Environment) -> None:
         self.name = name
-        self._inner = inner
-        self._redact = environment.redact
+        self.inner = inner
+        self._environment = environment
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         try:
-            reply = await self._inner.complete(messages, tools, options)
+            reply = await self.inner.complete(messages, tools, options)
         except ModelError as error:
-            raise redacted(error, self._redact) from None
+            error.args, error.hint = (self._environment.inert(str(error)),), self._environment.redact(error.hint)
+            raise
         except Exception as error:
-            failure = ModelError(f"{self.name} failed: {type(error).__name__}: {error}")
-            raise redacted(failure, self._redact) from error
+            cause = self._environment.inert(f"{self.name} failed: {type(error).__name__}: {error}")
+            raise ModelError(cause) from error
         if not isinstance(reply, Reply):
             raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
-        return reply
+        return _without_secrets(reply, self._environment.redact_said)
 
     async def close(self) -> None:
-        close = getattr(self._inner, "close", None)
+        close = getattr(self.inner, "close", None)
         if close is not None:
             await close()
+
+
+def _without_secrets(reply: Reply, redact: Callable[[str], str]) -> Reply:
+    message = reply.message
+    content, reasoning = (None if text is None else redact(text) for text in (message.content, message.reasoning))
+    calls = tuple(ToolCall(redact(c.id), redact(c.name), redact(c.arguments)) for c in message.tool_calls)
+    clean = replace(message, content=content, reasoning=reasoning, tool_calls=calls)
+    return replace(reply, message=clean, finish_reason=redact(reply.finish_reason), model=redact(reply.model))
 
 
 def _about(provider: str) -> str:

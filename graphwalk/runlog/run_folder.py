@@ -6,6 +6,7 @@ import os
 import secrets
 import shlex
 import shutil
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +17,12 @@ from typing import Any
 from graphwalk.errors import RunLogError
 from graphwalk.files import cannot_write, is_scratch, make_folder, write_whole
 from graphwalk.jsonlines import LineWriter, read_lines
+from graphwalk.runlog.mark import own_lines
 from graphwalk.types.episode import SCHEMA_VERSION
+
+
+class ForeignLinesWarning(UserWarning):
+    """A log holds lines that are not of its run; they count for nothing."""
 
 
 @dataclass(frozen=True)
@@ -154,8 +160,21 @@ class RunFolder:
             os.close(file)
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """All records in the order of the file; of an episode that appears twice, the last one counts."""
-        yield from read_lines(self.results_path)
+        """The run's records in the order of the file; of an episode that appears twice, the last one counts.
+
+        Lines of other runs are left out with a warning.
+        """
+        foreign = 0
+        for record, own in own_lines(read_lines(self.results_path), self.read_manifest()):
+            if own:
+                yield record
+            foreign += not own
+        if foreign:
+            warnings.warn(
+                f"{self.results_path}: {foreign} lines of another run, or of other conditions, left out",
+                ForeignLinesWarning,
+                stacklevel=2,
+            )
 
     def results_writer(self) -> LineWriter:
         return LineWriter(self.results_path)

@@ -6,10 +6,9 @@ import time
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.backends.bounded import ACCEPTED, bound
-from graphwalk.models.backends.failure import redacted, status_error
+from graphwalk.models.backends.failure import status_error
 
 if TYPE_CHECKING:
     import ssl
@@ -22,6 +21,8 @@ LONGEST_BODY = 16 * 2**20
 twenty times as many in memory."""
 _SILENCE = 900.0
 """Seconds without a byte after which a connection is given up; deadlines of calls are kept elsewhere and shorter."""
+_SHOWN = 500
+"""Bytes of a reply that is no JSON."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -33,12 +34,9 @@ class Endpoint:
     imported here, before a run starts, and not in the middle of the first call.
     """
 
-    def __init__(
-        self, base_url: str, api_key: str, environment: Environment, *, longest_body: int = LONGEST_BODY
-    ) -> None:
+    def __init__(self, base_url: str, api_key: str, *, longest_body: int = LONGEST_BODY) -> None:
         self.base_url = base_url
         self._api_key = api_key
-        self._redact = environment.redact
         self._longest_body = longest_body
         self._certificates = _trusted_certificates()
         self._idle = [self._connect()]
@@ -61,8 +59,7 @@ class Endpoint:
             )
         except openai.APIStatusError as error:
             text = error.body if error.body is not None else error.response.text
-            failure = status_error(error.status_code, error.response.headers, text, self.source)
-            raise redacted(failure, self._redact) from None
+            raise status_error(error.status_code, error.response.headers, text, self.source) from None
         except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, OSError, ValueError) as error:
             raise self._unreachable(error) from None
         finally:
@@ -99,15 +96,15 @@ class Endpoint:
         try:
             return json.loads(content)
         except (ValueError, RecursionError) as error:
-            start = content[:80].decode("utf-8", "replace")
+            start = content[:_SHOWN].decode("utf-8", "replace")
             message = f"{self.source} sent a broken reply ({type(error).__name__}) that begins with {start!r}"
-            raise redacted(ModelError(message, retryable=True), self._redact) from None
+            raise ModelError(message, retryable=True) from None
 
     def _unreachable(self, error: Exception) -> ModelError:
         cause = error.__cause__ or error
         message = f"no reply from {self.source}: {type(cause).__name__} {cause}".rstrip()
         hint = f"is a server running at {urlsplit(self.base_url).scheme}://{self.source}?"
-        return redacted(ModelError(message, hint=hint, retryable=True), self._redact)
+        return ModelError(message, hint=hint, retryable=True)
 
 
 def _trusted_certificates() -> "ssl.SSLContext":

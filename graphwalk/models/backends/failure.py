@@ -3,14 +3,14 @@
 import math
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from graphwalk.errors import ModelError
 
-_LONGEST_MESSAGE = 500
-"""Characters of a server's own words; some send a web page."""
+_LONGEST_MESSAGE = 100_000
+"""Characters of a server's own words; some send a web page. They are cut further when no secret is left in them."""
 _RETRYABLE = frozenset({408, 409, 425, 429})
 _OVERLOADED = frozenset({429, 503, 529})
 _HINTS = {
@@ -22,7 +22,8 @@ _RATE_CODES = ("rate_limit_exceeded", "server_is_overloaded")
 _OVERFLOW_CODES = ("context_length_exceeded", "exceed_context_size")
 _OVERFLOW = re.compile(
     r"maximum context length|maximum model length|max_seq_len|available context size|context size has been exceeded"
-    r"|context (?:length|window)|prompt is too long|input is too long|too many (?:input )?tokens|input token count|maximum prompt length|input length"
+    r"|context (?:length|window)|prompt is too long|input is too long"
+    r"|too many (?:input )?tokens|input token count|maximum prompt length|input length"
     r"|`inputs` tokens \+|inputs must have less than|context the overflows",
     re.IGNORECASE,
 )
@@ -47,7 +48,10 @@ class OverloadedError(ModelError):
 
 
 def status_error(status: int, headers: Mapping[str, str], body: Any, source: str) -> ModelError:
-    """The failure behind an HTTP status; `body` is the decoded error object or text, `source` names the server."""
+    """The failure behind an HTTP status; `body` is the decoded error object or text, `source` names the server.
+
+    Its words come as they are; `OutsideModel` makes them fit to be logged.
+    """
     text, code = _message(body), _code(body)
     kind: type[ModelError]
     overflow = _overflows(status, code, text)
@@ -60,7 +64,7 @@ def status_error(status: int, headers: Mapping[str, str], body: Any, source: str
     elif 400 <= status < 500 and _NO_TOOLS.search(text):
         kind, hint = NoToolsError, "describe the tools in the prompt instead: --tool-protocol text"
     return kind(
-        f"{source} answered {status}: {text[:_LONGEST_MESSAGE] or 'no reason given'}",
+        f"{source} answered {status}: {text or 'no reason given'}",
         hint=hint,
         retryable=retryable,
         retry_after=retry_after(headers) if retryable else None,
@@ -103,13 +107,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     return max(0.0, until - (_date(headers.get("date", "")) or time.time()))
 
 
-def redacted(error: ModelError, redact: Callable[[str], str]) -> ModelError:
-    """The same error without secrets: servers repeat keys and addresses in what they say."""
-    error.args = (redact(str(error)),)
-    error.hint = redact(error.hint)
-    return error
-
-
 def _seconds(value: str) -> float | None:
     try:
         number = float(value)
@@ -131,7 +128,7 @@ def _message(body: Any) -> str:
         if not isinstance(body, dict):
             break
         body = next((body[key] for key in ("message", "error", "detail", "msg") if body.get(key)), None)
-    return body if isinstance(body, str) else "" if body is None else str(body)[:_LONGEST_MESSAGE]
+    return body[:_LONGEST_MESSAGE] if isinstance(body, str) else "" if body is None else str(body)[:_LONGEST_MESSAGE]
 
 
 def _code(body: Any) -> str:
