@@ -132,8 +132,9 @@ class Conversation:
         manifest = new_manifest(self._experiment, self._log.run_id, self._log.created)
         now = await settle(self._log.folder, self._experiment, self._plan, None)
         # A conversation's conditions grow with every question; all of its lines are its own.
-        self._mark = Mark(self._log.run_id, f"conversation {self._log.run_id}")
-        manifest = {**with_conditions(manifest, self._mark.conditions), "fingerprint": now}
+        conditions = f"conversation {self._log.run_id}"
+        self._mark = Mark(self._log.run_id, conditions)
+        manifest = {**with_conditions(manifest, conditions), "fingerprint": now}
         self._log.folder.write_manifest(manifest)
 
 
