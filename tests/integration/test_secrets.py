@@ -37,6 +37,7 @@ def planted(server: ModelServer, key: str) -> dict[str, str]:
         "LOCAL_BASE_URL": f"{server.url}/{IN_PATH}?api_key={IN_QUERY}",
         "LOCAL_API_KEY": key,
         "OTHER_TOKEN": SHORT,
+        "THIRD_SECRET": LONG,
         "NEO4J_URI": f"bolt://:{PASSWORD}@127.0.0.1:7687",
     }
 
