@@ -6,7 +6,7 @@ USER_STAMP := $(VENV)/.installed
 STAMP := $(VENV)/.installed-dev
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: quickstart test check docs format bench coverage soak reliability truth clrs mcp bench-peers clean
+.PHONY: quickstart test check audit docs format lock release bench coverage soak reliability truth clrs mcp bench-peers clean
 
 quickstart: $(USER_STAMP) ## Generate graphs, run the scripted players, print the table
 	@$(BIN)/graphwalk run quickstart
@@ -14,7 +14,7 @@ quickstart: $(USER_STAMP) ## Generate graphs, run the scripted players, print th
 test: $(STAMP) check ## Lint, types, layers, documentation, and all tests but the slow ones
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
-check: $(STAMP)
+check: $(STAMP) audit
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -22,6 +22,20 @@ check: $(STAMP)
 	$(BIN)/codespell
 	$(BIN)/cog --check README.md docs/experiments.md
 	$(BIN)/mkdocs build --strict --quiet
+
+audit: $(STAMP) ## Known weaknesses of the locked packages; without a network nothing is asked, and nothing fails
+	@$(BIN)/python -m benchmarks.supply_chain audit
+
+lock: $(STAMP) ## Choose the newest versions of all packages, with their digests, and write down their licences
+	$(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-header --upgrade -q -o requirements/run.txt
+	$(BIN)/uv pip compile pyproject.toml --extra dev --constraint requirements/run.txt --universal --python-version 3.11 --generate-hashes --no-header --upgrade -q -o requirements/dev.txt
+	$(BIN)/python -m benchmarks.supply_chain licences
+
+release: $(STAMP) ## Wheel, sdist and bill of materials in dist, the same bytes for the same commit
+	rm -rf dist
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/hatchling build -d dist
+	$(BIN)/python -m benchmarks.supply_chain bill dist
+	cd dist && sha256sum * > SHA256SUMS && cat SHA256SUMS
 
 docs: $(STAMP) ## The site, in build/site: every link, example and name in it is checked
 	$(BIN)/mkdocs build --strict
@@ -75,9 +89,10 @@ $(USER_STAMP): pyproject.toml ## What running it takes
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
 	@touch $(USER_STAMP)
 
-$(STAMP): $(USER_STAMP) ## What working on it takes
+$(STAMP): $(USER_STAMP) requirements/dev.txt ## What working on it takes, in the versions that are locked
 	@echo "Installing what tests and documentation need …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	@touch $(STAMP)
 
 clean:

@@ -1,7 +1,7 @@
 """What comes from the environment: keys, addresses, passwords. No other module reads the environment.
 
 A `.env` file in the working directory fills in what the environment does not say. Values of variables that look like
-secrets, and user information in URLs, never reach a log: `redact` takes them out of any text.
+secrets never reach a log: `redact` and `redact_said` take them out of foreign text (graphwalk/redaction.py).
 """
 
 import os
@@ -10,18 +10,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from dotenv import dotenv_values
 
 from graphwalk.errors import ConfigError
+from graphwalk.redaction import Redaction
+from graphwalk.types.inert import visible
 
 TOKEN_VARIABLE = "GRAPHWALK_MCP_TOKEN"
-_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL|AUTH)", re.IGNORECASE)
-_URL_USER = re.compile(r"(?<=://)[^/\s:@]+:[^/\s@]+(?=@)")
-_BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}")
-_SHORTEST_SECRET = 6
-"""Shorter values ("local", "1") would take ordinary words out of the logs."""
+_LONGEST_ERROR = 600
+"""Characters, most of them a server's own words; some send a web page."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +27,8 @@ class Environment:
     """Variables of the environment; empty values count as unset."""
 
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
+    from_file: frozenset[str] = frozenset()
+    """Names of those that only `.env` says."""
 
     def get(self, name: str, default: str | None = None) -> str | None:
         return self.variables.get(name) or default
@@ -36,7 +36,7 @@ class Environment:
     def serving(self, servers: Mapping[str, str]) -> "Environment":
         """The same with the base URLs of these servers in place of what is said by NAME_BASE_URL."""
         said = {f"{server_variable(name)}_BASE_URL": url for name, url in servers.items()}
-        return Environment({**self.variables, **said}) if said else self
+        return Environment({**self.variables, **said}, self.from_file - said.keys()) if said else self
 
     def require(self, name: str, purpose: str) -> str:
         """ConfigError that names the variable where it is not set."""
@@ -44,6 +44,18 @@ class Environment:
         if value is None:
             raise ConfigError(f"{name} is not set: {purpose}", hint=f"export {name}=…   (or write it into .env)")
         return value
+
+    def check_receiver(self, address: str, secret: str) -> None:
+        """ConfigError where only `.env` names the address, and the secret to be sent there comes from elsewhere.
+
+        `.env` is that of the working directory, which may be somebody else's repository.
+        """
+        if address in self.from_file and self.get(secret) is not None and secret not in self.from_file:
+            raise ConfigError(
+                f"{address} is set by .env in this folder, and {secret} is not: it would be sent to a server that the "
+                "folder names",
+                hint=f"if that is meant, export {address} too, or write {secret} into .env",
+            )
 
     @property
     def model(self) -> str | None:
@@ -72,29 +84,23 @@ class Environment:
         return self.get(TOKEN_VARIABLE)
 
     @cached_property
-    def _secrets(self) -> tuple[str, ...]:
-        values = {v for name, v in self.variables.items() if _SECRET_NAME.search(name) and len(v) >= _SHORTEST_SECRET}
-        return tuple(sorted(values, key=len, reverse=True))
+    def _redaction(self) -> Redaction:
+        return Redaction(self.variables)
 
     def redact(self, text: str) -> str:
-        """The text without secrets; same text (the same object) where there is none."""
-        for secret in self._secrets:
-            if secret in text:
-                text = text.replace(secret, "***")
-        if "://" in text:
-            text = _URL_USER.sub("***", text)
-        lower = text.lower()
-        if "bearer" in lower or "basic" in lower:
-            text = _BEARER.sub(r"\1 ***", text)
-        return text
+        """A message without anything that may be a secret: what servers and libraries say of a failure."""
+        return self._redaction.message(text)
 
-    def redact_record(self, value: Any) -> Any:
-        """A JSON value without secrets in any of its texts."""
-        if isinstance(value, str):
-            return self.redact(value)
-        if isinstance(value, dict):
-            return {name: self.redact_record(item) for name, item in value.items()}
-        return [self.redact_record(item) for item in value] if isinstance(value, list | tuple) else value
+    def inert(self, error: str) -> str:
+        """What a server or a library says of a failure, fit to be logged and shown: in a line, without escapes.
+
+        Secrets go before the rest is cut off: half a key would not be known for one.
+        """
+        return visible(self.redact(error), _LONGEST_ERROR)
+
+    def redact_said(self, text: str) -> str:
+        """What a model wrote without what can only be a secret; same text (the same object) where there is none."""
+        return self._redaction.said(text)
 
 
 def server_variable(server: str) -> str:
@@ -106,4 +112,5 @@ def read_environment(folder: Path | None = None) -> Environment:
     """Variables of the environment, and of `.env` in `folder` (default: the working directory) below it."""
     file = (folder or Path.cwd()) / ".env"
     from_file = {name: value for name, value in dotenv_values(file).items() if value} if file.is_file() else {}
-    return Environment({**from_file, **{name: value for name, value in os.environ.items() if value}})
+    own = {name: value for name, value in os.environ.items() if value}
+    return Environment({**from_file, **own}, frozenset(from_file.keys() - own.keys()))

@@ -69,6 +69,17 @@ def cannot_write(path: Path, cause: OSError | UnicodeError, error: type[Graphwal
     return error(f"{path} cannot be written: {cause.strerror}", hint=hint)
 
 
+def check_in_place(path: Path, number: int, error: type[GraphwalkError]) -> None:
+    """`error` where the file at `path` is not the one that is open as `number`: it, or its folder, was taken away."""
+    opened = os.fstat(number)
+    try:
+        found: os.stat_result | None = path.stat()
+    except OSError:
+        found = None
+    if found is None or (found.st_dev, found.st_ino) != (opened.st_dev, opened.st_ino):
+        raise error(f"{path} was {'replaced' if found else 'removed or moved'} while it was written to")
+
+
 def is_scratch(path: Path) -> bool:
     """True for what a killed writer left behind; it counts as nothing."""
     return path.name.startswith(_SCRATCH_START) and path.name.endswith(_SCRATCH_END)

@@ -7,6 +7,7 @@ killed there, and the line is dropped with a warning. Any other mismatch is dama
 import json
 import math
 import os
+import tempfile
 import time
 import warnings
 import zlib
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.errors import RunLogError
-from graphwalk.files import cannot_write
+from graphwalk.files import cannot_write, check_in_place
 
 _MARK = b', "crc32": "'
 _TAIL = len(_MARK) + 8 + len(b'"}')
@@ -69,7 +70,8 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
 class LineWriter:
     """Appends records to a file; each is in the kernel's hands before `append` returns.
 
-    RunLogError where the file cannot be written; it then ends with the last whole line.
+    RunLogError where the file cannot be written; it then ends with the last whole line. RunLogError too where it is no
+    longer the one at its path; what it held is then saved beside its folder.
     """
 
     def __init__(self, path: Path) -> None:
@@ -78,11 +80,17 @@ class LineWriter:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         except OSError as error:
             raise cannot_write(path, error, RunLogError) from error
+        self._copy: Path | None = None
         self._synced = time.monotonic()
         _cut_torn_tail(self._file)
 
+    def check(self) -> None:
+        """RunLogError where the file is no longer the one at its path."""
+        self._keep_in_place(b"")
+
     def append(self, record: dict[str, Any]) -> None:
         line = encode_line(record)
+        self._keep_in_place(line)
         try:
             written = os.write(self._file, line)
             while written < len(line):
@@ -92,6 +100,32 @@ class LineWriter:
             raise cannot_write(self._path, error, RunLogError) from error
         if time.monotonic() - self._synced >= _SYNC_SECONDS:
             self.sync()
+
+    def _keep_in_place(self, line: bytes) -> None:
+        try:
+            check_in_place(self._path, self._file, RunLogError)
+        except RunLogError as error:
+            if os.fstat(self._file).st_nlink == 0:
+                error.hint = f"what it held is in {self._save(line)}"
+            raise
+
+    def _save(self, line: bytes) -> Path:
+        """Copy a file that has no name any more to where it can be found; and the lines that were to follow."""
+        if self._copy is None:
+            folder = self._path.parent.parent
+            folder = folder if os.access(folder, os.W_OK) else Path(tempfile.gettempdir())
+            name = f"{self._path.parent.name}-{self._path.stem}-"
+            number, place = tempfile.mkstemp(suffix=self._path.suffix, prefix=name, dir=folder)
+            os.close(number)
+            self._copy = Path(place)
+            with self._copy.open("wb") as copy:
+                position = 0
+                while block := os.pread(self._file, 1 << 20, position):
+                    copy.write(block)
+                    position += len(block)
+        with self._copy.open("ab") as copy:
+            copy.write(line)
+        return self._copy
 
     def sync(self) -> None:
         """Have the disk confirm all lines."""

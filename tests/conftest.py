@@ -1,7 +1,11 @@
 """What all tests share: no network but this machine, and real databases."""
 
+import importlib.util
 import os
 import signal
+import sys
+import tempfile
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -10,14 +14,40 @@ from graphwalk.environment import read_environment
 
 pytest_plugins = ["tests.neo4j_servers"]
 
+_GUARD = Path(__file__).parent / "network"
+_TRIED = "GRAPHWALK_TRIED_NETWORK"
+
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Sockets reach this machine only, and the Neo4j that the user names.
+    """Sockets and look-ups of names reach this machine only, and the Neo4j that the user names; in this process and in
+    the Python programs that tests start.
 
-    Programs that tests start buffer their output and heed Ctrl-C, however the tests themselves were started.
+    Those buffer their output and heed Ctrl-C, however the tests themselves were started.
     """
     os.environ.pop("PYTHONUNBUFFERED", None)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     given = urlsplit(read_environment().neo4j_uri or "").hostname
     config.option.allow_hosts = ",".join(["127.0.0.1", "::1", "localhost", *([given] if given else [])])
     config.option.allow_unix_socket = True
+    os.environ["GRAPHWALK_ALLOWED_HOSTS"] = given or ""
+    if _TRIED in os.environ:  # a worker of another pytest, which looks at the file in the end
+        return
+    number, os.environ[_TRIED] = tempfile.mkstemp(prefix="graphwalk-tried-network-")
+    os.close(number)
+    config.add_cleanup(lambda: Path(os.environ.pop(_TRIED)).unlink(missing_ok=True))
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [str(_GUARD), os.environ.get("PYTHONPATH")]))
+    spec = importlib.util.spec_from_file_location("network_guard", _GUARD / "sitecustomize.py")
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules["network_guard"] = guard = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(guard)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """No attempt to reach another machine, not even one whose failure was swallowed (reliability R33)."""
+    if hasattr(session.config, "workerinput"):
+        return
+    tried = Path(os.environ[_TRIED]).read_text()
+    if tried:
+        print(f"\nother machines were to be reached:\n{tried}")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED

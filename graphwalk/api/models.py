@@ -6,13 +6,13 @@ from typing import Any
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.models.model import Model
-from graphwalk.models.registry import EPISODE_PROVIDERS, ForeignModel
+from graphwalk.models.registry import EPISODE_PROVIDERS, OutsideModel
 
 AnyModel = Any
 """`provider/model`, or an object with `async complete(messages, tools, options) -> Reply`."""
 
 
-class _Lent(ForeignModel):
+class _Lent(OutsideModel):
     """A model that the caller made, and closes."""
 
     async def close(self) -> None:

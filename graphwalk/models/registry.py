@@ -21,14 +21,14 @@ exception ends the episode as a failure of the model, not the run.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError
-from graphwalk.models.backends.failure import redacted
 from graphwalk.models.model import Model
 from graphwalk.plugins import Registry
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 PROVIDERS = Registry(
     "model provider",
@@ -68,7 +68,7 @@ def check_name(spec: str) -> None:
 
 
 def open_model(spec: str, environment: Environment, arguments: Mapping[str, Any] | None = None) -> Model:
-    """The bare model named `provider/model`, opened with the `arguments` that its class takes besides.
+    """The model named `provider/model`, opened with the `arguments` that its class takes besides.
 
     ConfigError as `check_name`; for a missing key; for an argument that it does not take; for a broken plug-in.
     """
@@ -79,11 +79,8 @@ def open_model(spec: str, environment: Environment, arguments: Mapping[str, Any]
     make: Callable[..., Any] = PROVIDERS.load(provider)
     given = dict(arguments or {})
     _check_arguments(spec, make, given)
-    if provider in PROVIDERS.built_in:
-        model: Model = make(name, environment, **given)
-        return model
     try:
-        return ForeignModel(spec, make(name, environment, **given), environment)
+        return OutsideModel(spec, make(name, environment, **given), environment)
     except GraphwalkError:
         raise
     except Exception as error:
@@ -112,30 +109,42 @@ def no_reply_hint(spec: str) -> str:
     return _blame(provider)
 
 
-class ForeignModel:
-    """A class of another package, completed: with a name, with `close`, and with no failure other than ModelError."""
+class OutsideModel:
+    """A model as the rest of GraphWalk sees it: with `close`, with no failure but ModelError, and with safe texts.
+
+    What a server says of a failure, and what the model writes, comes in here and nowhere else.
+    """
 
     def __init__(self, name: str, inner: Any, environment: Environment) -> None:
         self.name = name
-        self._inner = inner
-        self._redact = environment.redact
+        self.inner = inner
+        self._environment = environment
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         try:
-            reply = await self._inner.complete(messages, tools, options)
+            reply = await self.inner.complete(messages, tools, options)
         except ModelError as error:
-            raise redacted(error, self._redact) from None
+            error.args, error.hint = (self._environment.inert(str(error)),), self._environment.redact(error.hint)
+            raise
         except Exception as error:
-            failure = ModelError(f"{self.name} failed: {type(error).__name__}: {error}")
-            raise redacted(failure, self._redact) from error
+            cause = self._environment.inert(f"{self.name} failed: {type(error).__name__}: {error}")
+            raise ModelError(cause) from error
         if not isinstance(reply, Reply):
             raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
-        return reply
+        return _without_secrets(reply, self._environment.redact_said)
 
     async def close(self) -> None:
-        close = getattr(self._inner, "close", None)
+        close = getattr(self.inner, "close", None)
         if close is not None:
             await close()
+
+
+def _without_secrets(reply: Reply, redact: Callable[[str], str]) -> Reply:
+    message = reply.message
+    content, reasoning = (None if text is None else redact(text) for text in (message.content, message.reasoning))
+    calls = tuple(ToolCall(redact(c.id), redact(c.name), redact(c.arguments)) for c in message.tool_calls)
+    clean = replace(message, content=content, reasoning=reasoning, tool_calls=calls)
+    return replace(reply, message=clean, finish_reason=redact(reply.finish_reason), model=redact(reply.model))
 
 
 def _about(provider: str) -> str:

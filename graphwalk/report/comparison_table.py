@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from graphwalk.report.formats import UNKNOWN, integer, p_value, two_decimals, visible
+from graphwalk.report.formats import UNKNOWN, integer, p_value, two_decimals
 from graphwalk.report.layout import Cell, Header, TextTable
+from graphwalk.types.inert import visible
 
 PAIRS_NOTE = (
     "Pairs: first − second on identical tasks, repeats averaged; a percentage differs in points. p: sign flips over"

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.report.declared import Report, ReportRow
-from graphwalk.report.formats import UNKNOWN, one_decimal, short, visible
+from graphwalk.report.formats import UNKNOWN, one_decimal, short
 from graphwalk.report.layout import Cell, Header, TextTable
+from graphwalk.types.inert import visible
 
 PAPER = " (paper)"
 _Key = tuple[bool, str, str]

@@ -1,24 +1,10 @@
 """How numbers and texts are written in tables. An unknown value is a dash."""
 
-import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any
 
 UNKNOWN = "–"
 _LARGE = (("M", 1_000_000), ("k", 10_000))
-_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
-_LONGEST = 200
-
-
-def visible(text: Any) -> str:
-    """Text on one line with control characters, and characters that hide or reorder text, spelled out."""
-    shown = str(text)
-    cut = shown[:_LONGEST] + "…" if len(shown) > _LONGEST else shown
-    return "".join(_escaped(c) if unicodedata.category(c) in _HIDDEN else c for c in cut)
-
-
-def _escaped(character: str) -> str:
-    return character.encode("unicode_escape").decode("ascii")
 
 
 def integer(value: Any) -> str:

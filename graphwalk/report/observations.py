@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from graphwalk.errors import ConfigError
 from graphwalk.report.declared import Grouping, Measure, ResultRecord, SuiteReport
+from graphwalk.types.inert import visible
 
 _UNKNOWN = float("nan")
 
@@ -148,7 +149,8 @@ class _Collector:
 
 def _failure(result: ResultRecord) -> str | None:
     error = result.get("trajectory", {}).get("error")
-    return f"{result['exit_status']}: {error.splitlines()[0]}" if error else None
+    # A log of an earlier version holds a server's words as they came.
+    return f"{result['exit_status']}: {visible(error.splitlines()[0])}" if error else None
 
 
 def _groups(groupings: Iterable[Grouping], result: ResultRecord) -> Iterator[Any]:

@@ -8,8 +8,9 @@ from graphwalk.report.common import TASKS
 from graphwalk.report.comparison_table import comparison_table
 from graphwalk.report.counts import PAPER
 from graphwalk.report.declared import BASELINE, Column, Grouping, Report, ReportRow
-from graphwalk.report.formats import UNKNOWN, interval_text, one_decimal, visible
+from graphwalk.report.formats import UNKNOWN, interval_text, one_decimal
 from graphwalk.report.layout import Cell, Header, TextTable
+from graphwalk.types.inert import visible
 
 _MOST_PUBLISHED = 24
 """Rows of the paper in one table of a terminal; of more, those of our models only."""

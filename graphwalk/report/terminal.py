@@ -14,6 +14,7 @@ from rich.text import Text
 from graphwalk.report.declared import Report
 from graphwalk.report.layout import Cell, TextTable
 from graphwalk.report.tables import text_tables
+from graphwalk.types.inert import visible
 
 _PADDING = 2
 """Between columns."""
@@ -35,7 +36,7 @@ class TerminalReport:
         for table in islice(text_tables(self.report), self.tables):
             yield from rendered(table, options.max_width)
         for note in self.report.notes:
-            yield Text(note, style="dim")
+            yield Text(visible(note, len(note)), style="dim")
 
 
 def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from graphwalk.report.comparison_table import PAIRS_NOTE, comparison_table
 from graphwalk.report.comparisons import comparisons_of, grouped_comparisons, player_outcomes
 from graphwalk.report.declared import Grouping
-from graphwalk.report.formats import UNKNOWN, two_decimals, visible
+from graphwalk.report.formats import UNKNOWN, two_decimals
 from graphwalk.report.layout import Cell, Header, TextTable
 from graphwalk.report.observations import Observations, Player
 from graphwalk.types.episode import SCHEMA_VERSION
+from graphwalk.types.inert import visible
 
 ShowCommands = Callable[[str, Sequence[Player]], Sequence[str]]
 """Task and players → the commands that show these episodes."""

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from graphwalk.report.terminal import rendered
 from graphwalk.report.versus import Versus, versus_tables
-from graphwalk.report.written import csv_cell, markdown_table
+from graphwalk.report.written import csv_cell, markdown_table, markdown_text
 
 MOST_TASKS = 20
 """Tasks that changed sides in a terminal."""
@@ -56,7 +56,8 @@ def versus_csv(made: Versus) -> str:
 
 
 def versus_markdown(made: Versus) -> str:
-    return "\n".join([*map(markdown_table, versus_tables(made)), *(f"* {note}" for note in made.notes), ""])
+    notes = (f"* {markdown_text(note)}" for note in made.notes)
+    return "\n".join([*map(markdown_table, versus_tables(made)), *notes, ""])
 
 
 def _lines(made: Versus) -> Iterator[dict[str, Any]]:

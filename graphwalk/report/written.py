@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphwalk.report.declared import Report, ReportRow
-from graphwalk.report.formats import visible
 from graphwalk.report.layout import Cell, TextTable
 from graphwalk.report.tables import text_tables
+from graphwalk.types.inert import visible
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>&|!#~$])")
@@ -78,15 +78,15 @@ def csv_cell(value: Any) -> Any:
 def to_markdown(report: Report) -> str:
     """GitHub tables, with intervals in parentheses."""
     parts = [markdown_table(table) for table in text_tables(report)]
-    first = [f"**{report.incomplete}**\n"] if report.incomplete else []
-    return "\n".join([*first, *parts, *(f"* {note}" for note in report.notes), ""])
+    first = [f"**{markdown_text(report.incomplete)}**\n"] if report.incomplete else []
+    return "\n".join([*first, *parts, *(f"* {markdown_text(note)}" for note in report.notes), ""])
 
 
 def markdown_table(table: TextTable) -> str:
     lines = [
-        f"### {_escaped(table.title)}",
+        f"### {markdown_text(table.title)}",
         "",
-        _line([_escaped(header.title.replace("\n", " ")) for header in table.headers]),
+        _line([markdown_text(header.title.replace("\n", " ")) for header in table.headers]),
         _line(["---" if header.name else "---:" for header in table.headers]),
         *(_line([_markdown_cell(cell) for cell in row]) for row in table.rows),
         "",
@@ -95,11 +95,12 @@ def markdown_table(table: TextTable) -> str:
 
 
 def _markdown_cell(cell: Cell) -> str:
-    text = _escaped(cell.text)
+    text = markdown_text(cell.text)
     return f"{text} ({cell.interval})" if cell.interval else text
 
 
-def _escaped(text: str) -> str:
+def markdown_text(text: str) -> str:
+    """Text in which nothing is markup."""
     return _MARKDOWN.sub(r"\\\1", text)
 
 

@@ -3,21 +3,28 @@
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import copy
 from pathlib import Path
+
+from graphwalk.types.inert import visible
 
 LOGGER = logging.getLogger("graphwalk")
 LEVELS = ("debug", "info", "warning", "error")
+_LONGEST = 10_000
+"""Characters of a line."""
 _FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
-class _Redacting(logging.Formatter):
-    """Lines without secrets, and one line each but for tracebacks."""
+class _Inert(logging.Formatter):
+    """Lines without secrets and escapes, and one line each but for tracebacks."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
         super().__init__(_FORM)
         self._redact = redact
 
     def format(self, record: logging.LogRecord) -> str:
+        record = copy(record)
+        record.msg, record.args = visible(self._redact(record.getMessage()), _LONGEST), ()
         return self._redact(super().format(record))
 
 
@@ -32,7 +39,7 @@ def diary(path: Path, level: str, redact: Callable[[str], str]) -> Iterator[logg
     except OSError:
         yield LOGGER
         return
-    handler.setFormatter(_Redacting(redact))
+    handler.setFormatter(_Inert(redact))
     logger = logging.getLogger() if level == "debug" else LOGGER
     before, propagated = logger.level, LOGGER.propagate
     logger.addHandler(handler)

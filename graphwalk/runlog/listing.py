@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from graphwalk.errors import GraphwalkError
+from graphwalk.runlog.mark import own_lines
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.suites.registry import suite_named
 from graphwalk.types.episode import ExitStatus
@@ -57,7 +58,7 @@ def _listed(folder: RunFolder) -> ListedRun:
     manifest = folder.read_manifest()
     config, settled = manifest["config"], manifest.get("fingerprint") or {}
     episodes = settled.get("episodes")
-    results = {tuple(head[name] for name in _KEY): head for head in _heads(folder.results_path)}
+    results = {tuple(head[name] for name in _KEY): head for head in _heads(folder, manifest)}
     scored = [head["score"] for head in results.values() if not ExitStatus(head["exit_status"]).infrastructure]
     judged = suite_named(config["suite"]["name"]).judged
     costs = [head["usage"].get("cost") for head in results.values()]
@@ -79,13 +80,13 @@ def _listed(folder: RunFolder) -> ListedRun:
 _KEY = ("task_id", "model", "setting", "repeat")
 
 
-def _heads(path: Path) -> Iterator[dict[str, Any]]:
-    if not path.exists():
+def _heads(folder: RunFolder, manifest: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The beginnings of the run's own lines."""
+    if not folder.results_path.exists():
         return
-    with path.open("rb") as file:
-        for line in file:
-            if line.endswith(b"\n"):
-                yield json.loads(line.partition(_REST)[0] + b"}")
+    with folder.results_path.open("rb") as file:
+        heads = (json.loads(line.partition(_REST)[0] + b"}") for line in file if line.endswith(b"\n"))
+        yield from (head for head, own in own_lines(heads, manifest) if own)
 
 
 def _state(folder: RunFolder, episodes: int | None, scored: int) -> State:

@@ -6,6 +6,7 @@ import os
 import secrets
 import shlex
 import shutil
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,9 +19,14 @@ from graphwalk.files import cannot_write, is_scratch, make_folder, write_whole
 from graphwalk.graphs.files.json_values import parse_json
 from graphwalk.jsonlines import LineWriter, read_lines
 from graphwalk.runlog.form import check_manifest, check_result
+from graphwalk.runlog.mark import own_lines
 from graphwalk.types.episode import SCHEMA_VERSION
 
 _RESTORE = "nothing was changed; restore the file from a copy, or start a new run"
+
+
+class ForeignLinesWarning(UserWarning):
+    """A log holds lines that are not of its run; they count for nothing."""
 
 
 @dataclass(frozen=True)
@@ -167,13 +173,26 @@ class RunFolder:
             os.close(file)
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """All records in the order of the file; of an episode that appears twice, the last one counts."""
-        for number, record in enumerate(read_lines(self.results_path), 1):
-            try:
-                check_result(record)
-            except ValueError as error:
-                raise RunLogError(f"{self.results_path}:{number}: not a result: {error}", hint=_RESTORE) from error
-            yield record
+        """The run's records in the order of the file; of an episode that appears twice, the last one counts.
+
+        Lines of other runs are left out with a warning. RunLogError for one that is no result.
+        """
+        foreign = 0
+        for number, (record, own) in enumerate(own_lines(read_lines(self.results_path), self.read_manifest()), 1):
+            if own:
+                try:
+                    check_result(record)
+                except ValueError as error:
+                    problem = f"{self.results_path}:{number}: not a result: {error}"
+                    raise RunLogError(problem, hint=_RESTORE) from error
+                yield record
+            foreign += not own
+        if foreign:
+            warnings.warn(
+                f"{self.results_path}: {foreign} lines of another run, or of other conditions, left out",
+                ForeignLinesWarning,
+                stacklevel=2,
+            )
 
     def results_writer(self) -> LineWriter:
         return LineWriter(self.results_path)

@@ -12,6 +12,7 @@ from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.model import Model
+from graphwalk.runlog.mark import Mark, with_conditions
 from graphwalk.runlog.result import EpisodeKey, Result
 from graphwalk.runlog.run_folder import NewRun
 from graphwalk.runner.drift import settle
@@ -115,7 +116,7 @@ class Conversation:
             result = await play(planned, _WatchedModel(model, self._watcher), extractor, self._experiment)
         if self._log is not None:
             with closing(self._log.folder.results_writer()) as writer:
-                writer.append(self._experiment.environment.redact_record(result.as_dict()))
+                writer.append(self._mark.on(result.as_dict()))
         self._earlier.append(Exchange(question=asked.question, answer=result.answer or ""))
         return result
 
@@ -133,7 +134,11 @@ class Conversation:
         suite = config.suite.model_copy(update={"questions": tuple(self._asked)})
         self._experiment = replace(self._experiment, config=config.model_copy(update={"suite": suite}))
         manifest = new_manifest(self._experiment, self._log.run_id, self._log.created)
-        manifest["fingerprint"] = await settle(self._log.folder, self._experiment, self._plan, None)
+        now = await settle(self._log.folder, self._experiment, self._plan, None)
+        # A conversation's conditions grow with every question; all of its lines are its own.
+        conditions = f"conversation {self._log.run_id}"
+        self._mark = Mark(self._log.run_id, conditions)
+        manifest = {**with_conditions(manifest, conditions), "fingerprint": now}
         self._log.folder.write_manifest(manifest)
 
 

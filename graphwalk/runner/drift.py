@@ -27,7 +27,7 @@ async def settle(folder: RunFolder, experiment: Experiment, plan: Plan, then: Ma
     be compared file by file; there, what was logged is made again and compared.
     """
     now = json.loads(json.dumps(fingerprint(experiment, plan)))
-    texts = {name: experiment.environment.redact(text) for name, text in texts_of(experiment).items()}
+    texts = {name: experiment.environment.redact_said(text) for name, text in texts_of(experiment).items()}
     if then is not None and then.get("format") == FORMAT:
         _refuse_changes(folder, differences(then, now), texts)
     elif then is not None:
@@ -96,10 +96,9 @@ async def _refuse_other_outcome(
 
 async def _same_prompt(experiment: Experiment, episode: PlannedEpisode, result: Result) -> bool:
     opening = await episode.opening(experiment)
-    redact = experiment.environment.redact
 
     def said(messages: tuple[Message, ...]) -> list[tuple[str, str]]:
-        return [(message.role, redact(message.content or "")) for message in messages]
+        return [(message.role, message.content or "") for message in messages]
 
     return said(opening.prompt) == said(result.trajectory.prompt)
 

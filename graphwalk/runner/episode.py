@@ -1,6 +1,7 @@
 """One episode from task to logged result: prompt, walk, extraction, score."""
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 from graphwalk.agent.loop import Walk, run_episode
@@ -107,6 +108,8 @@ async def _checked(
 def _result(
     planned: PlannedEpisode, experiment: Experiment, trajectory: Trajectory, extracted: Reply | None = None
 ) -> Result:
+    if trajectory.error is not None:
+        trajectory = replace(trajectory, error=experiment.environment.inert(trajectory.error))
     reply = None if extracted is None else extracted.message.content or ""
     answer, score = judge(experiment.suite, planned.task, planned.key.setting, trajectory, reply)
     return Result(

@@ -2,33 +2,31 @@
 
 import hashlib
 import inspect
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from graphwalk.models.backends.openai_servers import server_of
 from graphwalk.resources import PACKAGE
 from graphwalk.runner.plan import Plan
 from graphwalk.runner.resolve import Experiment
 from graphwalk.suites.suite import Suite
 from graphwalk.types.episode import Task
+from graphwalk.version import __version__
 
-FORMAT = 2
+FORMAT = 3
 """Version of the fingerprint; those of other versions are compared by what comes out (`outcome`)."""
 _FREE = ("limits", "keep", "tags", "description")
 """Fields of the configuration that change how fast a run goes or what stays behind, and nothing that it measures."""
+_MEASURED_LIMITS = ("episode_seconds", "episode_tokens", "episode_usd", "store_seconds")
+"""Limits that decide how an episode ends, or what a tool says of a query that takes long."""
 _COUNTED = frozenset({"par_input_tokens", "par_output_tokens"})
 """Fields of a task that depend on how tokens are counted, and decide nothing."""
-_CODE = (
-    "agent",
-    "config/prompts.py",
-    "graphs/text.py",
-    "jinja.py",
-    "models/protocol",
-    "stores",
-    "suites/suite.py",
-    "toolbox",
-)
-"""Code that shapes prompts, conversations and tool results in every suite."""
+_ONLY_SHOWN = ("__main__.py", "api", "cli", "console.py", "database", "mcp_server", "report", "runlog", "testing")
+_APART = frozenset([*_ONLY_SHOWN, "scoring", "suites"])
+"""Parts of the package that shape no episode; all others do, so that a new one cannot be forgotten. `scoring` and the
+packages of the suites have a part of the fingerprint of their own: the scorer."""
 _SHOWING = frozenset({"report", "pictures", "commands", "person"})
 """Parts of a suite that show results and shape none."""
 
@@ -38,7 +36,10 @@ def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
     frozen = {k: v for k, v in experiment.config.model_dump(mode="json").items() if k not in _FREE}
     return {
         "format": FORMAT,
+        "version": __version__,
         "config": {**frozen, "models": list(experiment.models)},
+        "limits": {name: getattr(experiment.config.limits, name) for name in _MEASURED_LIMITS},
+        "servers": {spec: server for spec in experiment.asked if (server := server_of(spec, experiment.environment))},
         **({} if experiment.config.extractor is None else {"stage_2": experiment.extractor}),
         "texts": {name: _sha(text.encode()) for name, text in texts_of(experiment).items()},
         "code": code_digests(),
@@ -65,7 +66,9 @@ def texts_of(experiment: Experiment) -> dict[str, str]:
 
 def code_digests() -> dict[str, str]:
     """SHA-256 of the code that shapes episodes, by file."""
-    return {name: _sha(path.read_bytes()) for part in _CODE for name, path in _code(PACKAGE / part, PACKAGE)}
+    parts = sorted(part for part in PACKAGE.iterdir() if part.name not in _APART)
+    found = (file for part in (*parts, PACKAGE / "suites" / "suite.py") for file in _code(part, PACKAGE))
+    return {name: _sha(path.read_bytes()) for name, path in found}
 
 
 def scorer_digests(suite: Suite[Any, Any]) -> dict[str, str]:
@@ -75,6 +78,12 @@ def scorer_digests(suite: Suite[Any, Any]) -> dict[str, str]:
         if issubclass(one, Suite) and one is not Suite:
             files |= _suite_files(one)
     return {name: _sha(path.read_bytes()) for name, path in sorted(files.items())}
+
+
+def conditions_digest(settled: Mapping[str, Any]) -> str:
+    """One digest of a fingerprint, for the lines that were played under it. A run may be scored again, so that what
+    scores is no part of it."""
+    return _sha(json.dumps({k: v for k, v in settled.items() if k != "scorer"}, sort_keys=True).encode())[:16]
 
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
@@ -113,7 +122,7 @@ def _suite_files(suite: type[Suite[Any, Any]]) -> dict[str, Path]:
 
 def _code(place: Path, root: Path) -> Iterator[tuple[str, Path]]:
     """Name below `root` and path of the Python files in a folder, or of one file."""
-    for path in sorted(place.rglob("*.py")) if place.is_dir() else [place]:
+    for path in sorted(place.rglob("*.py")) if place.is_dir() else [place] if place.suffix == ".py" else []:
         yield path.relative_to(root).as_posix(), path
 
 

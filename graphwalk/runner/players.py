@@ -38,9 +38,11 @@ class Players:
     ) -> None:
         self.experiment = experiment
         self._read = read
+        self.keeps_results: Callable[[], None] = lambda: None
+        """Raises where results can be kept no longer; asked before every request."""
         config = experiment.config
         self.budget = Budget(config.limits.budget_tokens, config.limits.budget_usd)
-        self._cache = None if replies is None else ReplyCache(replies, experiment.environment)
+        self._cache = None if replies is None else ReplyCache(replies)
         asked = set(experiment.asked)
         self._callers = {spec: self._caller(spec, note) for spec in asked if not per_episode(spec)}
         self._recorded = {spec: recorded_episodes(spec) for spec in experiment.models if spec.startswith("replay/")}
@@ -86,7 +88,14 @@ class Players:
             cache=self._cache,
             seed=config.seed,
             note=note,
+            ready=self._ready,
         )
+
+    def _ready(self) -> None:
+        """RunLogError where what is paid for could not be kept."""
+        if self._cache is not None:
+            self._cache.check()
+        self.keeps_results()
 
     def _called(self, spec: str, key: EpisodeKey, role: str) -> Model:
         return self._callers[spec].for_episode(f"{key.text}\x1f{role}")

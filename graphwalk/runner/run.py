@@ -12,11 +12,13 @@ from graphwalk.experiments.loading import experiment_from
 from graphwalk.jsonlines import LineWriter
 from graphwalk.models.model import Model
 from graphwalk.runlog.diary import diary
+from graphwalk.runlog.mark import Mark, with_conditions
 from graphwalk.runlog.result import EpisodeKey, key_of
 from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.collection import rare_collection
 from graphwalk.runner.drift import settle
 from graphwalk.runner.episode import play
+from graphwalk.runner.fingerprint import conditions_digest
 from graphwalk.runner.giving_up import GivingUp
 from graphwalk.runner.manifest import new_manifest, prices_in
 from graphwalk.runner.places import Places
@@ -112,6 +114,7 @@ class _Run:
         self.experiment, self.folder = experiment, folder
         self.progress, self.manifest = progress, manifest
         self.config = experiment.config
+        self.mark = Mark(manifest["run_id"], None)
         self._giving_up = GivingUp(progress.note)
         self._gate = Gate(self.config.limits.store_wait_seconds, progress.note)
         stands = self.config.store == "neo4j"
@@ -153,7 +156,10 @@ class _Run:
     async def _settle_manifest(self, plan: Plan) -> None:
         """Record what the run is about, or refuse to go on where that is no longer the same."""
         then = self.manifest.get("fingerprint")
-        self.manifest["fingerprint"] = await settle(self.folder, self.experiment, plan, then)
+        now = await settle(self.folder, self.experiment, plan, then)
+        conditions = conditions_digest(now)
+        self.manifest = {**with_conditions(self.manifest, conditions), "fingerprint": now}
+        self.mark = Mark(self.manifest["run_id"], conditions)
         self.folder.write_manifest(self.manifest)
 
     async def _play_all(self, plan: Plan, players: Players) -> RunSummary:
@@ -166,6 +172,7 @@ class _Run:
         self.progress.started(len(plan.episodes), len(tally.status_of))
         pending = iter([planned for planned in plan.episodes if planned.key not in tally.status_of])
         writer = self.folder.results_writer()
+        players.keeps_results = writer.check
         try:
             async with asyncio.TaskGroup() as group:
                 for number in range(min(self.config.limits.max_concurrency, len(plan.episodes))):
@@ -196,7 +203,7 @@ class _Run:
             await self._gate.settled()
             async with players.seat(planned) as (model, extractor):
                 result = await play(planned, model, extractor, self.experiment)
-            writer.append(self.experiment.environment.redact_record(result.as_dict()))
+            writer.append(self.mark.on(result.as_dict()))
             tally.count(planned.key, result.exit_status, result.usage)
             self._giving_up.count(result)
             self.progress.finished(result)

@@ -24,13 +24,13 @@ def environment(server: ModelServer) -> Environment:
 
 @pytest.fixture
 async def model(server: ModelServer, environment: Environment) -> AsyncIterator[OpenAIChatModel]:
-    opened = OpenAIChatModel("openai-api/local/m", Endpoint(server.url, KEY, environment), "m")
+    opened = OpenAIChatModel("openai-api/local/m", Endpoint(server.url, KEY), "m")
     yield opened
     await opened.close()
 
 
 @pytest.fixture
 async def reasoning_model(server: ModelServer, environment: Environment) -> AsyncIterator[OpenAIResponsesModel]:
-    opened = OpenAIResponsesModel("openai/o9", Endpoint(server.url, KEY, environment), "o9")
+    opened = OpenAIResponsesModel("openai/o9", Endpoint(server.url, KEY), "o9")
     yield opened
     await opened.close()

@@ -63,7 +63,7 @@ def parrots(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_openai_models(spec: str, kind: type) -> None:
     model = open_model(spec, KEYS)
-    assert type(model) is kind
+    assert type(model.inner) is kind
     assert model.name == spec
 
 

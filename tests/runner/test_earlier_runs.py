@@ -51,7 +51,11 @@ def outcomes(folder: RunFolder) -> dict[str, Any]:
 
     def untimed(value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: untimed(item) for key, item in value.items() if key not in ("seconds", "crc32", *COUNTED)}
+            return {
+                key: untimed(item)
+                for key, item in value.items()
+                if key not in ("seconds", "crc32", "run_id", "conditions", *COUNTED)
+            }
         return [untimed(item) for item in value] if isinstance(value, list) else value
 
     return {f"{r['task_id']} {r['model']} {r['setting']}": untimed(r) for r in folder.records()}

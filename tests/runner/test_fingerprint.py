@@ -10,6 +10,7 @@ import pytest
 from graphwalk.environment import Environment
 from graphwalk.errors import RunLogError
 from graphwalk.experiments.loading import load_experiment
+from graphwalk.resources import PACKAGE
 from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner import fingerprint
 from graphwalk.runner.fingerprint import code_digests, scorer_digests
@@ -18,6 +19,7 @@ from graphwalk.runner.rescore import rescore_run
 from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import RunSummary, resume_run, start_run
 from graphwalk.suites.registry import suite_named
+from tests.models.server import ModelServer
 
 
 async def start(folder: Path, **flags: Any) -> RunFolder:
@@ -141,3 +143,65 @@ def test_the_package_of_another_suite_is_digested(other_package: Path) -> None:
 def test_of_a_suite_that_is_one_file_that_file_is_digested(other_package: Path) -> None:
     suite = importlib.import_module("lone_star").StarSuite()
     assert {"lone_star.py"} == {name for name in scorer_digests(suite) if "star" in name}
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "toolbox/encodings.py",
+        "toolbox/operations.py",
+        "agent/loop.py",
+        "models/protocol/text_calls.py",
+        "models/backends/openai_chat.py",
+        "models/calls/caller.py",
+        "runner/episode.py",
+        "types/values.py",
+        "seeds.py",
+    ],
+)
+def test_all_that_shapes_an_episode_is_digested(file: str) -> None:
+    assert file in code_digests()
+
+
+def test_nothing_but_named_parts_of_the_package_is_left_out() -> None:
+    left_out = {path.name for path in PACKAGE.iterdir()} - {name.partition("/")[0] for name in code_digests()}
+    python = {name for name in left_out if name.endswith(".py") or any((PACKAGE / name).glob("*.py"))}
+    assert python == {"__main__.py", "api", "cli", "console.py", "database", "mcp_server", "report"} | {
+        *("runlog", "scoring", "testing"),
+    }
+
+
+async def test_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = await start(tmp_path / "run")
+    monkeypatch.setattr(fingerprint, "__version__", "9.9")
+    with pytest.raises(RunLogError, match=r"version: .* → 9\.9"):
+        await resume(folder)
+
+
+@pytest.mark.parametrize(
+    ("limit", "value"),
+    [("episode_tokens", 7), ("episode_seconds", 7.0), ("episode_usd", 7.0), ("store_seconds", 7.0)],
+)
+async def test_limits_that_shape_an_episode_may_not_change(tmp_path: Path, limit: str, value: float) -> None:
+    folder = await start(tmp_path / "run")
+    with pytest.raises(RunLogError, match=rf"limits\.{limit}: .* → {value}"):
+        await resume_run(folder, Environment(), Silent(), {limit: value})
+
+
+async def test_another_server_behind_the_same_name_is_refused(tmp_path: Path) -> None:
+    async with ModelServer() as server, ModelServer() as other:
+        config = load_experiment(
+            "quickstart", flags={"suite.graphs.*.count": 1, "limit": 1, "models": ["openai-api/local/m"]}
+        )
+        new = NewRun.make(config.name, tmp_path / "run")
+        key = "sk-in-the-path-0123456789"
+        environment = Environment({"LOCAL_BASE_URL": f"{server.url}/{key}"})
+        await start_run(resolve(config, environment), new, Silent())
+        assert key not in new.folder.manifest_path.read_text()
+        for address in (other.url, f"{server.url}/elsewhere"):
+            with pytest.raises(RunLogError, match=r"servers\.openai-api/local/m: http://127\.0\.0\.1") as caught:
+                await resume_run(new.folder, Environment({"LOCAL_BASE_URL": address}), Silent())
+            assert key not in str(caught.value)
+        assert other.requests == []
+        with_user = environment.variables["LOCAL_BASE_URL"].replace("://", "://me:pass@")
+        await resume_run(new.folder, Environment({"LOCAL_BASE_URL": with_user}), Silent())

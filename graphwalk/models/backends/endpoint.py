@@ -3,15 +3,14 @@
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Callable
-from functools import cache
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
+from graphwalk.models.backends.bounded import ACCEPTED, bound
 from graphwalk.models.backends.event_stream import is_event_stream, read_events
-from graphwalk.models.backends.failure import redacted, status_error
+from graphwalk.models.backends.failure import status_error
 
 if TYPE_CHECKING:
     import ssl
@@ -19,10 +18,13 @@ if TYPE_CHECKING:
     import httpx2
     from openai import AsyncOpenAI
 
-LONGEST_BODY = 64 * 2**20
-"""Bytes of one reply. A server that never stops sending must not fill the memory before the deadline comes."""
+LONGEST_BODY = 16 * 2**20
+"""Bytes of one reply, decompressed: several times what the longest context holds. Read as JSON they become up to
+twenty times as many in memory."""
 _SILENCE = 900.0
 """Seconds without a byte after which a connection is given up; deadlines of calls are kept elsewhere and shorter."""
+_SHOWN = 500
+"""Bytes of a reply that is no JSON."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -34,12 +36,9 @@ class Endpoint:
     imported here, before a run starts, and not in the middle of the first call.
     """
 
-    def __init__(
-        self, base_url: str, api_key: str, environment: Environment, *, longest_body: int = LONGEST_BODY
-    ) -> None:
+    def __init__(self, base_url: str, api_key: str, *, longest_body: int = LONGEST_BODY) -> None:
         self.base_url = base_url
         self._api_key = api_key
-        self._redact = environment.redact
         self._longest_body = longest_body
         self._certificates = _trusted_certificates()
         self._idle = [self._connect()]
@@ -65,8 +64,7 @@ class Endpoint:
             )
         except openai.APIStatusError as error:
             text = error.body if error.body is not None else error.response.text
-            failure = status_error(error.status_code, error.response.headers, text, self.source)
-            raise redacted(failure, self._redact) from None
+            raise status_error(error.status_code, error.response.headers, text, self.source) from None
         except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, OSError, ValueError) as error:
             raise self._unreachable(error) from None
         finally:
@@ -86,6 +84,7 @@ class Endpoint:
             api_key=self._api_key,
             base_url=self.base_url,
             max_retries=0,
+            default_headers={"Accept-Encoding": ACCEPTED},
             timeout=httpx2.Timeout(_SILENCE, connect=30.0),
             http_client=openai.DefaultAsyncHttpxClient(
                 verify=self._certificates, event_hooks={"response": [self._bound]}
@@ -97,44 +96,21 @@ class Endpoint:
         return client
 
     async def _bound(self, response: "httpx2.Response") -> None:
-        response.stream = _bounded_stream()(response.stream, self._longest_body)
+        bound(response, self._longest_body)
 
     def _decode(self, content: bytes, read: Callable[[bytes], Any]) -> Any:
         try:
             return read(content)
         except (ValueError, RecursionError) as error:
-            start = content[:80].decode("utf-8", "replace")
+            start = content[:_SHOWN].decode("utf-8", "replace")
             message = f"{self.source} sent a broken reply ({type(error).__name__}) that begins with {start!r}"
-            raise redacted(ModelError(message, retryable=True), self._redact) from None
+            raise ModelError(message, retryable=True) from None
 
     def _unreachable(self, error: Exception) -> ModelError:
         cause = error.__cause__ or error
         message = f"no reply from {self.source}: {type(cause).__name__} {cause}".rstrip()
         hint = f"is a server running at {urlsplit(self.base_url).scheme}://{self.source}?"
-        return redacted(ModelError(message, hint=hint, retryable=True), self._redact)
-
-
-@cache
-def _bounded_stream() -> Any:
-    """The class of a stream that ends with a ModelError after so many bytes; made once, as its parent is imported."""
-    import httpx2
-
-    class Bounded(httpx2.AsyncByteStream):
-        def __init__(self, source: httpx2.AsyncByteStream, limit: int) -> None:
-            self._source, self._limit = source, limit
-
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            received = 0
-            async for chunk in self._source:
-                received += len(chunk)
-                if received > self._limit:
-                    raise ModelError(f"a reply of more than {self._limit:,} bytes was cut off", retryable=True)
-                yield chunk
-
-        async def aclose(self) -> None:
-            await self._source.aclose()
-
-    return Bounded
+        return ModelError(message, hint=hint, retryable=True)
 
 
 def _trusted_certificates() -> "ssl.SSLContext":

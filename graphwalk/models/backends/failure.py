@@ -3,14 +3,14 @@
 import math
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
 from graphwalk.errors import ModelError
 
-_LONGEST_MESSAGE = 500
-"""Characters of a server's own words; some send a web page."""
+_LONGEST_MESSAGE = 100_000
+"""Characters of a server's own words; some send a web page. They are cut further when no secret is left in them."""
 _RETRYABLE = frozenset({408, 409, 425, 429})
 _OVERLOADED = frozenset({429, 503, 529})
 _HINTS = {
@@ -18,15 +18,17 @@ _HINTS = {
     403: "check that this API key may use the model",
     404: "check the model's name and the base URL",
 }
+_RATE_CODES = ("rate_limit_exceeded", "server_is_overloaded")
+_OVERFLOW_CODES = ("context_length_exceeded", "exceed_context_size")
 _OVERFLOW = re.compile(
-    r"context_length_exceeded|exceed_context_size|maximum context length|maximum model length|max_seq_len"
-    r"|available context size|context size has been exceeded|context (?:length|window)|prompt is too long"
-    r"|input is too long|too many (?:input )?tokens|input token count|maximum prompt length|input length"
+    r"maximum context length|maximum model length|max_seq_len|available context size|context size has been exceeded"
+    r"|context (?:length|window)|prompt is too long|input is too long"
+    r"|too many (?:input )?tokens|input token count|maximum prompt length|input length"
     r"|`inputs` tokens \+|inputs must have less than|context the overflows",
     re.IGNORECASE,
 )
-"""OpenAI, vLLM, SGLang, llama.cpp, Ollama, LM Studio, TGI, Anthropic, Gemini, Mistral, Bedrock, xAI."""
-
+"""vLLM, SGLang, llama.cpp, Ollama, LM Studio, TGI, Anthropic, Gemini, Mistral, Bedrock, xAI: most of them have no code
+for it. Their words count only where they answer that the request was at fault."""
 
 _NO_TOOLS = re.compile(
     r"tool.?choice.{0,40}requires|enable-auto-tool-choice|(?:tools?|functions?|function calling|tool use|tool calling)"
@@ -46,10 +48,15 @@ class OverloadedError(ModelError):
 
 
 def status_error(status: int, headers: Mapping[str, str], body: Any, source: str) -> ModelError:
-    """The failure behind an HTTP status; `body` is the decoded error object or text, `source` names the server."""
+    """The failure behind an HTTP status; `body` is the decoded error object or text, `source` names the server.
+
+    Its words come as they are; `OutsideModel` makes them fit to be logged.
+    """
     text, code = _message(body), _code(body)
     kind: type[ModelError]
-    overflow = status == 413 or (status in (400, 422, 500) and bool(_OVERFLOW.search(f"{code} {text}")))
+    overflow = _overflows(status, code, text)
+    if status == 413 and code in _RATE_CODES:
+        status = 429
     retryable = (status in _RETRYABLE or status >= 500) and not overflow and code != "insufficient_quota"
     kind, hint = ModelError, _HINTS.get(status, "")
     if retryable and status in _OVERLOADED:
@@ -57,7 +64,7 @@ def status_error(status: int, headers: Mapping[str, str], body: Any, source: str
     elif 400 <= status < 500 and _NO_TOOLS.search(text):
         kind, hint = NoToolsError, "describe the tools in the prompt instead: --tool-protocol text"
     return kind(
-        f"{source} answered {status}: {text[:_LONGEST_MESSAGE] or 'no reason given'}",
+        f"{source} answered {status}: {text or 'no reason given'}",
         hint=hint,
         retryable=retryable,
         retry_after=retry_after(headers) if retryable else None,
@@ -70,10 +77,18 @@ def reported_error(body: Any, source: str) -> ModelError:
     code = body.get("code") if isinstance(body, dict) else None
     if isinstance(code, int) and 400 <= code < 600:
         return status_error(code, {}, body, source)
-    if code in ("rate_limit_exceeded", "server_is_overloaded"):
+    if code in _RATE_CODES:
         return status_error(429, {}, body, source)
-    overflow = _OVERFLOW.search(f"{_code(body)} {_message(body)}")
-    return status_error(400 if overflow else 502, {}, body, source)
+    return status_error(502, {}, body, source)
+
+
+def _overflows(status: int, code: str, text: str) -> bool:
+    """An overflow is scored as the agent's doing, so that a server which fails must not pass for one by its words."""
+    if code.startswith(_OVERFLOW_CODES):
+        return True
+    if status == 413:
+        return code not in _RATE_CODES
+    return status in (400, 422) and bool(_OVERFLOW.search(text))
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -90,13 +105,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return None
     # The server's own clock decides where it is known: ours may be wrong by hours.
     return max(0.0, until - (_date(headers.get("date", "")) or time.time()))
-
-
-def redacted(error: ModelError, redact: Callable[[str], str]) -> ModelError:
-    """The same error without secrets: servers repeat keys and addresses in what they say."""
-    error.args = (redact(str(error)),)
-    error.hint = redact(error.hint)
-    return error
 
 
 def _seconds(value: str) -> float | None:
@@ -120,7 +128,7 @@ def _message(body: Any) -> str:
         if not isinstance(body, dict):
             break
         body = next((body[key] for key in ("message", "error", "detail", "msg") if body.get(key)), None)
-    return body if isinstance(body, str) else "" if body is None else str(body)[:_LONGEST_MESSAGE]
+    return body[:_LONGEST_MESSAGE] if isinstance(body, str) else "" if body is None else str(body)[:_LONGEST_MESSAGE]
 
 
 def _code(body: Any) -> str:

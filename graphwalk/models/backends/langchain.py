@@ -5,13 +5,13 @@ No type of LangChain's leaves this file, nor does any of its exceptions.
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, ModelError
-from graphwalk.models.backends.failure import redacted, status_error
+from graphwalk.models.backends.failure import status_error
 from graphwalk.models.backends.reply_fields import count, mapping, sendable_arguments, sendable_name, text, tool_calls
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec, Usage
 
@@ -34,16 +34,15 @@ def langchain(name: str, environment: Environment, **arguments: Any) -> "Langcha
         missing = isinstance(error, ModuleNotFoundError)
         hint = f"pip install {module.partition('.')[0].replace('_', '-')}" if missing else f"look at {path}"
         raise ConfigError(f"{spec} cannot be opened: {cause}", hint=hint) from error
-    return LangchainModel(chat_model, spec, environment.redact)
+    return LangchainModel(chat_model, spec)
 
 
 class LangchainModel:
     """Wraps a chat model; the options that are set are handed on by their OpenAI names."""
 
-    def __init__(self, chat_model: "BaseChatModel", name: str = "", redact: Callable[[str], str] = str) -> None:
+    def __init__(self, chat_model: "BaseChatModel", name: str = "") -> None:
         self.name = name or f"langchain/{type(chat_model).__name__}"
         self._chat_model = chat_model
-        self._redact = redact
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         started = time.perf_counter()
@@ -56,7 +55,7 @@ class LangchainModel:
             hint = "set tool_protocol to text"
             raise ModelError(f"{self.name} cannot call tools by itself", hint=hint) from None
         except Exception as error:
-            raise redacted(_failure(error, self.name), self._redact) from error
+            raise _failure(error, self.name) from error
         return _reply(reply, time.perf_counter() - started, len(messages))
 
     async def close(self) -> None:

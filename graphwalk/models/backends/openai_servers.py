@@ -1,7 +1,9 @@
 """Models behind OpenAI-compatible servers, opened by name: addresses and keys come from the environment."""
 
+import hashlib
 import re
 from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from graphwalk.environment import Environment, server_variable
 from graphwalk.errors import ConfigError
@@ -48,6 +50,16 @@ def base_url(spec: str, environment: Environment) -> str | None:
     return environment.get(f"{variable}_BASE_URL")
 
 
+def server_of(spec: str, environment: Environment) -> str | None:
+    """Which server a model of this file is asked at: its host, and a digest of what follows, which may hold a key."""
+    provider = spec.partition("/")[0]
+    if provider not in ("openai", "openai-chat", "openai-responses", "openai-api"):
+        return None
+    url = urlsplit(base_url(spec, environment) or _OPENAI)
+    rest = hashlib.sha256(url.path.rstrip("/").encode()).hexdigest()[:8]
+    return f"{url.scheme}://{url.netloc.rpartition('@')[2]} {rest}"
+
+
 def _openai_endpoint(environment: Environment) -> Endpoint:
     return _endpoint("OPENAI", environment.get("OPENAI_BASE_URL") or _OPENAI, environment)
 
@@ -58,12 +70,14 @@ def _endpoint(variable: str, base_url: str, environment: Environment) -> Endpoin
     if host is None:
         raise ConfigError(f"{variable}_BASE_URL is not the address of a server", hint="write it as https://host/v1")
     name = f"{variable}_API_KEY"
+    if not _on_this_machine(host):
+        environment.check_receiver(f"{variable}_BASE_URL", name)
     key = (
         environment.get(name, "none") if _on_this_machine(host) else environment.require(name, "the server wants a key")
     )
     if not (key and key.isascii() and key.isprintable()):
         raise ConfigError(f"{name} contains characters that no key has", hint="check it for line breaks")
-    return Endpoint(base_url, key, environment)
+    return Endpoint(base_url, key)
 
 
 def _host(base_url: str) -> str | None:

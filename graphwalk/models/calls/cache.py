@@ -11,8 +11,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from graphwalk.environment import Environment
 from graphwalk.errors import RunLogError
+from graphwalk.files import check_in_place
 from graphwalk.jsonlines import decode_line, encode_line
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.wire import from_dict, to_dict
@@ -22,13 +22,11 @@ class ReplyCache:
     """The replies of one run by key. Only their places are kept in memory, not the replies.
 
     `damaged` counts lines that could not be read: their calls are made again. A torn last line is dropped.
-    Secrets of `environment` leave replies before they are written and before they are used. RunLogError if the
-    file cannot be written.
+    RunLogError if the file cannot be written.
     """
 
-    def __init__(self, path: Path, environment: Environment | None = None) -> None:
+    def __init__(self, path: Path) -> None:
         self.damaged = 0
-        self._environment = environment
         self._places: dict[bytes, tuple[int, int]] = {}
         self._path = path
         try:
@@ -49,14 +47,9 @@ class ReplyCache:
         self._reader.seek(place[0])
         return from_dict(Reply, decode_line(self._reader.read(place[1]))["reply"])
 
-    def put(self, key: str, reply: Reply) -> Reply:
-        """Write a reply down; returns it as it is to be used, which is as it will be read again."""
-        wire = to_dict(reply)
-        if self._environment is not None:
-            clean = self._environment.redact_record(wire)
-            if clean != wire:
-                wire, reply = clean, from_dict(Reply, clean)
-        line = encode_line({"key": key, "reply": wire})
+    def put(self, key: str, reply: Reply) -> None:
+        """Write a reply down, before it is used."""
+        line = encode_line({"key": key, "reply": to_dict(reply)})
         try:
             self._writer.write(line)
             self._writer.flush()
@@ -64,7 +57,10 @@ class ReplyCache:
             raise RunLogError(f"the reply cache {self._path} cannot be written: {error.strerror}") from error
         self._places[bytes.fromhex(key)] = (self._end, len(line))
         self._end += len(line)
-        return reply
+
+    def check(self) -> None:
+        """RunLogError where the file is no longer the one at its path: replies would be paid for and lost."""
+        check_in_place(self._path, self._writer.fileno(), RunLogError)
 
     def close(self) -> None:
         self._writer.close()

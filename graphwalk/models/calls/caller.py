@@ -11,11 +11,12 @@ from graphwalk.models.backends.failure import NoToolsError, OverloadedError
 from graphwalk.models.calls.budget import Budget
 from graphwalk.models.calls.cache import ReplyCache, RequestKeys
 from graphwalk.models.calls.charge import charged
+from graphwalk.models.calls.expected import Expected
 from graphwalk.models.calls.rate_limit import RateLimiter
 from graphwalk.models.model import Model
 from graphwalk.models.protocol.text_protocol import TextProtocol
 from graphwalk.seeds import stdlib_random
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec, Usage
 
 _LONGEST_WAIT = 60.0
 """Seconds; the bound of the random part of the wait before another try."""
@@ -25,8 +26,9 @@ class Caller:
     """Calls one model for all episodes of a run, and closes it at the end.
 
     Every reply is charged to the budget, those out of the cache too, so that a resumed run ends where an undisturbed
-    one does. `note` is told of long pauses, and of a provider that does not report what calls take. `first_wait`
-    (seconds) bounds the wait before the second try; the bound doubles from try to try.
+    one does. `ready` is called before every request; where it raises, nothing is sent. `note` is told of long pauses,
+    and of a provider that does not report what calls take. `first_wait` (seconds) bounds the wait before the second
+    try; the bound doubles from try to try.
     """
 
     def __init__(
@@ -40,6 +42,7 @@ class Caller:
         cache: ReplyCache | None = None,
         seed: int = 0,
         note: Callable[[str], object] = lambda text: None,
+        ready: Callable[[], None] = lambda: None,
         first_wait: float = 0.5,
     ) -> None:
         self.name = model.name
@@ -54,6 +57,8 @@ class Caller:
         self._draw = stdlib_random(seed, "retry", model.name)
         self._first_wait = first_wait
         self._note = note
+        self._ready = ready
+        self._expected = Expected(model.name, price)
         self._silent = False
         """It was announced that the provider does not report what calls take."""
         self._limiter = RateLimiter(
@@ -88,7 +93,9 @@ class Caller:
                 raise
             self._describe_tools()
             reply = await self._said(messages, tools, options)
-        return reply if cache is None else cache.put(key, reply)
+        if cache is not None:
+            cache.put(key, reply)
+        return reply
 
     async def _said(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """A reply in the tool protocol that the model is spoken to in."""
@@ -126,19 +133,23 @@ class Caller:
 
     async def _attempt(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """One request: sent as soon as pace, pauses and budget allow it, bounded by its deadline, and paid for."""
-        seconds = self._limits.call_seconds
-        async with self._limiter.slot(messages, self._budget.check) as slot:
-            try:
-                async with asyncio.timeout(seconds):
-                    reply = await self._model.complete(messages, tools, options)
-            except TimeoutError:
-                raise ModelError(f"{self.name} gave no reply within {seconds:g} s", retryable=True) from None
-            except ModelError as error:
-                self._refuse_endless_pause(error)
-                raise
-            reply = replace(reply, usage=charged(reply, messages, tools, self.name, self._price))
-            self._budget.charge(reply.usage)
-            slot.used = reply.usage.total_tokens
+        seconds, budget = self._limits.call_seconds, self._budget
+        expected = self._expected.usage(messages, tools, options) if budget.limited else Usage()
+        with budget.booking(expected) as booking:
+            async with self._limiter.slot(messages, booking) as slot:
+                self._ready()
+                try:
+                    async with asyncio.timeout(seconds):
+                        reply = await self._model.complete(messages, tools, options)
+                except TimeoutError:
+                    raise ModelError(f"{self.name} gave no reply within {seconds:g} s", retryable=True) from None
+                except ModelError as error:
+                    self._refuse_endless_pause(error)
+                    raise
+                reply = replace(reply, usage=charged(reply, messages, tools, self.name, self._price))
+                budget.charge(reply.usage)
+                self._expected.learn(reply.usage)
+                slot.used = reply.usage.total_tokens
         if reply.usage.estimated and not self._silent:
             self._silent = True
             self._note(f"{self.name} does not report what calls take; tokens and cost of its replies are estimated")

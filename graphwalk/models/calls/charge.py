@@ -19,12 +19,16 @@ def charged(
     """
     usage = reply.usage
     if not usage.input_tokens:
-        sent = count_messages(messages, model) + count_tokens(tools_text(tools), model)[0]
-        usage = replace(usage, input_tokens=_pessimistic(sent), estimated=True)
+        usage = replace(usage, input_tokens=pessimistic_input(messages, tools, model), estimated=True)
     said = reply.message
     if not usage.output_tokens and (said.content or said.tool_calls or usage.estimated):
         usage = replace(usage, output_tokens=_pessimistic(count_messages((said,), model)), estimated=True)
     return usage if price is None else replace(usage, cost=cost_of(usage, price))
+
+
+def pessimistic_input(messages: Sequence[Message], tools: Sequence[ToolSpec], model: str) -> int:
+    """Tokens of what is sent, rather too many than too few."""
+    return _pessimistic(count_messages(messages, model) + count_tokens(tools_text(tools), model)[0])
 
 
 def cost_of(usage: Usage, price: Price) -> float | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from graphwalk.errors import ModelError
 from graphwalk.models.backends.failure import OverloadedError
+from graphwalk.models.calls.budget import Booking
 from graphwalk.models.tokens import count_messages
 from graphwalk.types.chat import Message
 
@@ -60,17 +61,17 @@ class RateLimiter:
         return int(self._allowed)
 
     @asynccontextmanager
-    async def slot(self, messages: Sequence[Message], check: Callable[[], None]) -> AsyncIterator[Slot]:
-        """Room for one call: waits for a place, for the end of a pause and for its turn.
+    async def slot(self, messages: Sequence[Message], booking: Booking) -> AsyncIterator[Slot]:
+        """Room for one call: waits for a place, for the end of a pause, for its turn and for its share of the budget.
 
-        `check` is called at the moment when nothing else keeps the call back; where it raises, no call is made. The
+        All of these are decided together, at the moment when the call is sent; BudgetSpentError where it is not. The
         body makes the call and fills in what it used; a ModelError in it slows everybody down if it says that the
         server is overloaded.
         """
         slot = Slot(self._expected_tokens(messages))
         await self._take_place()
         try:
-            await self._pace(slot.expected, check)
+            await self._pace(slot.expected, booking)
             epoch = self._epoch
             try:
                 yield slot
@@ -132,19 +133,22 @@ class RateLimiter:
                 self._running += 1
                 place.set_result(None)
 
-    async def _pace(self, tokens: int, check: Callable[[], None]) -> None:
+    async def _pace(self, tokens: int, booking: Booking) -> None:
         now = asyncio.get_running_loop().time
-        if not (self._request_seconds or self._token_seconds) and self._paused_until <= now():
-            check()
+        paced = self._request_seconds or self._token_seconds
+        if not paced and not self._line.locked() and self._paused_until <= now() and booking.taken():
             return
         async with self._line:
             while True:
                 # Looked at again and again: the budget may be spent, or a pause begin, while this call waits.
-                check()
+                booking.check()
                 start = now()
                 wait = max(self._paused_until, self._next_request, self._next_tokens) - start
-                if wait <= 0:
+                if wait > 0:
+                    await asyncio.sleep(min(wait, _LONGEST_SLEEP))
+                elif booking.taken():
                     break
-                await asyncio.sleep(min(wait, _LONGEST_SLEEP))
+                else:
+                    await booking.room()
             self._next_request = start + self._request_seconds
             self._next_tokens = max(start, self._next_tokens) + tokens * self._token_seconds

@@ -58,7 +58,7 @@ async def check_walk(
     model = ReplayModel(then.key.model, then.trajectory)
     tokens, usd = limits.episode_tokens, limits.episode_usd
     walk = Walk(opening, model, ours.agent, ours.options, tokens=tokens, usd=usd)
-    now = ours.environment.redact_record(_wire(await run_episode(walk)))
+    now = _wire(await run_episode(walk))
     checks["prompts"].compare(where, logged["prompt"], now["prompt"])
     _check_results(checks["tool results"], where, logged["turns"], now["turns"])
     _check_course(checks["turns"], where, then.trajectory, logged, now)
@@ -100,14 +100,13 @@ async def check_player(check: Check, where: str, planned: PlannedEpisode, then: 
         now = await play(planned, model, extractor, experiment)
     if now.exit_status is ExitStatus.MODEL_ERROR and _NO_REPLY in (now.trajectory.error or ""):
         check.unverified[_NO_REPLY] += max(1, len(then.trajectory.turns) - len(now.trajectory.turns))
-    redact = experiment.environment.redact_record
-    said = [redact(to_dict(turn.message)) for turn in now.trajectory.turns]
+    said = [to_dict(turn.message) for turn in now.trajectory.turns]
     for number, turn in enumerate(then.trajectory.turns[: len(said) or None], 1):
         again = said[number - 1] if number <= len(said) else None
         if again is not None:
             check.compare(f"{where}: turn {number}", to_dict(turn.message), again)
     if then.extractor_reply is not None and now.extractor_reply is not None:
-        check.compare(f"{where}: extractor_reply", then.extractor_reply, redact(now.extractor_reply))
+        check.compare(f"{where}: extractor_reply", then.extractor_reply, now.extractor_reply)
 
 
 def _wire(trajectory: Trajectory) -> dict[str, Any]:

@@ -130,9 +130,8 @@ class _Run:
         if planned is None:
             return
         self.scored[result.key] += not result.exit_status.infrastructure
-        redact = self.experiment.environment.redact_record
-        self.checks["tasks"].compare(where, record["task"], redact(planned.task.model_dump(mode="json")))
-        self.checks["graphs"].compare(where, record["world"], redact(_json(planned.world.facts)))
+        self.checks["tasks"].compare(where, record["task"], planned.task.model_dump(mode="json"))
+        self.checks["graphs"].compare(where, record["world"], _json(planned.world.facts))
         await check_walk(self.checks, where, planned, result, self.experiment)
         await check_player(self.checks["replies"], where, planned, result, self.players)
 

@@ -231,6 +231,7 @@ async def connect(
 
 def _address(environment: Environment) -> tuple[str, str, str | None]:
     if environment.neo4j_uri:
+        environment.check_receiver("NEO4J_URI", "NEO4J_PASSWORD")
         return environment.neo4j_uri, environment.neo4j_username, environment.neo4j_password
     server = read_state(environment)
     if server is None:
@@ -239,6 +240,7 @@ def _address(environment: Environment) -> tuple[str, str, str | None]:
 
 
 def _place(uri: str) -> str:
-    """The address without user information."""
-    parts = urlsplit(uri)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+    """The address without user information and options: either may hold a password, of any characters."""
+    scheme, _, rest = uri.partition("://")
+    host = rest.rpartition("@")[2]
+    return f"{scheme}://{urlsplit(f'//{host}').netloc}"

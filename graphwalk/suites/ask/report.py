@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from graphwalk.report.common import EFFORT, OUTCOME, QUALITY, count_if, scored
 from graphwalk.report.declared import Column, Grouping, Measure, Report, ResultRecord, SuiteReport
-from graphwalk.report.formats import UNKNOWN, dollars, duration, integer, one_decimal, short, two_decimals, visible
+from graphwalk.report.formats import UNKNOWN, dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.report.layout import Cell, Header, TextTable
+from graphwalk.types.inert import visible
 
 _STEPS = (
     Column("calls", "tool_calls", integer),

@@ -63,6 +63,28 @@ def test_a_request_too_large_is_an_overflow() -> None:
 
 
 @pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        *((status, body) for status in (500, 502, 503) for body in OVERFLOWS[4:]),
+        (500, {"error": {"message": "worker died while it read input length 7", "type": "server_error"}}),
+        (413, {"error": {"message": "too many tokens per minute", "code": "rate_limit_exceeded"}}),
+        (429, {"error": {"message": "input token count per minute"}}),
+        (200, {"message": "maximum context length of the other request", "code": "server_error"}),
+    ],
+)
+def test_a_server_that_fails_is_no_overflow_whatever_its_words(status: int, body: object) -> None:
+    error = reported_error(body, "host") if status == 200 else status_error(status, {}, body, "host")
+    assert not error.context_overflow
+    assert error.retryable
+
+
+def test_a_code_says_overflow_at_any_status() -> None:
+    error = status_error(500, {}, {"error": {"code": "context_length_exceeded", "message": "no"}}, "host")
+    assert error.context_overflow
+    assert not error.retryable
+
+
+@pytest.mark.parametrize(
     ("headers", "seconds"),
     [
         ({}, None),

@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphwalk.config.calls import Limits
-from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.backends.endpoint import Endpoint
 from graphwalk.models.backends.openai_chat import OpenAIChatModel
@@ -97,7 +96,7 @@ _CACHE: dict[tuple[str, Any], Model] = {}
 def _model(server: ModelServer, maker: Any) -> Model:
     key = (server.url, maker)
     if key not in _CACHE:
-        _CACHE[key] = maker("fuzz/m", Endpoint(server.url, "key", Environment()), "m")
+        _CACHE[key] = maker("fuzz/m", Endpoint(server.url, "key"), "m")
     return _CACHE[key]
 
 

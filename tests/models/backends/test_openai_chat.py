@@ -178,17 +178,23 @@ async def test_a_reset_and_a_dead_server(model: OpenAIChatModel, server: ModelSe
     assert server.url.removesuffix("/v1") in failure.value.hint
 
 
-async def test_no_secret_is_repeated(model: OpenAIChatModel, server: ModelServer) -> None:
+async def test_no_secret_is_repeated(server: ModelServer, environment: Environment) -> None:
+    model = open_model("openai-chat/m", environment)
     for status in (401, 500):
         server.respond = lambda _, status=status: error(status, f"bad key {KEY}")  # type: ignore[misc]
         with pytest.raises(ModelError) as failure:
             await model.complete(ASK, (), CallOptions())
         assert KEY not in str(failure.value)
         assert "bad key ***" in str(failure.value)
-        assert failure.value.__cause__ is None
     server.respond = lambda _: Answer(f"{KEY} is no JSON".encode())
     with pytest.raises(ModelError, match=r"\*\*\* is no JSON"):
         await model.complete(ASK, (), CallOptions())
+    # Nor does a cut of the message leave half of it.
+    server.respond = lambda _: error(400, "x" * 570 + KEY * 3)
+    with pytest.raises(ModelError) as failure:
+        await model.complete(ASK, (), CallOptions())
+    assert KEY[:4] not in str(failure.value)
+    await model.close()
 
 
 async def test_a_key_in_an_address_is_not_repeated() -> None:

@@ -6,6 +6,7 @@ from contextlib import suppress
 import pytest
 
 from graphwalk.config.calls import Limits, LongRates, Price
+from graphwalk.errors import ModelError
 from graphwalk.models.calls.budget import Budget, BudgetSpentError
 from graphwalk.models.calls.caller import Caller
 from graphwalk.models.calls.charge import cost_of
@@ -30,6 +31,50 @@ async def test_overshoot_is_what_was_under_way(budget: Budget) -> None:
     calls = await asyncio.gather(*(episode() for _ in range(8)))
     assert 10 <= sum(calls) == len(player.sent) <= 17
     assert budget.used.total_tokens == 10 * len(player.sent)
+
+
+PRICE = Price(input=10.0, output=100.0)
+
+
+@pytest.mark.parametrize("rate", [None, 30_000], ids=["unpaced", "paced"])
+@pytest.mark.parametrize("price", [None, PRICE], ids=["price unknown", "priced"])
+async def test_with_64_in_flight_little_more_than_the_budget_is_spent(rate: float | None, price: Price | None) -> None:
+    cost = 0.001
+    player = Player(said("x", usage=Usage(40, 6, cost=cost)), seconds=0.005)
+    budget = Budget(usd=0.2)
+    model = Caller(player, Limits(max_concurrency=64, requests_per_minute=rate), budget=budget, price=price)
+
+    async def episode() -> None:
+        with suppress(BudgetSpentError):
+            while True:
+                await model.complete(ASK, (), CallOptions())
+
+    async with asyncio.timeout(10):
+        await asyncio.gather(*(episode() for _ in range(64)))
+    assert budget.exhausted
+    # What is held back for each is no less than what it takes: the one that is alone may go over.
+    assert 200 <= len(player.sent) <= 202
+    assert player.most_running > 1
+
+
+async def test_replies_that_take_more_than_expected_are_all_that_goes_over() -> None:
+    player = Player(said("x", usage=Usage(40, 5000, cost=1.0)), seconds=0.01)
+    budget = Budget(usd=5.0)
+    model = Caller(player, Limits(max_concurrency=64), budget=budget, price=PRICE)
+    calls = (model.complete(ASK, (), CallOptions()) for _ in range(64))
+    async with asyncio.timeout(10):
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    spent = [type(outcome) for outcome in outcomes].count(BudgetSpentError)
+    assert len(player.sent) == 64 - spent <= player.most_running + 5
+
+
+async def test_a_call_that_fails_gives_back_what_was_held_for_it() -> None:
+    player = Player(ModelError("no"), said("x", usage=Usage(10, 5)), seconds=0.01)
+    model = Caller(player, Limits(retries=0), budget=Budget(tokens=30))
+    async with asyncio.timeout(5):
+        calls = [model.complete(ASK, (), CallOptions()) for _ in range(4)]
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    assert [type(outcome).__name__ for outcome in outcomes] == ["ModelError", "Reply", "Reply", "BudgetSpentError"]
 
 
 def test_no_limit_is_never_spent_and_unknown_cost_is_counted() -> None:

@@ -12,6 +12,8 @@ from graphwalk.environment import Environment
 from graphwalk.errors import ModelError, RunLogError
 from graphwalk.models.calls.cache import ReplyCache, RequestKeys
 from graphwalk.models.calls.caller import Caller, EpisodeModel
+from graphwalk.models.model import Model
+from graphwalk.models.registry import OutsideModel
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from tests.models.player import ASK, LOOK, WALK, Player, said
 
@@ -24,7 +26,7 @@ FULL = Reply(
 )
 
 
-def cached(player: Player, cache: ReplyCache, episode: str) -> EpisodeModel:
+def cached(player: Model, cache: ReplyCache, episode: str) -> EpisodeModel:
     return Caller(player, Limits(retries=0), cache=cache).for_episode(episode)
 
 
@@ -105,10 +107,12 @@ async def test_a_damaged_line_is_left_out_and_counted(tmp_path: Path) -> None:
 
 async def test_secrets_are_taken_out_before_use(tmp_path: Path) -> None:
     secret = "sk-planted-987654"
-    cache = ReplyCache(tmp_path / "c", Environment({"SOME_API_KEY": secret}))
+    cache = ReplyCache(tmp_path / "c")
+    environment = Environment({"SOME_API_KEY": secret})
     call = ToolCall("1", "look", json.dumps({"key": secret}))
     reply = replace(FULL, message=Message("assistant", f"my key is {secret}", (call,)))
-    used = await cached(Player(reply), cache, "e").complete(ASK, (), CallOptions())
+    player = OutsideModel("test/player", Player(reply), environment)
+    used = await cached(player, cache, "e").complete(ASK, (), CallOptions())
     assert secret not in (tmp_path / "c").read_text()
     assert used.message.content == "my key is ***"
     assert used == await cached(Player(), cache, "e").complete(ASK, (), CallOptions())

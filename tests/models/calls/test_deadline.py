@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import pytest
 
 from graphwalk.config.calls import Limits
-from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.backends.endpoint import Endpoint
 from graphwalk.models.backends.openai_chat import OpenAIChatModel
@@ -49,7 +48,7 @@ async def test_a_cancelled_call_leaves_no_connection(model: OpenAIChatModel, ser
 
 async def test_an_endless_reply_is_cut_off(server: ModelServer) -> None:
     server.respond = lambda _: Answer(b"{", then="endless")
-    model = OpenAIChatModel("m", Endpoint(server.url, "key", Environment(), longest_body=10**6), "m")
+    model = OpenAIChatModel("m", Endpoint(server.url, "key", longest_body=10**6), "m")
     with pytest.raises(ModelError, match="1,000,000 bytes"):
         await model.complete(ASK, (), CallOptions())
     await _until_no_connection(server)

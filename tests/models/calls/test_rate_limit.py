@@ -8,6 +8,7 @@ import pytest
 from graphwalk.config.calls import Limits
 from graphwalk.errors import ModelError
 from graphwalk.models.backends.failure import OverloadedError
+from graphwalk.models.calls.budget import Booking, Budget
 from graphwalk.models.calls.caller import Caller
 from graphwalk.models.calls.rate_limit import RateLimiter
 from graphwalk.types.chat import CallOptions, Message, Usage
@@ -15,7 +16,7 @@ from tests.models.player import ASK, Player, said
 
 
 async def send(limiter: RateLimiter, player: Player, messages: tuple[Message, ...] = ASK) -> None:
-    async with limiter.slot(messages, lambda: None) as slot:
+    async with limiter.slot(messages, Booking(Budget(), Usage())) as slot:
         slot.used = (await player.complete(messages, (), CallOptions())).usage.total_tokens
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import hypot
 
-from graphwalk.report.formats import visible
 from graphwalk.suites.ask.evidence import AnswerEvidence
 from graphwalk.suites.ask.pictures.layout import Place, places_of
 from graphwalk.suites.ask.seen import SeenLink, SeenNode
+from graphwalk.types.inert import visible
 
 _RADIUS = 18
 _MARGIN_X, _MARGIN_Y = 90, 60

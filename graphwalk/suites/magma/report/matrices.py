@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphwalk.report.declared import Groups, Report, ReportRow
-from graphwalk.report.formats import UNKNOWN, interval_text, one_decimal, visible
+from graphwalk.report.formats import UNKNOWN, interval_text, one_decimal
 from graphwalk.report.layout import Cell, Header, TextTable
 from graphwalk.suites.magma.generator.traces import ALGORITHMS
+from graphwalk.types.inert import visible
 
 _METRICS = {"accuracy": "final", "intermediate_exact": "earlier", "trajectory_exact": "all"}
 """In the order of the lines."""

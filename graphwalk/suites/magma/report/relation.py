@@ -7,11 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from graphwalk.report.declared import ReportRow
-from graphwalk.report.formats import UNKNOWN, integer, interval_text, one_decimal, p_value, two_decimals, visible
+from graphwalk.report.formats import UNKNOWN, integer, interval_text, one_decimal, p_value, two_decimals
 from graphwalk.report.layout import Cell, Header, TextTable
 from graphwalk.suites.magma.prompts import STEPWISE
 from graphwalk.suites.magma.report.association import Fourfold, exact_p_value, mantel_haenszel
 from graphwalk.suites.magma.report.traces import CELLS
+from graphwalk.types.inert import visible
 
 RELATION = "relation"
 GIVEN_EARLIER = ("final_if_earlier_right", "final_if_earlier_wrong")

@@ -1,0 +1,104 @@
+"""Taking secrets out of foreign text: what servers say of a failure, and what models write.
+
+Nothing else is touched. Names, settings and keys of a record are ours and hold no secret, and a short password must
+not take ordinary words out of them.
+"""
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+_SECRET_NAME = re.compile(
+    r"(KEY|KEYS|TOKEN|SECRET|SECRETS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH)$", re.IGNORECASE
+)
+"""At the end of a word of a variable's name: API_KEY, GITHUB_TOKEN_2, but neither GIT_AUTHOR_NAME nor MAX_TOKENS."""
+_SIGNATURE = re.compile(r"(?i)^(sig|signature|code|pwd|pass|sas)$")
+_NO_SECRETS = frozenset(
+    ["none", "null", "true", "false", "empty", "dummy", "local", "test", "ollama", "vllm", "lm-studio", "not-needed"]
+)
+"""What people write where a server on their own machine wants any key at all."""
+_SHORTEST = 4
+_URL_USER = re.compile(r"(?<=://)[^/\s@]+(?=@)")
+_URL_QUERY = re.compile(
+    r"(?i)(?<=[?&;])([\w.-]*(?:key|token|secret|passw|pwd|auth|sig|credential)[\w.-]*=)[^&;#\s\"'<>]+"
+)
+_BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}")
+
+
+class Redaction:
+    """The secrets in some variables of the environment, and the texts without them."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        found = {value for pair in variables.items() for value in _secrets_in(*pair) if _may_be_secret(value)}
+        every = sorted({form for value in found for form in _forms(value)}, key=len, reverse=True)
+        self._plain = [value for value in every if _is_unmistakable(value)]
+        short = [value for value in every if value not in self._plain]
+        self._mixed = _standing_alone(value for value in short if _is_mixed(value))
+        self._words = _standing_alone(short)
+
+    def message(self, text: str) -> str:
+        """What a server or a library says of a failure, without anything that may be a secret."""
+        text = self.said(text)
+        if self._words:
+            text = self._words.sub("***", text)
+        if "://" in text:
+            text = _URL_USER.sub("***", text)
+        return _BEARER.sub(r"\1 ***", _URL_QUERY.sub(r"\1***", text))
+
+    def said(self, text: str) -> str:
+        """A model's words without what can only be a secret: an answer must not change for a password that is a word.
+
+        The same text (the same object) where there is none.
+        """
+        for secret in self._plain:
+            if secret in text:
+                text = text.replace(secret, "***")
+        return self._mixed.sub("***", text) if self._mixed else text
+
+
+def _secrets_in(name: str, value: str) -> Iterator[str]:
+    if any(_SECRET_NAME.search(word) for word in name.split("_")):
+        yield value
+        yield from value.split()
+    if "://" in value:
+        yield from secrets_of_url(value)
+
+
+def secrets_of_url(url: str) -> Iterator[str]:
+    """Password or token before the `@`, values of keys in the query, parts of the path that nobody would name so."""
+    rest = url.partition("://")[2]
+    user, at, _ = rest.rpartition("@")
+    name, colon, password = user.partition(":")
+    if at:
+        yield from (form for form in (password if colon else name,) for form in (form, unquote(form)))
+    parts = urlsplit(url) if not at else urlsplit(f"x://{rest.rpartition('@')[2]}")
+    for key, value in parse_qsl(parts.query):
+        if _SECRET_NAME.search(key) or _SIGNATURE.search(key):
+            yield value
+    yield from (part for part in parts.path.split("/") if len(part) >= 16 and _is_mixed(part))
+
+
+def _may_be_secret(value: str) -> bool:
+    return len(value) >= _SHORTEST and value.lower() not in _NO_SECRETS
+
+
+def _is_unmistakable(value: str) -> bool:
+    """True for what no person writes as a word: it may be taken out wherever it stands."""
+    return len(value) >= 20 or (len(value) >= 8 and _is_mixed(value))
+
+
+def _is_mixed(value: str) -> bool:
+    """True for letters and digits together: neither a word nor a number."""
+    return len(value) > _SHORTEST and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+
+
+def _standing_alone(values: Iterable[str]) -> re.Pattern[str] | None:
+    """Any of some values where it is not a part of a longer word; None where there are none."""
+    found = [re.escape(value) for value in values]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(found)})(?!\w)") if found else None
+
+
+def _forms(value: str) -> set[str]:
+    """A secret as it is, in JSON and in an address."""
+    return {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], quote(value, safe="")}

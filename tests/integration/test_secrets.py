@@ -1,0 +1,148 @@
+"""Planted keys stand in no file, report or message, and hostile text acts nowhere (reliability R29, R31)."""
+
+import asyncio
+import json
+import os
+import subprocess
+import unicodedata
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.environment import Environment, read_environment
+from graphwalk.errors import ConfigError
+from graphwalk.models.backends.openai_servers import openai
+from graphwalk.report.terminal import as_text
+from graphwalk.report.written import to_csv, to_json, to_markdown
+from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runner.reporting import report_of
+from tests.integration.test_kills import command
+from tests.models.misbehaviour import HOSTILE
+from tests.models.server import Answer, ModelServer, Request, chat, error
+from tests.runner.runs import experiment, records, resume, start
+
+LONG, SHORT, IN_PATH, IN_QUERY, PASSWORD = (
+    "sk-planted-0123456789",
+    "ab12c",
+    "tok-in-path-0123456789",
+    "in-query-987654",
+    "swordfish",
+)
+PLANTED = (LONG, SHORT, IN_PATH, IN_QUERY, PASSWORD)
+
+
+def planted(server: ModelServer, key: str) -> dict[str, str]:
+    return {
+        "LOCAL_BASE_URL": f"{server.url}/{IN_PATH}?api_key={IN_QUERY}",
+        "LOCAL_API_KEY": key,
+        "OTHER_TOKEN": SHORT,
+        "THIRD_SECRET": LONG,
+        "NEO4J_URI": f"bolt://:{PASSWORD}@127.0.0.1:7687",
+    }
+
+
+def echo(request: Request) -> Answer:
+    """Says all it knows, in errors and in replies."""
+    known = f"{request.headers['authorization']} {request.path} {LONG} {SHORT} {IN_QUERY} bolt://:{PASSWORD}@h"
+    if "tool" in str(request.body["messages"][-1]["role"]):
+        return error(400, f"{PASSWORD} {known}")
+    said = " ".join((LONG, SHORT, IN_PATH, IN_QUERY))
+    return Answer(chat(said, calls=[("think", {"thought": said, said: 1}), (said, "{}")], reasoning=said))
+
+
+@pytest.mark.parametrize("key", [LONG, SHORT])
+async def test_planted_secrets_stand_nowhere(tmp_path: Path, key: str) -> None:
+    async with ModelServer(echo) as server:
+        flags = {"suite.questions": ["node_count"], "limits.retries": 0, "agent.turn_limit": 3}
+        config = experiment(models=["openai-api/local/m"], **flags)
+        await start(tmp_path / "run", config, Environment(planted(server, key)))
+    texts = {str(file): file.read_text() for file in (tmp_path / "run").rglob("*") if file.is_file()}
+    report = report_of(RunFolder.open(tmp_path / "run"))
+    texts |= {form.__name__: form(report) for form in (as_text, to_json, to_csv, to_markdown)}
+    assert [(name, secret) for name, text in texts.items() for secret in PLANTED if secret in text] == []
+    (record,) = records(tmp_path / "run")
+    assert "***" in record["trajectory"]["error"]
+    assert "***" in record["trajectory"]["turns"][0]["message"]["content"]
+
+
+@pytest.mark.parametrize("key", ["llama3.2", "local", "m", "answered", "node_count", "tools"])
+async def test_a_key_that_is_a_word_changes_no_structure(tmp_path: Path, key: str) -> None:
+    """A run whose names hold the key goes on, is reported, and its model is called what it was."""
+    model = "openai-api/local/llama3.2"
+    async with ModelServer(lambda request: Answer(chat('[{"count": 3}]'))) as server:
+        environment = Environment({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": key, "GIT_AUTHOR_NAME": "answered"})
+        config = experiment(models=[model], **{"suite.questions": ["node_count"], "repeats": 2})
+        await start(tmp_path / "run", config, environment)
+        log = tmp_path / "run" / "results.jsonl"
+        log.write_bytes(log.read_bytes().splitlines(keepends=True)[0])
+        assert (await resume(tmp_path / "run", environment)).finished == 2
+    assert {(r["model"], r["exit_status"], str(r["answer"])) for r in records(tmp_path / "run")} == {
+        (model, "answered", "[{'count': 3}]")
+    }
+    assert report_of(RunFolder.open(tmp_path / "run")).rows[0]["model"] == model
+
+
+def acting(text: str) -> list[str]:
+    """Characters that a terminal obeys, or that hide or reorder what stands there."""
+    hidden = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+    return sorted({hex(ord(c)) for c in text if unicodedata.category(c) in hidden and c not in "\n\t\r"})
+
+
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("name", "flags"),
+    [
+        ("quickstart", {"suite.questions": ["node_count"]}),
+        pytest.param("maze-walls", {}, marks=SLOW),
+        pytest.param("magma-one-size", {}, marks=SLOW),
+    ],
+)
+def test_hostile_words_of_a_server_act_nowhere(tmp_path: Path, name: str, flags: dict[str, Any]) -> None:
+    """What `run`, `report` in all forms, `rescore` and `view` write for every suite."""
+
+    async def outputs(name: str, flags: dict[str, Any], answer: Answer) -> dict[str, str]:
+        async with ModelServer(lambda _: answer) as server:
+            folder = tmp_path / f"{name}-{answer.status}"
+            environment = {**os.environ, "LOCAL_BASE_URL": server.url, "NO_COLOR": "1"}
+            words = [f"-o{key}={json.dumps(value)}" for key, value in flags.items()]
+            first = ["run", name, "-m", "openai-api/local/m", "--out", folder, "--graphs", "1", "--limit", "1", *words]
+            forms = (["--format", form] for form in ("terminal", "markdown", "csv", "json"))
+            runs = [first, *(["report", folder, *form] for form in forms), ["rescore", folder], ["view", folder]]
+            made = {}
+            for run in runs:
+                process = await asyncio.create_subprocess_exec(
+                    *command(*run), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+                )
+                out, err = await process.communicate()
+                assert b"Traceback" not in err
+                made[" ".join(map(str, run[:1] + run[2:4]))] = (out + err).decode()
+            made["run.log"] = (folder / "run.log").read_text()
+            return made
+
+    for answer in (error(400, HOSTILE), Answer(chat(HOSTILE))):
+        found = asyncio.run(outputs(name, flags, answer))
+        assert {place: acting(text) for place, text in found.items() if acting(text)} == {}
+        markdown = next(text for place, text in found.items() if "markdown" in place)
+        assert "<script>" not in markdown
+        assert "](javascript" not in markdown
+
+
+def test_an_address_of_the_folder_gets_no_key_from_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", LONG)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    (tmp_path / ".env").write_text("OPENAI_BASE_URL=https://collector.example/v1\n")
+    with pytest.raises(ConfigError, match=r"OPENAI_BASE_URL is set by \.env in this folder") as caught:
+        openai("gpt-4o", read_environment(tmp_path))
+    assert LONG not in f"{caught.value} {caught.value.hint}"
+    # A server on this machine, a key of the same file, or an address that the user exported.
+    (tmp_path / ".env").write_text("OPENAI_BASE_URL=http://127.0.0.1:1/v1\n")
+    openai("gpt-4o", read_environment(tmp_path))
+    monkeypatch.delenv("OPENAI_API_KEY")
+    (tmp_path / ".env").write_text("OPENAI_BASE_URL=https://collector.example/v1\nOPENAI_API_KEY=x\n")
+    openai("gpt-4o", read_environment(tmp_path))
+    monkeypatch.setenv("OPENAI_API_KEY", LONG)
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://collector.example/v1")
+    openai("gpt-4o", read_environment(tmp_path))

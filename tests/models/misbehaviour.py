@@ -1,0 +1,66 @@
+"""Ways in which a server misbehaves on command, by name; and who is to blame for what they end in."""
+
+import gzip
+import json
+import random
+from typing import Any
+
+from tests.models.server import Answer, chat, error
+
+HOSTILE = (
+    "\x1b[31mred\x1b]0;title\x07 \x9b2J \x00 \u202egpj.exe \u2066x\u2069 \u2028 \ufeff <script>alert(1)</script> "
+    "[c](javascript:alert(1)) ![i](http://127.0.0.1/x) =cmd|' /C calc'!A0 \ud800"
+)
+"""What terminals, browsers and spreadsheets would act on."""
+GOOD = json.dumps(chat("[]")).encode()
+BOMB = gzip.compress(b" " * (40 * 2**20))
+
+SERVERS_FAULT: dict[str, Answer] = {
+    "no JSON": Answer(b"<html>busy</html>"),
+    "cut off": Answer(GOOD[:60]),
+    "half a body": Answer(GOOD[:60], then="reset"),
+    "empty": Answer(b""),
+    "no message": Answer({"choices": []}),
+    "a list": Answer([1, 2]),
+    "deep": Answer(b"[" * 100_000),
+    "silent": Answer(chat("[]"), delay=30),
+    "dripping": Answer(chat("[]"), drip=0.05),
+    "endless": Answer(b" ", then="endless"),
+    "storm": error(429, "slow down", retry_after="0"),
+    "overloaded": error(503, HOSTILE),
+    "failing with words of an overflow": error(500, "maximum context length of input length"),
+    "error in a good status": Answer({"error": {"message": HOSTILE, "code": "server_error"}}),
+    "redirect": Answer(b"", 307, {"location": "http://127.0.0.1:9/elsewhere"}),
+    "refusal": error(400, HOSTILE),
+    "wrong key": error(401, HOSTILE),
+    "gzip bomb": Answer(BOMB, headers={"content-encoding": "gzip"}),
+    "another compression": Answer(b"\x28\xb5\x2f\xfd", headers={"content-encoding": "zstd"}),
+    "gigantic": Answer(b'{"choices": [' + b'"x",' * 5_000_000 + b'"x"]}'),
+    "a pause for ever": error(429, "wait", retry_after="1000000000"),
+}
+"""Nobody is scored for these: the episode ends as `model_error`."""
+
+MODELS_FAULT: dict[str, Answer] = {
+    "hostile text": Answer(chat(HOSTILE)),
+    "lies about usage": Answer(chat("[]", usage={"prompt_tokens": -5, "completion_tokens": 1e308, "cost": "free"})),
+    "no usage": Answer(chat("[]", usage=None)),
+    "huge integers": Answer(chat('[{"count": 1' + "0" * 5000 + "}]")),
+    "10 MB": Answer(chat("x" * 10_000_000)),
+    "deep answer": Answer(chat("[" * 50_000)),
+    "unknown tool": Answer(chat(calls=[("drop_everything", {})])),
+    "broken arguments": Answer(chat(calls=[("think", "{")])),
+    "odd arguments": Answer(chat(calls=[("think", {"thought": [1], "more": None}), ("", "null"), ("think", "[]")])),
+    "fifty calls": Answer(chat(calls=[("think", {"thought": "x"})] * 50)),
+    "nothing": Answer(chat(None)),
+}
+"""What a model may say: the episode has a score, if a bad one."""
+
+
+def drawn(draw: random.Random, share: float, good: Answer) -> Answer:
+    """A good answer, or with the probability `share` one that is the server's fault and may pass when tried again."""
+    passing = [name for name in SERVERS_FAULT if name not in _LASTING]
+    return SERVERS_FAULT[draw.choice(passing)] if draw.random() < share else good
+
+
+_LASTING: Any = ("refusal", "wrong key", "redirect", "a pause for ever", "gigantic", "silent", "dripping", "endless")
+"""These are not tried again, or take long."""

@@ -1,0 +1,56 @@
+"""What counts as a secret, and what is taken out of which text (reliability R29)."""
+
+import pytest
+
+from graphwalk.redaction import Redaction
+
+LONG = "sk-proj-4f9a8b7c6d5e"
+
+
+@pytest.mark.parametrize(
+    ("variables", "text", "clean"),
+    [
+        ({"OPENAI_API_KEY": LONG}, f"bad key {LONG}x", "bad key ***x"),
+        ({"GITHUB_TOKEN_2": LONG}, LONG, "***"),
+        ({"APIKEY": LONG}, LONG, "***"),
+        ({"GIT_AUTHOR_NAME": "answered"}, "answered", "answered"),
+        ({"OPENAI_MAX_TOKENS": "100000"}, "100000 tokens", "100000 tokens"),
+        ({"SSH_AUTH_SOCK": "/tmp/ssh-agent"}, "/tmp/ssh-agent", "***"),
+        ({"X_API_KEY": "abcd"}, "key abcd, not abcde or xabcd", "key ***, not abcde or xabcd"),
+        ({"X_API_KEY": "none"}, "none of it", "none of it"),
+        ({"X_API_KEY": "x"}, "xylophone x", "xylophone x"),
+        ({"X_PASSWORD": 'say "hi"\n'}, r'{"password": "say \"hi\"\n"}', '{"password": "***"}'),
+        ({"X_PASSWORD": "p w/4567890"}, "at ?p=p%20w%2F4567890", "at ?p=***"),
+        ({"NEO4J_URI": "bolt://:swordfish@h"}, "login swordfish at bolt://:swordfish@h", "login *** at bolt://***@h"),
+        ({"NEO4J_URI": "bolt+s://tokentoken@h"}, "tokentoken", "***"),
+        ({"NEO4J_URI": "bolt://neo4j:sword/fish@h:7687"}, "bolt://neo4j:sword/fish@h:7687", "bolt://***@h:7687"),
+        ({"NEO4J_URI": "bolt://h?password=swordfish"}, "swordfish", "***"),
+        ({"X_BASE_URL": "https://h/v1?api_key=swordfish"}, "GET /v1?api_key=swordfish", "GET /v1?api_key=***"),
+        ({"X_BASE_URL": f"https://h/{LONG}/v1"}, f"404 for /{LONG}/v1", "404 for /***/v1"),
+        ({"X_BASE_URL": "https://h/openai/deployments/v1"}, "/openai/deployments/v1", "/openai/deployments/v1"),
+        ({}, "see http://user:pw@host/x and http://tok@host", "see http://***@host/x and http://***@host"),
+        ({}, "GET http://h/?a=1&access_token=abc#x", "GET http://h/?a=1&access_token=***#x"),
+        ({}, "Authorization: Bearer abcdef", "Authorization: Bearer ***"),
+    ],
+)
+def test_messages(variables: dict[str, str], text: str, clean: str) -> None:
+    assert Redaction(variables).message(text) == clean
+
+
+@pytest.mark.parametrize(
+    ("secret", "text", "clean"),
+    [
+        (LONG, f'[{{"name": "{LONG}"}}]', '[{"name": "***"}]'),
+        ("ab12c", "ab12c, ab12cd", "***, ab12cd"),
+        ("swordfish", '[{"name": "swordfish"}]', '[{"name": "swordfish"}]'),
+        ("1234567", '[{"count": 1234567}]', '[{"count": 1234567}]'),
+        ("answered", "basic understanding, answered", "basic understanding, answered"),
+    ],
+)
+def test_what_a_model_says_keeps_its_words(secret: str, text: str, clean: str) -> None:
+    assert Redaction({"X_API_KEY": secret}).said(text) == clean
+
+
+def test_a_text_without_secrets_is_the_same_object() -> None:
+    text = "no secret " * 3
+    assert Redaction({"X_API_KEY": LONG, "Y_API_KEY": "ab12c"}).said(text) is text

@@ -1,0 +1,81 @@
+"""What a release is made of: the same bytes from the same tree, and locked, licensed packages (supply chain)."""
+
+import hashlib
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from benchmarks import supply_chain
+
+ROOT = Path(__file__).parents[1]
+PARTS = ("graphwalk", "templates", "tools", "docs", "requirements", "examples", "benchmarks", "tests")
+
+
+def built(tree: Path, out: Path) -> dict[str, str]:
+    """Name → SHA-256 of what is built from a tree."""
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(out)]
+    environment = {"SOURCE_DATE_EPOCH": "1700000000", "PATH": "/usr/bin:/bin", "HOME": str(out)}
+    subprocess.run(command, cwd=tree, check=True, capture_output=True, env=environment)
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in out.glob("graphwalk*")}
+
+
+def test_two_builds_are_the_same_bytes(tmp_path: Path) -> None:
+    made = []
+    for number, name in enumerate(("here", "a/longer/place")):
+        tree = tmp_path / name
+        hidden = shutil.ignore_patterns("__pycache__", ".*")
+        for part in PARTS:
+            shutil.copytree(ROOT / part, tree / part, ignore=hidden)
+        for file in ROOT.glob("*.*"):
+            if file.is_file():
+                # Copied with a new time of change, which must not be seen in what is built.
+                shutil.copyfile(file, tree / file.name)
+        for file in ("LICENSE", "Makefile"):
+            shutil.copyfile(ROOT / file, tree / file)
+        made.append(built(tree, tmp_path / f"out-{number}"))
+    assert {name.rpartition("-")[2] for name in made[0]} == {"any.whl", "0.1.0.tar.gz"}
+    assert made[0] == made[1]
+
+
+@pytest.mark.parametrize("name", ["run", "dev"])
+def test_every_locked_package_has_a_digest(name: str) -> None:
+    text = (ROOT / "requirements" / f"{name}.txt").read_text()
+    blocks = re.split(r"\n(?=[A-Za-z0-9])", text)
+    assert len(blocks) > 40
+    assert [block.splitlines()[0] for block in blocks if "--hash=sha256:" not in block] == []
+    assert "://" not in text
+
+
+@pytest.mark.parametrize("name", ["run", "dev"])
+def test_the_lock_holds_all_that_is_asked_for(name: str) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    asked = [*project["dependencies"], *(project["optional-dependencies"]["dev"] if name == "dev" else ())]
+    names = {re.split(r"[\[><=~ ;]", item)[0].lower() for item in asked} - {"graphwalk-agents"}
+    assert names - supply_chain.pins(name).keys() == set()
+
+
+def test_no_package_of_users_binds_by_its_licence() -> None:
+    table = (ROOT / "requirements" / "licences.md").read_text()
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", table, re.MULTILINE)[1:]
+    assert len(rows) > 40
+    assert [row for row in rows if "unknown" in row[1] or supply_chain._COPYLEFT.search(row[1])] == []
+
+
+def test_the_bill_of_materials_is_the_same_each_time(tmp_path: Path) -> None:
+    bills = []
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        assert supply_chain.bill(tmp_path / name) == 0
+        (place,) = (tmp_path / name).iterdir()
+        bills.append(place.read_bytes())
+    assert bills[0] == bills[1]
+    bill = json.loads(bills[0])
+    assert bill["metadata"]["component"]["name"] == "graphwalk-agents"
+    names = {component["name"].lower() for component in bill["components"]}
+    assert names == supply_chain.pins("run").keys()
