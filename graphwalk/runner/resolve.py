@@ -155,6 +155,8 @@ def _check_models(experiment: Experiment, keys: bool, person: bool) -> None:
         provider, _, name = spec.partition("/")
         if spec not in experiment.given:
             check_name(spec)
+        if per_episode(spec) and (given := config.model_arguments.get(spec)):
+            raise ConfigError(f"{spec} takes no arguments: {', '.join(given)}", hint="-M is for models that are opened")
         if provider == "scripted" and name not in suite.players:
             known = ", ".join(suite.players) or "the suite has none"
             raise ConfigError(f"there is no {spec}", hint=f"scripted players: {known}")

@@ -43,7 +43,7 @@ def test_the_last_line_of_a_run_has_all_figures(columns: int, tmp_path: Path) ->
     words = ("run", "quickstart", "--limit", 1, "-m", "scripted/expert")
     code, shown = on_terminal(columns, *words, folder=tmp_path)
     assert code == 0
-    assert "1/1 · 1/1 correct · 2 tool calls · " in " ".join(words_of(shown))
+    assert "1/1 · 1/1 correct · 1 tool call · " in " ".join(words_of(shown))
     assert "tells nothing about how graphs differ" in " ".join(words_of(shown))
     assert max(map(len, shown.splitlines())) <= max(columns, 90)
 
