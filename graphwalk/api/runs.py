@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from graphwalk.api.models import AnyModel, named_models
-from graphwalk.api.records import flat_record, flat_row
 from graphwalk.asynchronous import run_in_background
 from graphwalk.environment import read_environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.report.declared import Report
 from graphwalk.report.terminal import as_text
 from graphwalk.report.written import to_csv, to_json, to_markdown
+from graphwalk.runlog.flat import flat_record
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.progress import Silent
@@ -60,7 +60,7 @@ class Run:
 
     def rows(self) -> list[dict[str, Any]]:
         """`report()["rows"]`, flat: the ends of an interval are `NAME_low` and `NAME_high`."""
-        return [flat_row(row) for row in report_of(self._folder).rows]
+        return [_flat_row(row) for row in report_of(self._folder).rows]
 
     def text(self, form: Literal["text", "markdown", "csv", "json"] = "text") -> str:
         """The tables as text."""
@@ -162,3 +162,13 @@ def _dotted(overrides: Mapping[str, Any]) -> dict[str, Any]:
         else:
             flags[key] = value
     return flags
+
+
+def _flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a report with the ends of its intervals beside its numbers."""
+    ends = {
+        f"{name}_{end}": value
+        for name, pair in row["intervals"].items()
+        for end, value in zip(("low", "high"), pair, strict=True)
+    }
+    return {**{name: value for name, value in row.items() if not isinstance(value, dict)}, **ends}

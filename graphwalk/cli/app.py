@@ -21,6 +21,7 @@ from graphwalk.cli import (
     mcp,
     play,
     power,
+    publish,
     report,
     run,
     runs,
@@ -58,6 +59,7 @@ app.command("view")(view.view)
 app.command("tasks")(tasks.tasks)
 app.command("mcp")(mcp.mcp)
 app.add_typer(export.app, name="export")
+app.command("publish")(publish.publish)
 app.command("convert")(convert.convert)
 app.add_typer(database.app, name="db")
 app.command("doctor")(doctor.doctor)

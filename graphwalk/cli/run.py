@@ -204,7 +204,7 @@ def _finish(folder: "RunFolder", work: Any, fail_under: float | None, json: bool
         # The configuration is stored in the run folder: if it is wrong, resuming would not help.
         wrong = isinstance(error, ConfigError)
         gone = not folder.manifest_path.exists() or (new and folder.discard_unused())
-        if not wrong and not gone and goes_on not in error.hint:
+        if not wrong and not gone and folder.archive is None and goes_on not in error.hint:
             error.hint = f"{error.hint}; then  {goes_on}" if error.hint else goes_on
         raise
     lowest = print_report(folder.path, "json" if json else "terminal", tables=OVERVIEW)

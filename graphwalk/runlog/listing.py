@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from graphwalk.errors import GraphwalkError
+from graphwalk.errors import GraphwalkError, RunLogError
+from graphwalk.jsonlines import decode_line, open_lines
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.suites.registry import suite_named
 from graphwalk.types.episode import ExitStatus
@@ -48,16 +49,17 @@ def list_runs(folder: Path) -> Iterator[ListedRun]:
     places = [folder] if (folder / "run.json").exists() else sorted(path.parent for path in folder.glob("*/run.json"))
     for place in places:
         try:
-            yield _listed(RunFolder.open(place))
+            yield listed(RunFolder.open(place))
         except (GraphwalkError, OSError, LookupError, TypeError, ValueError, AttributeError):
             yield ListedRun(place, "unreadable")
 
 
-def _listed(folder: RunFolder) -> ListedRun:
+def listed(folder: RunFolder) -> ListedRun:
+    """How far a run is, and what came out so far."""
     manifest = folder.read_manifest()
     config, settled = manifest["config"], manifest.get("fingerprint") or {}
     episodes = settled.get("episodes")
-    results = {tuple(head[name] for name in _KEY): head for head in _heads(folder.results_path)}
+    results = {tuple(head[name] for name in _KEY): head for head in heads(folder.results_path)}
     scored = [head["score"] for head in results.values() if not ExitStatus(head["exit_status"]).infrastructure]
     judged = suite_named(config["suite"]["name"]).judged
     costs = [head["usage"].get("cost") for head in results.values()]
@@ -79,13 +81,26 @@ def _listed(folder: RunFolder) -> ListedRun:
 _KEY = ("task_id", "model", "setting", "repeat")
 
 
-def _heads(path: Path) -> Iterator[dict[str, Any]]:
-    if not path.exists():
-        return
-    with path.open("rb") as file:
+def heads(path: Path) -> Iterator[dict[str, Any]]:
+    """The first fields of each result, up to its task; read fast. RunLogError for a damaged line."""
+    with open_lines(path) as file:
         for line in file:
             if line.endswith(b"\n"):
-                yield json.loads(line.partition(_REST)[0] + b"}")
+                yield _head(line, path)
+
+
+def _head(line: bytes, path: Path) -> dict[str, Any]:
+    try:
+        head: dict[str, Any] = json.loads(line.partition(_REST)[0] + b"}")
+        if "score" in head:
+            return head
+    except ValueError:
+        pass
+    try:
+        # An answer may hold a "task" of its own.
+        return decode_line(line)
+    except (ValueError, RecursionError) as error:
+        raise RunLogError(f"{path} has a damaged line ({error})", hint="restore the file from a copy") from error
 
 
 def _state(folder: RunFolder, episodes: int | None, scored: int) -> State:

@@ -66,7 +66,7 @@ class _Commands:
             return f"graphwalk view {run.folder.quoted} --task {shlex.quote(task)}"
         named = ".task_id" if task in run.tasks else ".task.trace_id"
         asked = shlex.quote(f'select({named} == "{task}") | {{model, setting, answer, gold: .task.gold}}')
-        return f"jq {asked} {shlex.quote(str(run.folder.results_path))}"
+        return f"gzip -dcf {shlex.quote(str(run.folder.results_file))} | jq {asked}"
 
 
 def _bare(player: Player, run: str) -> Player:

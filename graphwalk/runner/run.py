@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -161,19 +161,27 @@ class _Run:
             self.progress.note(self.experiment.without_stage_2)
         self.progress.priced(tally.usage, self.experiment.prices)
         self.progress.started(len(plan.episodes), len(tally.status_of))
-        pending = iter([planned for planned in plan.episodes if planned.key not in tally.status_of])
+        pending = [planned for planned in plan.episodes if planned.key not in tally.status_of]
+        if pending:
+            await self._play(pending, players, tally)
+        for caveat in players.caveats():
+            self.progress.note(caveat)
+        summary = tally.summary(len(plan.episodes), players.budget.exhausted)
+        if summary.finished == summary.episodes:
+            self.folder.compress_results()
+        return summary
+
+    async def _play(self, pending: Sequence[PlannedEpisode], players: Players, tally: "_Tally") -> None:
+        left = iter(pending)
         writer = self.folder.results_writer()
         try:
             async with asyncio.TaskGroup() as group:
-                for number in range(min(self.config.limits.max_concurrency, len(plan.episodes))):
-                    group.create_task(self._work_off(number, pending, players, writer, tally))
+                for number in range(min(self.config.limits.max_concurrency, len(pending))):
+                    group.create_task(self._work_off(number, left, players, writer, tally))
         except BaseExceptionGroup as errors:
             raise errors.exceptions[0] from None
         finally:
             writer.close()
-        for caveat in players.caveats():
-            self.progress.note(caveat)
-        return tally.summary(len(plan.episodes), players.budget.exhausted)
 
     async def _work_off(
         self,
