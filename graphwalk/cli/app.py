@@ -25,6 +25,7 @@ from graphwalk.cli import (
     report,
     run,
     runs,
+    show,
     tasks,
     verify,
     view,
@@ -55,6 +56,7 @@ app.command("rescore")(report.rescore)
 app.command("verify")(verify.verify)
 app.add_typer(generate.app, name="generate")
 app.command("play", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(play.play)
+app.command("show")(show.show)
 app.command("view")(view.view)
 app.command("tasks")(tasks.tasks)
 app.command("mcp")(mcp.mcp)

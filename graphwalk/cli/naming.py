@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from graphwalk.environment import Environment
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, GraphwalkError
 
 SERVER = "local"
 """What the server of a model without a provider is called."""
@@ -77,6 +78,18 @@ def run_folders(incomplete: str) -> list[str]:
     """Folders of runs in runs/, the newest first; others as the shell completes them."""
     found = sorted(Path("runs").glob("*/run.json"), reverse=True)
     return _beginning([str(path.parent) for path in found], incomplete)
+
+
+def tasks_of_run(ctx: Any, incomplete: str) -> list[str]:
+    """Tasks of the run that the same command line names."""
+    from graphwalk.runlog.listing import heads
+    from graphwalk.runlog.run_folder import RunFolder
+
+    try:
+        log = RunFolder.open(Path(ctx.params["run"])).results_path
+        return _beginning(dict.fromkeys(str(head["task_id"]) for head in heads(log)), incomplete)
+    except (GraphwalkError, OSError, LookupError, TypeError):
+        return []
 
 
 def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
