@@ -84,6 +84,11 @@ def open_model(spec: str, environment: Environment) -> Model:
         raise ConfigError(f"{spec} cannot be opened: {cause}", hint=_blame(provider)) from error
 
 
+def is_person(spec: str) -> bool:
+    """True for a person at a terminal, who plays as many episodes as they like: none is ever missing."""
+    return spec.startswith("human/")
+
+
 def no_reply_hint(spec: str) -> str:
     """What to look at where nothing at all came back from a model."""
     provider = spec.partition("/")[0]

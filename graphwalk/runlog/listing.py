@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.jsonlines import decode_line, open_lines
+from graphwalk.models.registry import is_person
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.suites.registry import suite_named
 from graphwalk.types.episode import ExitStatus
@@ -61,17 +62,18 @@ def listed(folder: RunFolder) -> ListedRun:
     episodes = settled.get("episodes")
     results = {tuple(head[name] for name in _KEY): head for head in heads(folder.results_path)}
     scored = [head["score"] for head in results.values() if not ExitStatus(head["exit_status"]).infrastructure]
+    due = sum(not is_person(key[1]) and bool(head["score"]) for key, head in results.items())
     judged = suite_named(config["suite"]["name"]).judged
     costs = [head["usage"].get("cost") for head in results.values()]
     return ListedRun(
         path=folder.path,
-        state=_state(folder, episodes, len(scored)),
+        state=_state(folder, episodes, due),
         name=manifest["name"],
         created=manifest["created"],
         tags=tuple(config.get("tags", ())),
         models=tuple(config["models"]),
         episodes=episodes,
-        done=len(results),
+        done=sum(not is_person(key[1]) for key in results),
         scored=len(scored),
         correct=sum(bool(score["correct"]) for score in scored) if judged else None,
         cost=sum(costs) if costs and None not in costs else None,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from graphwalk.models.registry import is_person
 from graphwalk.resources import PACKAGE
 from graphwalk.runner.plan import Plan
 from graphwalk.runner.resolve import Experiment
@@ -38,14 +39,14 @@ def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
     frozen = {k: v for k, v in experiment.config.model_dump(mode="json").items() if k not in _FREE}
     return {
         "format": FORMAT,
-        "config": {**frozen, "models": list(experiment.models)},
+        "config": {**frozen, "models": [model for model in experiment.models if not is_person(model)]},
         **({} if experiment.config.extractor is None else {"stage_2": experiment.extractor}),
         "texts": {name: _sha(text.encode()) for name, text in texts_of(experiment).items()},
         "code": code_digests(),
         "scorer": scorer_digests(experiment.suite),
         "graphs": [loaded.facts for loaded in plan.worlds],
         "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
-        "episodes": len(plan.episodes),
+        "episodes": plan.due,
     }
 
 
