@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from graphwalk.errors import RunLogError
 from graphwalk.files import cannot_write
@@ -72,7 +72,7 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
             yield record
 
 
-def open_lines(path: Path) -> IO[bytes]:
+def open_lines(path: Path) -> io.BufferedIOBase:
     """The lines of a file, as bytes, whether it is there as it is or compressed; none where it is not there.
 
     RunLogError, while it is read, where what was compressed is damaged.

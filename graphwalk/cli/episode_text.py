@@ -117,7 +117,7 @@ def _answer(result: Result) -> "Iterator[RenderableType]":
     """Row by row where both are rows, else one below the other."""
     answer, target, task = result.answer, result.task.get("gold"), result.task
     yield Text("\nanswer", style="bold")
-    if _are_rows(answer) and _are_rows(target) and (answer or target):
+    if answer is not None and target is not None and _are_rows(answer) and _are_rows(target) and (answer or target):
         yield _block(_compared(answer, target, task))
         if task.get("mode") == "any-one" and len(target) > 1:
             yield _block(Text(f"any one of {counted(len(target), 'row')} is right", style="dim"))

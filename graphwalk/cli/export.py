@@ -11,6 +11,7 @@ from graphwalk.cli.naming import run_folders
 from graphwalk.cli.suite_commands import suite_group
 from graphwalk.console import counted, say
 from graphwalk.errors import ConfigError
+from graphwalk.long_work import long_work
 
 _Group: Any = suite_group("EXPORT")
 
@@ -56,7 +57,6 @@ def _command(exporter: Callable[..., None]) -> Callable[..., None]:
         setting: Annotated[list[str] | None, typer.Option(help="Only this setting; repeatable.")] = None,
         task: Annotated[list[str] | None, typer.Option(help="Only this task; repeatable.")] = None,
     ) -> None:
-        from graphwalk.cli.long_work import long_work
         from graphwalk.exports.episodes import Episodes
         from graphwalk.runlog.result import EpisodeKey
         from graphwalk.runlog.run_folder import RunFolder

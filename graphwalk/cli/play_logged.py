@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from graphwalk.runlog.result import Result
     from graphwalk.runlog.run_folder import RunFolder
     from graphwalk.runner.resolve import Experiment
-    from graphwalk.runner.run import Sitting
+    from graphwalk.runner.sitting import Sitting
     from graphwalk.suites.suite import ReadLine
 
 _NAME = re.compile(r"[\w.-]{1,40}")
@@ -71,7 +71,7 @@ def _play(folder: "RunFolder", work: Coroutine[Any, Any, Any]) -> None:
 
 
 def _sitting(name: str, setting: str) -> "Sitting":
-    from graphwalk.runner.run import Sitting
+    from graphwalk.runner.sitting import Sitting
 
     if not _NAME.fullmatch(name):
         raise ConfigError(f"{name!r} cannot be a player's name", hint="letters, digits, dots and dashes: --name ida")

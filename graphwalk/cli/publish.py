@@ -9,6 +9,7 @@ from graphwalk.cli.naming import run_folders
 from graphwalk.console import say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
+from graphwalk.long_work import long_work
 
 
 def publish(
@@ -21,16 +22,16 @@ def publish(
     With configuration, versions, texts, results, replies and their digests; without secrets, home folders, paths and
     addresses of servers. report, show, view, verify, compare and export read it as they read a folder.
     """
-    from graphwalk.cli.long_work import long_work
     from graphwalk.runlog.private import Cleaner
     from graphwalk.runlog.publishing import publish as write
     from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runner.reporting import planned_episodes
 
     if out.suffix != ".zip":
         raise ConfigError(f"{out}: a published run is a ZIP", hint=f"graphwalk publish {folder} {out.stem}.zip")
     run = RunFolder.open(folder)
     cleaner = Cleaner(read_environment(), redact=redact, folder=Path.cwd())
-    with long_work("publishing", (run.read_manifest().get("fingerprint") or {}).get("episodes")) as done:
+    with long_work("publishing", planned_episodes(run)) as done:
         removed = write(run, out, cleaner, done)
     taken = ", ".join(f"{number} {what}" for what, number in sorted(removed.items()) if number)
     say(f"written to {out}" + (f"; taken out: {taken}" if taken else ""))

@@ -1,5 +1,7 @@
 """`graphwalk run` and `graphwalk resume`."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -8,7 +10,6 @@ import typer
 from graphwalk.asynchronous import Interrupted, run_async
 from graphwalk.cli import naming
 from graphwalk.cli.own_graph import DatabaseName, GraphFile, chosen_source
-from graphwalk.cli.progress import progress_for_terminal
 from graphwalk.cli.report import OVERVIEW, print_report
 from graphwalk.console import counted, data, say
 from graphwalk.environment import read_environment
@@ -16,6 +17,7 @@ from graphwalk.errors import ConfigError, GraphwalkError
 
 if TYPE_CHECKING:
     from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runner.progress import Progress
     from graphwalk.runner.resolve import Experiment
     from graphwalk.runner.run import RunSummary
 
@@ -32,6 +34,9 @@ FailUnder = Annotated[
 LogLevel = Annotated[
     Literal["debug", "info", "warning", "error"],
     typer.Option("--log-level", help="What run.log in the run folder is told; debug: what libraries log, too."),
+]
+Otel = Annotated[
+    bool, typer.Option("--otel", help="Send each episode as OpenTelemetry spans to OTEL_EXPORTER_OTLP_ENDPOINT.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of a table.")]
 
@@ -98,6 +103,7 @@ def run(
     ] = False,
     fail_under: FailUnder = None,
     log_level: LogLevel = "info",
+    otel: Otel = False,
     json: Json = False,
 ) -> None:
     """Run an experiment: all models on identical tasks.
@@ -140,7 +146,7 @@ def run(
     if dry_run:
         _dry_run(resolved, json)
     else:
-        _start(resolved, out, fail_under, json, log_level)
+        _start(resolved, out, fail_under, json, log_level, otel)
 
 
 def resume(
@@ -154,6 +160,7 @@ def resume(
     budget_tokens: BudgetTokens = None,
     fail_under: FailUnder = None,
     log_level: LogLevel = "info",
+    otel: Otel = False,
     json: Json = False,
 ) -> None:
     """Continue a run that was interrupted.
@@ -172,19 +179,35 @@ def resume(
     }
     changes = {name: value for name, value in limits.items() if value is not None}
     run_folder = RunFolder.open(folder)
-    with progress_for_terminal() as progress:
+    with _progress(otel) as progress:
         work = resume_run(run_folder, read_environment(), progress, changes, log_level=log_level)
         _finish(run_folder, work, fail_under, json)
 
 
-def _start(experiment: "Experiment", out: Path | None, fail_under: float | None, json: bool, log_level: str) -> None:
+@contextmanager
+def _progress(otel: bool) -> Iterator["Progress"]:
+    from graphwalk.runner.live_progress import live_progress
+
+    with live_progress() as progress:
+        if not otel:
+            yield progress
+            return
+        from graphwalk.runner.spans import otlp_exporter, traced
+
+        with traced(progress, otlp_exporter()) as both:
+            yield both
+
+
+def _start(
+    experiment: "Experiment", out: Path | None, fail_under: float | None, json: bool, log_level: str, otel: bool
+) -> None:
     from graphwalk.runlog.run_folder import NewRun
     from graphwalk.runner.run import start_run
 
     new = NewRun.make(experiment.config.name, out)
     if not experiment.config.models and not experiment.environment.model:
         say("No model named: the scripted players run. To run your own:  --model openai/gpt-4.1-mini")
-    with progress_for_terminal() as progress:
+    with _progress(otel) as progress:
         work = start_run(experiment, new, progress, log_level=log_level)
         _finish(new.folder, work, fail_under, json, new=True)
 

@@ -27,6 +27,12 @@ def report_of(folder: RunFolder) -> Report:
     return replace(report, notes=every, incomplete=incomplete)
 
 
+def planned_episodes(folder: RunFolder) -> int | None:
+    """Episodes of programs that a run has when it is finished; None where it has no plan yet."""
+    planned: int | None = (folder.read_manifest().get("fingerprint") or {}).get("episodes")
+    return planned
+
+
 def _seen(records: Iterable[dict[str, Any]], keys: set[EpisodeKey]) -> Iterator[ResultRecord]:
     for record in records:
         keys.add(key_of(record))

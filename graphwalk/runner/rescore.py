@@ -1,6 +1,6 @@
 """Scoring a run again from its log, without calling anything."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from graphwalk.errors import RunLogError
@@ -14,11 +14,11 @@ from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
 
 
-def rescore_run(folder: RunFolder) -> tuple[int, int]:
+def rescore_run(folder: RunFolder, told: Callable[[], object] = lambda: None) -> tuple[int, int]:
     """(scores that changed, results): every result is read, scored with today's scorer and written anew.
 
     The old log is kept beside the new one, as `results.jsonl.old` (`.gz.old` where it was compressed). RunLogError
-    where the log is damaged or the new one cannot be written; nothing is lost then.
+    where the log is damaged or the new one cannot be written; nothing is lost then. `told` is called after each result.
     """
     changed = total = 0
 
@@ -28,6 +28,7 @@ def rescore_run(folder: RunFolder) -> tuple[int, int]:
             scored = {**record, **_scored(suite, Result.from_dict(record))}
             changed += scored["score"] != record["score"]
             total += 1
+            told()
             yield encode_line(scored)
         if total == 0:
             raise RunLogError(f"{folder.path} holds no results yet", hint=folder.resume_command)

@@ -80,8 +80,8 @@ async def resume_run(
 ) -> RunSummary:
     """Go on with a run: finished episodes stay, failed ones are tried again, paid replies are not asked for again.
 
-    `sitting`: a person takes part in it, and nobody else plays. `changes` replaces fields of the limits (concurrency, budgets, …); `given` are models that the caller has made, by
-    name. RunLogError where anything else has changed.
+    `sitting`: a person takes part in it, and nobody else plays. `changes` replaces fields of the limits (concurrency,
+    budgets, …); `given` are models that the caller has made, by name. RunLogError where anything else has changed.
     """
     with folder.lock():
         manifest = folder.read_manifest()

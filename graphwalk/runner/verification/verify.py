@@ -5,6 +5,7 @@ import json
 import shutil
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,14 @@ from graphwalk.stores.store import Database
 from graphwalk.types.wire import to_dict
 
 
-async def verify_run(folder: RunFolder, environment: Environment, store: str | None = None) -> Verification:
+async def verify_run(
+    folder: RunFolder,
+    environment: Environment,
+    store: str | None = None,
+    told: Callable[[], object] = lambda: None,
+) -> Verification:
     """All checks of a run folder, which is only read. `store`: make the graphs in another one than the run did.
+    `told` is called after each line.
 
     ConfigError where today's GraphWalk cannot read its configuration, StoreError where the store cannot be reached.
     """
@@ -51,7 +58,7 @@ async def verify_run(folder: RunFolder, environment: Environment, store: str | N
                 shutil.copyfile(folder.replies_path, replies)
             async with seated(experiment, replies) as players:
                 run = _Run(folder, experiment, plan, players, manifest.get("fingerprint") or {})
-                return await run.verified()
+                return await run.verified(told)
     finally:
         await plan.drop_graphs()
         await places.close()
@@ -66,7 +73,7 @@ class _Run:
         self.planned = {episode.key: episode for episode in plan.episodes}
         self.scored: Counter[EpisodeKey] = Counter()
 
-    async def verified(self) -> Verification:
+    async def verified(self, told: Callable[[], object]) -> Verification:
         self._check_manifest()
         self._check_texts()
         await self._check_targets()
@@ -79,6 +86,7 @@ class _Run:
                 self.checks["lines"].differing.append(f"{where}: it is no result: {type(error).__name__} {error}")
                 continue
             await self._check_line(where, record, result)
+            told()
         self._check_all_played()
         return Verification(self.checks, self._note())
 

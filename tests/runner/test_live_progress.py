@@ -1,9 +1,9 @@
 """The cost in the progress line."""
 
-from graphwalk.cli.progress import Counts
 from graphwalk.config.calls import Price
 from graphwalk.models.prices import KnownPrice
 from graphwalk.runlog.result import EpisodeKey, Result
+from graphwalk.runner.live_progress import Counts
 from graphwalk.types.chat import Usage
 from graphwalk.types.episode import ExitStatus, Trajectory
 
