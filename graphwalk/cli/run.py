@@ -16,6 +16,8 @@ from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError, GraphwalkError
 
 if TYPE_CHECKING:
+    from opentelemetry.sdk.trace.export import SpanExporter
+
     from graphwalk.runlog.run_folder import RunFolder
     from graphwalk.runner.progress import Progress
     from graphwalk.runner.resolve import Experiment
@@ -178,24 +180,34 @@ def resume(
         "budget_tokens": budget_tokens,
     }
     changes = {name: value for name, value in limits.items() if value is not None}
-    run_folder = RunFolder.open(folder)
-    with _progress(otel) as progress:
+    run_folder, exporter = RunFolder.open(folder), _exporter(otel)
+    with _progress(exporter) as progress:
         work = resume_run(run_folder, read_environment(), progress, changes, log_level=log_level)
         _finish(run_folder, work, fail_under, json)
 
 
 @contextmanager
-def _progress(otel: bool) -> Iterator["Progress"]:
+def _progress(exporter: "SpanExporter | None") -> Iterator["Progress"]:
+    """What a person is told, and what a collector of spans is sent."""
     from graphwalk.runner.live_progress import live_progress
 
     with live_progress() as progress:
-        if not otel:
+        if exporter is None:
             yield progress
             return
-        from graphwalk.runner.spans import otlp_exporter, traced
+        from graphwalk.runner.spans import traced
 
-        with traced(progress, otlp_exporter()) as both:
+        with traced(progress, exporter) as both:
             yield both
+
+
+def _exporter(otel: bool) -> "SpanExporter | None":
+    """ConfigError where spans are wanted and the extra is missing, before anything is begun."""
+    if not otel:
+        return None
+    from graphwalk.runner.spans import otlp_exporter
+
+    return otlp_exporter()
 
 
 def _start(
@@ -204,10 +216,11 @@ def _start(
     from graphwalk.runlog.run_folder import NewRun
     from graphwalk.runner.run import start_run
 
+    exporter = _exporter(otel)
     new = NewRun.make(experiment.config.name, out)
     if not experiment.config.models and not experiment.environment.model:
         say("No model named: the scripted players run. To run your own:  --model openai/gpt-4.1-mini")
-    with _progress(otel) as progress:
+    with _progress(exporter) as progress:
         work = start_run(experiment, new, progress, log_level=log_level)
         _finish(new.folder, work, fail_under, json, new=True)
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphwalk.environment import Environment
@@ -100,6 +100,8 @@ async def resume_run(
         manifest["config"] = config.model_dump(mode="json")
         keys = sitting is None
         experiment = resolve(config, environment, given=given, prices=prices_in(manifest), person=True, keys=keys)
+        if sitting is not None:
+            experiment = replace(experiment, extractor=(manifest.get("fingerprint") or {}).get("stage_2"))
         return await _worked(experiment, folder, progress, manifest, log_level, sitting)
 
 
@@ -143,8 +145,11 @@ class _Run:
 
     async def work(self) -> RunSummary:
         plan = Plan()
-        experiment, read = self.experiment, self.sitting.read if self.sitting else None
-        async with Players(experiment, self.folder.replies_path, read, self.progress.note) as players:
+        seated, read = self.experiment, None
+        if self.sitting is not None:
+            # Where a person plays, no model is called, and no key of one is needed.
+            seated, read = replace(seated, models=(self.sitting.model,), extractor=None), self.sitting.read
+        async with Players(seated, self.folder.replies_path, read, self.progress.note) as players:
             try:
                 plan = await make_plan(self.experiment, self.places, self.progress.planning)
                 await self._settle_manifest(plan)

@@ -65,6 +65,23 @@ async def test_mistakes_are_told(words: tuple[str, ...], told: str, tmp_path: Pa
     assert (done.returncode, told in done.stderr) == (2, True), done.stderr
 
 
+async def test_no_key_of_the_models_is_needed(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    await start(run, experiment(models=["scripted/expert"], limit=1))
+    folder = RunFolder.open(run)
+    manifest = folder.read_manifest()
+    for config in (manifest["config"], manifest["fingerprint"]["config"]):
+        config["models"] = ["openai/gpt-4.1"]
+    manifest["prices"] = {}
+    folder.write_manifest(manifest)
+    folder.results_file.unlink()
+    done = graphwalk("play", run, "--name", "ida", typed="answer []\nquit\n")
+    assert done.returncode == 0, done.stderr
+    assert [record["model"] for record in records(run)] == ["human/ida"]
+    (listed,) = list_runs(run)
+    assert (listed.state, listed.done, listed.models) == ("not finished", 0, ("openai/gpt-4.1", "human/ida"))
+
+
 class Terminal:
     """A process at a pseudo-terminal of 80 by 20."""
 
