@@ -21,6 +21,7 @@ from graphwalk.types.episode import Turn
 from graphwalk.version import __version__
 
 if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SpanExporter
     from opentelemetry.trace import Span
 
@@ -57,11 +58,18 @@ def traced(progress: Progress, exporter: "SpanExporter") -> Iterator[Progress]:
         yield _Traced(progress, provider.get_tracer("graphwalk", __version__), told.tell)
     finally:
         # A server that does not answer must not hold the end of a run.
-        closing = threading.Thread(target=provider.shutdown, daemon=True)
+        closing = threading.Thread(target=_closed, args=(provider, told.tell), daemon=True)
         closing.start()
         closing.join(_CLOSE_SECONDS)
         _LOGGER.removeHandler(told)
         _LOGGER.propagate = propagated
+
+
+def _closed(provider: "TracerProvider", tell: Callable[[str], None]) -> None:
+    try:
+        provider.shutdown()
+    except Exception as error:
+        tell(f"{type(error).__name__}: {error}")
 
 
 class _OnceTold(logging.Handler):
