@@ -4,7 +4,9 @@ Nothing in such a file is trusted: only names that a run folder has are unpacked
 must have its digest.
 """
 
+import atexit
 import hashlib
+import shutil
 import tempfile
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -31,21 +33,22 @@ def unpacked(path: Path) -> Path:
     RunLogError where the file is damaged, or holds what no run has.
     """
     state = path.stat()
-    return _unpacked(path.resolve(), state.st_mtime_ns, state.st_size)[1]
+    return _unpacked(path.resolve(), state.st_mtime_ns, state.st_size)
 
 
 @cache
-def _unpacked(path: Path, changed: int, size: int) -> tuple[tempfile.TemporaryDirectory[str], Path]:
-    """The folder is removed with the object that made it."""
-    scratch = tempfile.TemporaryDirectory(prefix="graphwalk-")
-    folder = Path(scratch.name) / path.stem
+def _unpacked(path: Path, changed: int, size: int) -> Path:
+    scratch = Path(tempfile.mkdtemp(prefix="graphwalk-"))
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
+    folder = scratch / path.stem
     folder.mkdir()
     try:
         with ZipFile(path) as archive:
             _unpack(archive, folder)
     except (BadZipFile, EOFError, OSError, ValueError, NotImplementedError, RuntimeError) as error:
+        shutil.rmtree(scratch, ignore_errors=True)
         raise RunLogError(f"{path} cannot be read as a published run: {error}", hint="ask for it again") from error
-    return scratch, folder
+    return folder
 
 
 def _unpack(archive: ZipFile, folder: Path) -> None:

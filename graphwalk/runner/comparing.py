@@ -62,6 +62,8 @@ class _Commands:
         return [self._command(self._runs[name], task) for name in names]
 
     def _command(self, run: RunFacts, task: str) -> str:
+        if run.folder.archive is not None and task in run.tasks:
+            return f"graphwalk show {run.folder.quoted} {shlex.quote(task)}"
         if self._draws:
             return f"graphwalk view {run.folder.quoted} --task {shlex.quote(task)}"
         named = ".task_id" if task in run.tasks else ".task.trace_id"

@@ -56,7 +56,9 @@ async def test_the_same_run_is_the_same_file_and_is_read_as_a_folder_is(tmp_path
     read = RunFolder.open(one)
     assert list(read.records()) == list(folder.records())
     assert report_of(read).as_dict() == report_of(folder).as_dict()
-    assert compare_runs([one]).as_dict() == compare_runs([folder.path]).as_dict()
+    there, here = (compare_runs([path]).as_dict() for path in (one, folder.path))
+    assert {**there, "changed": None} == {**here, "changed": None}
+    assert f"graphwalk show {one}" in json.dumps(there["changed"])
     shown = {word: graphwalk(word, one) for word in ("report", "verify", "show")}
     assert {word: done.returncode for word, done in shown.items()} == dict.fromkeys(shown, 0), shown
     assert "all that can be verified holds" in shown["verify"].stderr
@@ -126,7 +128,7 @@ def rewritten(source: Path, out: Path, **changes: bytes | None) -> Path:
 
 @pytest.mark.parametrize(
     "name",
-    ["../evil", "/etc/evil", "texts/../../evil", "evil.py", "texts\\..\\evil", "texts/C:evil", "texts/a\x1bb", ""],
+    ["../evil", "/etc/evil", "texts/../../evil", "evil.py", "texts\\..\\evil", "texts/C:evil", "texts/a\x1bb"],
 )
 def test_a_foreign_file_in_an_archive_is_refused(name: str, tmp_path: Path) -> None:
     out = tmp_path / "run.zip"

@@ -89,7 +89,7 @@ def test_pace_tells_rate_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
         pace.step()
     assert str(pace) == "40/120 · 30.0/min · 2:40 left"
     now[0] += 600
-    for _ in range(40):
+    for _ in range(80):
         now[0] += 0.5
         pace.step()
     assert pace.rate is not None
