@@ -48,8 +48,6 @@ def play(
     given = {"settings": setting and [setting], "seed": seed, "store": store, "agent.turn_limit": turn_limit}
     config = _experiment(what, {key: value for key, value in given.items() if value is not None}, context.args)
     experiment = resolve(config, read_environment(), person=True)
-    if not experiment.suite.judged:
-        raise ConfigError(f"nobody knows the right answers of the suite {experiment.suite.name}", hint="graphwalk ask")
     if name is not None:
         play_new_run(experiment, name)
         return
@@ -85,6 +83,8 @@ def _experiment(what: str, given: dict[str, Any], words: Sequence[str]) -> "AnyE
     from graphwalk.suites.registry import suite_class
 
     suite = _suite(what)
+    if suite is not None and not suite.judged:
+        raise ConfigError(f"nobody knows the right answers of the suite {suite.name}", hint="graphwalk ask")
     if suite is None:
         data = _shipped_or_own(what).model_dump(mode="json")
         suite = suite_class(data["suite"]["name"])
