@@ -6,7 +6,7 @@ USER_STAMP := $(VENV)/.installed
 STAMP := $(VENV)/.installed-dev
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: quickstart test check audit docs format lock release bench coverage soak reliability truth clrs mcp bench-peers clean
+.PHONY: quickstart test check audit docs format formats lock release bench coverage soak reliability truth clrs mcp bench-peers clean
 
 quickstart: $(USER_STAMP) ## Generate graphs, run the scripted players, print the table
 	@$(BIN)/graphwalk run quickstart
@@ -78,6 +78,11 @@ bench-peers: $(STAMP) ## Compare with other MCP servers for Neo4j, and write doc
 	.venv-peers/cypher/bin/python -m pip install --quiet --disable-pip-version-check mcp-neo4j-cypher==0.6.0
 	$(BIN)/python -m benchmarks.peers
 
+formats: $(STAMP) ## Let inspect_ai and harbor read what we export (Python 3.12 or later; installs 0.8 GB in .venv-formats)
+	test -d .venv-formats || $(PYTHON) -m venv .venv-formats
+	.venv-formats/bin/python -m pip install --quiet --disable-pip-version-check 'inspect_ai>=0.3.285' 'harbor>=0.24'
+	$(BIN)/pytest tests/exports
+
 mcp: $(STAMP) ## Walk a graph with the official MCP clients, and record it in docs/mcp.md (needs node; installs in build/node)
 	npm install --silent --no-audit --no-fund --prefix build/node @modelcontextprotocol/sdk@1.32.2
 	$(BIN)/python -m benchmarks.mcp_sessions
@@ -96,4 +101,4 @@ $(STAMP): $(USER_STAMP) requirements/dev.txt ## What working on it takes, in the
 	@touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) .venv-clrs .venv-truth .venv-peers build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-clrs .venv-truth .venv-peers .venv-formats build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -3,10 +3,10 @@
 import errno
 import os
 import time
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO
 from uuid import uuid4
 
 from graphwalk.errors import ConfigError, GraphwalkError
@@ -25,18 +25,18 @@ _HINTS = {
 
 def write_whole(
     path: Path,
-    texts: Iterable[str],
+    parts: Iterable[str] | Iterable[bytes],
     *,
     private: bool = False,
     parents: bool = False,
     keep: Path | None = None,
     error: type[GraphwalkError] = ConfigError,
 ) -> None:
-    """Write a UTF-8 text file in one step: a reader sees the old file or the new one, also after a power cut.
+    """Write a file in one step, text as UTF-8: a reader sees the old file or the new one, also after a power cut.
 
-    `texts` are joined as they come, and never held in memory together. `private`: only the owner may read the file.
+    `parts` are joined as they come, and never held in memory together. `private`: only the owner may read the file.
     `parents`: missing folders are made. `keep`: where a file that is replaced goes on to exist. Whatever cannot be
-    written is an `error` with the cause, and leaves nothing behind; an exception from `texts` passes through. A link
+    written is an `error` with the cause, and leaves nothing behind; an exception from `parts` passes through. A link
     stays a link; a device or a pipe is written to as it is.
     """
     try:
@@ -45,11 +45,26 @@ def write_whole(
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if path.exists() and not path.is_file():
-            with path.open("w", encoding="utf-8") as device:
-                device.writelines(texts)
+            with path.open("wb") as device:
+                device.writelines(map(_as_bytes, parts))
         else:
-            _replace(path.resolve(), texts, 0o600 if private else 0o666, keep)
+            with _replacing(path.resolve(), 0o600 if private else 0o666, keep) as file:
+                file.writelines(map(_as_bytes, parts))
     except (OSError, UnicodeEncodeError) as cause:
+        raise cannot_write(path, cause, error) from cause
+
+
+@contextmanager
+def new_file(path: Path, *, error: type[GraphwalkError] = ConfigError) -> Iterator[BinaryIO]:
+    """A file that libraries write into piece by piece; `path` is it, or replaced by it, when the block ends well.
+
+    Folders above it are made. Errors as of `write_whole`.
+    """
+    try:
+        _make_folders(path.parent, private=False)
+        with _replacing(path.resolve(), 0o666, None) as file:
+            yield file
+    except OSError as cause:
         raise cannot_write(path, cause, error) from cause
 
 
@@ -92,13 +107,16 @@ def _make_folders(path: Path, private: bool) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from cause
 
 
-def _replace(path: Path, texts: Iterable[str], mode: int, keep: Path | None) -> None:
+@contextmanager
+def _replacing(path: Path, mode: int, keep: Path | None) -> Iterator[BinaryIO]:
     _sweep(path.parent)
     scratch = path.with_name(f"{_SCRATCH_START}{uuid4().hex}{_SCRATCH_END}")
     number = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
-        with open(number, "w", encoding="utf-8", newline="\n") as file:  # noqa: PTH123 -- a path could not be exclusive
-            _write_down(file, texts)
+        with open(number, "wb") as file:  # noqa: PTH123 -- a path could not be exclusive
+            yield file
+            file.flush()
+            os.fsync(number)
         if keep is not None and path.exists():
             keep.unlink(missing_ok=True)
             os.link(path, keep)
@@ -109,10 +127,8 @@ def _replace(path: Path, texts: Iterable[str], mode: int, keep: Path | None) -> 
     _sync_folder(path.parent)
 
 
-def _write_down(file: TextIO, texts: Iterable[str]) -> None:
-    file.writelines(texts)
-    file.flush()
-    os.fsync(file.fileno())
+def _as_bytes(part: str | bytes) -> bytes:
+    return part.encode("utf-8") if isinstance(part, str) else part
 
 
 def _sync_folder(folder: Path) -> None:

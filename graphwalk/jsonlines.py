@@ -2,8 +2,12 @@
 
 Each line ends with a CRC-32 of what stands before it. A last line without its newline is a torn tail: a writer was
 killed there, and the line is dropped with a warning. Any other mismatch is damage, and is refused.
+
+A file to which nothing will be added may be kept as `NAME.gz`. Where both are there, NAME counts.
 """
 
+import gzip
+import io
 import json
 import math
 import os
@@ -11,7 +15,8 @@ import tempfile
 import time
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +25,9 @@ from graphwalk.files import cannot_write, check_in_place
 
 _MARK = b', "crc32": "'
 _TAIL = len(_MARK) + 8 + len(b'"}')
+_LEVEL, _GZIP = 6, 31
+_LONGEST_LINE = 1 << 28
+"""Bytes; a few kilobytes can be made to unpack into any number."""
 _SYNC_SECONDS = 0.5
 """A killed process loses nothing, since lines go to the kernel at once; a power cut loses at most this many seconds."""
 
@@ -50,9 +58,7 @@ def decode_line(line: bytes) -> dict[str, Any]:
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     """The records in order; a torn tail is left out with a warning. RunLogError names a damaged line."""
-    if not path.exists():
-        return
-    with path.open("rb") as file:
+    with open_lines(path) as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 warnings.warn(f"{path.name}: line {number} was cut off and is left out", TornTailWarning, stacklevel=2)
@@ -65,6 +71,51 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
                     hint="nothing was changed; restore the file from a copy, or start a new run",
                 ) from error
             yield record
+
+
+def open_lines(path: Path) -> io.BufferedIOBase:
+    """The lines of a file, as bytes, whether it is there as it is or compressed; none where it is not there.
+
+    RunLogError, while it is read, where what was compressed is damaged.
+    """
+    # The file may be compressed between two looks at it.
+    for _ in range(2):
+        with suppress(FileNotFoundError):
+            return path.open("rb")
+        with suppress(FileNotFoundError):
+            return _Compressed(compressed_path(path))
+    return io.BytesIO()
+
+
+def compressed_path(path: Path) -> Path:
+    return path.with_name(f"{path.name}.gz")
+
+
+def compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """The same as a gzip file: same bytes, same file."""
+    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
+    yield from filter(None, map(packer.compress, parts))
+    yield packer.flush()
+
+
+class _Compressed(gzip.GzipFile):
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        super().__init__(path, "rb")
+
+    def readline(self, size: int | None = -1) -> bytes:
+        try:
+            return super().readline(_LONGEST_LINE if size is None or size < 0 else size)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise RunLogError(
+                f"{self._path}: the file is damaged ({error})",
+                hint="nothing was changed; restore the file from a copy, or start a new run",
+            ) from error
+
+    def __next__(self) -> bytes:
+        if line := self.readline():
+            return line
+        raise StopIteration
 
 
 class LineWriter:

@@ -1,21 +1,23 @@
 """Whole experiments, and what came out of them."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from graphwalk.api.models import AnyModel, named_models
-from graphwalk.api.records import flat_record, flat_row
 from graphwalk.asynchronous import run_in_background
 from graphwalk.environment import read_environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.report.declared import Report
 from graphwalk.report.terminal import as_text
 from graphwalk.report.written import to_csv, to_json, to_markdown
+from graphwalk.runlog.flat import flat_record
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import NewRun, RunFolder
-from graphwalk.runner.progress import Silent
+from graphwalk.runner.live_progress import NotebookProgress
+from graphwalk.runner.progress import Progress, Silent
 from graphwalk.runner.reporting import report_of
 from graphwalk.runner.rescore import rescore_run
 from graphwalk.runner.resolve import resolve
@@ -60,7 +62,7 @@ class Run:
 
     def rows(self) -> list[dict[str, Any]]:
         """`report()["rows"]`, flat: the ends of an interval are `NAME_low` and `NAME_high`."""
-        return [flat_row(row) for row in report_of(self._folder).rows]
+        return [_flat_row(row) for row in report_of(self._folder).rows]
 
     def text(self, form: Literal["text", "markdown", "csv", "json"] = "text") -> str:
         """The tables as text."""
@@ -72,7 +74,7 @@ class Run:
         """`resume`, to be awaited."""
         environment = read_environment()
         _, given = named_models(models, environment)
-        await resume_run(self._folder, environment, _Told(on_result), limits, given)
+        await resume_run(self._folder, environment, _watching(on_result), limits, given)
         return self
 
     def resume(self, *, models: Iterable[AnyModel] = (), on_result: OnResult | None = None, **limits: Any) -> "Run":
@@ -116,7 +118,7 @@ async def arun(
     source = str(experiment) if isinstance(experiment, Path) else experiment
     resolved = resolve(load_experiment(source, flags=flags, worlds=graphs), environment, given=given)
     new = NewRun.make(resolved.config.name, None if out is None else Path(out))
-    await start_run(resolved, new, _Told(on_result))
+    await start_run(resolved, new, _watching(on_result))
     return Run(new.folder.path)
 
 
@@ -142,15 +144,23 @@ def run(
     return run_in_background(arun(experiment, models=models, out=out, graphs=graphs, on_result=on_result, **overrides))
 
 
-class _Told(Silent):
+def _watching(on_result: OnResult | None) -> Progress:
+    """What is told of the run: in a notebook, which shows stderr below the cell, the person too."""
+    watching: Progress = NotebookProgress() if "ipykernel" in sys.modules else Silent()
+    return watching if on_result is None else _PassingOn(watching, on_result)
+
+
+class _PassingOn(Silent):
     """Passes finished episodes on."""
 
-    def __init__(self, on_result: OnResult | None) -> None:
-        self._on_result = on_result
+    def __init__(self, progress: Progress, on_result: OnResult) -> None:
+        self._progress, self._on_result = progress, on_result
+        self.planning, self.priced = progress.planning, progress.priced  # type: ignore[method-assign]
+        self.started, self.note = progress.started, progress.note  # type: ignore[method-assign]
 
     def finished(self, result: Result) -> None:
-        if self._on_result is not None:
-            self._on_result(result)
+        self._progress.finished(result)
+        self._on_result(result)
 
 
 def _dotted(overrides: Mapping[str, Any]) -> dict[str, Any]:
@@ -162,3 +172,13 @@ def _dotted(overrides: Mapping[str, Any]) -> dict[str, Any]:
         else:
             flags[key] = value
     return flags
+
+
+def _flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a report with the ends of its intervals beside its numbers."""
+    ends = {
+        f"{name}_{end}": value
+        for name, pair in row["intervals"].items()
+        for end, value in zip(("low", "high"), pair, strict=True)
+    }
+    return {**{name: value for name, value in row.items() if not isinstance(value, dict)}, **ends}

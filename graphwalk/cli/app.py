@@ -22,9 +22,11 @@ from graphwalk.cli import (
     mcp,
     play,
     power,
+    publish,
     report,
     run,
     runs,
+    show,
     tasks,
     verify,
     view,
@@ -73,10 +75,12 @@ app.command("rescore")(report.rescore)
 app.command("verify")(verify.verify)
 app.add_typer(generate.app, name="generate")
 app.command("play", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(play.play)
+app.command("show")(show.show)
 app.command("view")(view.view)
 app.command("tasks")(tasks.tasks)
 app.command("mcp")(mcp.mcp)
 app.add_typer(export.app, name="export")
+app.command("publish")(publish.publish)
 app.command("convert")(convert.convert)
 app.add_typer(database.app, name="db")
 app.command("doctor")(doctor.doctor)

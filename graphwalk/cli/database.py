@@ -13,6 +13,7 @@ from graphwalk.cli.steps import steps
 from graphwalk.console import counted, data, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError, StoreError
+from graphwalk.long_work import long_work
 
 if TYPE_CHECKING:
     from graphwalk.stores.neo4j.loads import Load
@@ -135,9 +136,11 @@ def load(
     from graphwalk import database
     from graphwalk.database.files import read_any
 
-    read = run_async(read_any(graph, read_environment()))
+    with long_work(f"reading {graph}"):
+        read = run_async(read_any(graph, read_environment()))
     begun = time.perf_counter()
-    loaded = run_async(database.load(read_environment(), read))
+    with long_work(f"loading {counted(read.node_count, 'node')}"):
+        loaded = run_async(database.load(read_environment(), read))
     seconds = time.perf_counter() - begun
     loaded_now = f"{counted(loaded.nodes, 'node')} and {counted(loaded.relationships, 'relationship')}"
     data(f"{loaded_now} in {seconds:.1f} s")

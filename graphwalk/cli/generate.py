@@ -12,6 +12,7 @@ from graphwalk.cli.own_graph import DatabaseName, GraphFile, chosen_source
 from graphwalk.cli.suite_commands import suite_group
 from graphwalk.console import data, say
 from graphwalk.environment import read_environment
+from graphwalk.long_work import long_work
 
 app = typer.Typer(
     cls=suite_group("GENERATE"), help="Generate property graphs, mazes and algorithm traces.", no_args_is_help=True
@@ -104,12 +105,14 @@ def graph(
     if out is not None:
         writable_format(out)
     begun = time.perf_counter()
-    made = generate_graph(spec, seed, index)
+    with long_work("generating"):
+        made = generate_graph(spec, seed, index)
     seconds = time.perf_counter() - begun
     data(f"nodes          {made.node_count}")
     data(f"relationships  {made.relationship_count}")
     data(f"digest         {made.digest}")
     data(f"seconds        {seconds:.3f}")
     if out is not None:
-        save_graph(made, out)
+        with long_work("writing"):
+            save_graph(made, out)
         say(f"written to {out}")

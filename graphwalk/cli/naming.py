@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from graphwalk.environment import Environment
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, GraphwalkError
 
 ModelArguments = Annotated[
     list[str] | None,
@@ -98,6 +98,18 @@ def run_folders(incomplete: str) -> list[str]:
     """Folders of runs in runs/, the newest first; others as the shell completes them."""
     found = sorted(Path("runs").glob("*/run.json"), reverse=True)
     return _beginning([str(path.parent) for path in found], incomplete)
+
+
+def tasks_of_run(ctx: Any, incomplete: str) -> list[str]:
+    """Tasks of the run that the same command line names."""
+    from graphwalk.runlog.listing import heads
+    from graphwalk.runlog.run_folder import RunFolder
+
+    try:
+        folder = RunFolder.open(Path(ctx.params["run"]))
+        return _beginning(dict.fromkeys(str(head["task_id"]) for head in heads(folder)), incomplete)
+    except (GraphwalkError, OSError, LookupError, TypeError):
+        return []
 
 
 def _beginning(names: Iterable[str], incomplete: str) -> list[str]:

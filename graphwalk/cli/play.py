@@ -28,36 +28,47 @@ def play(
     store: Annotated[str | None, typer.Option(help="Where the graph is kept.")] = None,
     turn_limit: Annotated[int, typer.Option(min=1, help="Calls before the answer is asked for.")] = 60,
     out: Annotated[Path | None, typer.Option(help="A file for the pictures, if the suite draws any.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Play task after task, logged and scored as human/NAME; for a run: needed.")
+    ] = None,
 ) -> None:
     """Take the place of the model.
 
     You see what a model reads, and what you type becomes its tool calls and its answer. Every field of the suite is an
-    option too: graphwalk play maze --size 8 --walls 0.4
+    option too: graphwalk play maze --size 8 --walls 0.4. With --name you stand in the report, beside the models where
+    WHAT is a run folder.
     """
-    from graphwalk.models.players.person import LineReader
+    from graphwalk.cli.play_logged import play_in_run, play_new_run, typed_lines
     from graphwalk.runner.one_episode import play_first
     from graphwalk.runner.resolve import resolve
 
+    if _suite(what) is None and (Path(what) / "run.json").exists():
+        play_in_run(Path(what), name, setting)
+        return
     given = {"settings": setting and [setting], "seed": seed, "store": store, "agent.turn_limit": turn_limit}
     config = _experiment(what, {key: value for key, value in given.items() if value is not None}, context.args)
     experiment = resolve(config, read_environment(), person=True)
+    if name is not None:
+        play_new_run(experiment, name)
+        return
     pictures = experiment.suite.pictures()
     if out is not None:
         drawn_format(pictures, out, experiment.suite.name)
-    result = run_async(play_first(experiment, LineReader()))
+    result = run_async(play_first(experiment, typed_lines()))
     if pictures is not None:
         show(pictures, [result.as_dict()], None, what)
         if out is not None:
             show(pictures, [result.as_dict()], out, what)
-    _tell(result)
+    tell(result)
+    if result.score is None:
+        raise typer.Exit(4)
 
 
-def _tell(result: "Result") -> None:
-    """Right or not; ends with code 4 where the episode failed for reasons of its own."""
-
+def tell(result: "Result") -> None:
+    """Right or not."""
     if result.score is None:
         say(f"error: the episode failed ({result.exit_status}): {result.trajectory.error}")
-        raise typer.Exit(4)
+        return
     if result.score["correct"]:
         prose(f"right: {result.answer}")
         return
@@ -72,6 +83,8 @@ def _experiment(what: str, given: dict[str, Any], words: Sequence[str]) -> "AnyE
     from graphwalk.suites.registry import suite_class
 
     suite = _suite(what)
+    if suite is not None and not suite.judged:
+        raise ConfigError(f"nobody knows the right answers of the suite {suite.name}", hint="graphwalk ask")
     if suite is None:
         data = _shipped_or_own(what).model_dump(mode="json")
         suite = suite_class(data["suite"]["name"])

@@ -7,6 +7,7 @@ import typer
 
 from graphwalk.cli.naming import run_folders
 from graphwalk.console import counted, data, say, stdout
+from graphwalk.long_work import long_work
 
 OVERVIEW = 2
 """Tables that a run shows at its end: overall, and the first break-down."""
@@ -32,10 +33,12 @@ def rescore(folder: Annotated[Path, typer.Argument(help="A run folder.", autocom
     The scorer is the one of this version; the old log is kept beside the new one.
     """
     from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runner.reporting import planned_episodes
     from graphwalk.runner.rescore import rescore_run
 
     run_folder = RunFolder.open(folder)
-    changed, total = rescore_run(run_folder)
+    with long_work("scoring", planned_episodes(run_folder)) as done:
+        changed, total = rescore_run(run_folder, done)
     say(f"{counted(total, 'result')} scored again, {counted(changed, 'score')} changed")
     print_report(folder, "terminal", tables=OVERVIEW)
 

@@ -1,7 +1,8 @@
 """`graphwalk run` and `graphwalk resume`."""
 
 import math
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -11,17 +12,20 @@ import typer
 from graphwalk.asynchronous import Interrupted, run_async
 from graphwalk.cli import naming
 from graphwalk.cli.own_graph import DatabaseName, GraphFile, chosen_source
-from graphwalk.cli.progress import progress_for_terminal
 from graphwalk.cli.report import OVERVIEW, print_report
 from graphwalk.console import counted, data, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError, GraphwalkError
 
 if TYPE_CHECKING:
+    from opentelemetry.sdk.trace.export import SpanExporter
+
     from graphwalk.runlog.run_folder import RunFolder
     from graphwalk.runner.progress import Progress
     from graphwalk.runner.resolve import Experiment
     from graphwalk.runner.run import RunSummary
+
+    Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
 
 Concurrency = Annotated[int | None, typer.Option("--max-concurrency", min=1, help="Episodes in flight.")]
 
@@ -47,6 +51,9 @@ FailUnder = Annotated[
 LogLevel = Annotated[
     Literal["debug", "info", "warning", "error"],
     typer.Option("--log-level", help="What run.log in the run folder is told; debug: what libraries log, too."),
+]
+Otel = Annotated[
+    bool, typer.Option("--otel", help="Send each episode as OpenTelemetry spans to OTEL_EXPORTER_OTLP_ENDPOINT.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON instead of a table.")]
 
@@ -114,6 +121,7 @@ def run(
     ] = False,
     fail_under: FailUnder = None,
     log_level: LogLevel = "info",
+    otel: Otel = False,
     json: Json = False,
 ) -> None:
     """Run an experiment: all models on identical tasks.
@@ -157,7 +165,7 @@ def run(
     if dry_run:
         _dry_run(resolved, json)
     else:
-        _start(resolved, out, fail_under, json, log_level)
+        _start(resolved, out, fail_under, json, log_level, otel)
 
 
 def resume(
@@ -171,6 +179,7 @@ def resume(
     budget_tokens: BudgetTokens = None,
     fail_under: FailUnder = None,
     log_level: LogLevel = "info",
+    otel: Otel = False,
     json: Json = False,
 ) -> None:
     """Continue a run that was interrupted.
@@ -188,29 +197,58 @@ def resume(
         "budget_tokens": budget_tokens,
     }
     changes = {name: value for name, value in limits.items() if value is not None}
-    run_folder = RunFolder.open(folder)
-    environment = read_environment()
+    run_folder, exporter, environment = RunFolder.open(folder), _exporter(otel), read_environment()
     _finish(
         run_folder,
         lambda told: resume_run(run_folder, environment, told, changes, log_level=log_level),
+        exporter,
         fail_under,
         json,
     )
 
 
-def _start(experiment: "Experiment", out: Path | None, fail_under: float | None, json: bool, log_level: str) -> None:
+@contextmanager
+def _progress(exporter: "SpanExporter | None") -> Iterator["Progress"]:
+    """What a person is told, and what a collector of spans is sent."""
+    from graphwalk.runner.live_progress import live_progress
+
+    with live_progress() as progress:
+        if exporter is None:
+            yield progress
+            return
+        from graphwalk.runner.spans import traced
+
+        with traced(progress, exporter) as both:
+            yield both
+
+
+def _exporter(otel: bool) -> "SpanExporter | None":
+    """ConfigError where spans are wanted and the extra is missing, before anything is begun."""
+    if not otel:
+        return None
+    from graphwalk.runner.spans import otlp_exporter
+
+    return otlp_exporter()
+
+
+def _start(
+    experiment: "Experiment", out: Path | None, fail_under: float | None, json: bool, log_level: str, otel: bool
+) -> None:
     from graphwalk.runlog.run_folder import NewRun
     from graphwalk.runner.run import start_run
 
+    exporter = _exporter(otel)
     new = NewRun.make(experiment.config.name, out)
     if not experiment.config.models and not experiment.environment.model:
         say("No model named: the scripted players run. To run your own:  --model openai/gpt-4.1-mini")
-    _finish(new.folder, lambda told: start_run(experiment, new, told, log_level=log_level), fail_under, json, new=True)
+    work = partial(start_run, experiment, new, log_level=log_level)
+    _finish(new.folder, work, exporter, fail_under, json, new=True)
 
 
 def _finish(
     folder: "RunFolder",
-    work: "Callable[[Progress], Coroutine[Any, Any, RunSummary]]",
+    work: "Work",
+    exporter: "SpanExporter | None",
     fail_under: float | None,
     json: bool,
     *,
@@ -221,24 +259,22 @@ def _finish(
     A `new` run that does not get as far as a plan leaves nothing.
     """
     try:
-        _conclude(folder, _done(folder, work, new), fail_under, json)
+        _conclude(folder, _done(folder, work, exporter, new), fail_under, json)
     except Interrupted as interrupted:
         if not interrupted.told:
             _stopped(folder, str(interrupted))
         raise
 
 
-def _done(
-    folder: "RunFolder", work: "Callable[[Progress], Coroutine[Any, Any, RunSummary]]", new: bool
-) -> "RunSummary":
+def _done(folder: "RunFolder", work: "Work", exporter: "SpanExporter | None", new: bool) -> "RunSummary":
     try:
-        with progress_for_terminal() as progress:
+        with _progress(exporter) as progress:
             return run_async(work(progress), partial(_stopped, folder))
     except GraphwalkError as error:
         # The configuration is stored in the run folder: if it is wrong, resuming would not help.
         wrong = isinstance(error, ConfigError)
         gone = not folder.manifest_path.exists() or (new and folder.discard_unused())
-        if not wrong and not gone and folder.resume_command not in error.hint:
+        if not wrong and not gone and folder.archive is None and folder.resume_command not in error.hint:
             error.hint = f"{error.hint}; then  {folder.resume_command}" if error.hint else folder.resume_command
         raise
 

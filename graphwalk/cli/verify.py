@@ -9,6 +9,7 @@ from graphwalk.asynchronous import run_async
 from graphwalk.cli.naming import run_folders
 from graphwalk.console import data, printable, say
 from graphwalk.environment import read_environment
+from graphwalk.long_work import long_work
 
 if TYPE_CHECKING:
     from graphwalk.runner.verification.findings import Verification
@@ -25,9 +26,12 @@ def verify(
     model is called, and the folder is only read. Exit code 3 where the log differs, 1 where a target is wrong.
     """
     from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runner.reporting import planned_episodes
     from graphwalk.runner.verification.verify import verify_run
 
-    found = run_async(verify_run(RunFolder.open(folder), read_environment(), store))
+    run = RunFolder.open(folder)
+    with long_work("verifying", planned_episodes(run)) as done:
+        found = run_async(verify_run(run, read_environment(), store, done))
     if json:
         data(found.as_json())
     else:

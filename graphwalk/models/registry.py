@@ -101,6 +101,11 @@ def _check_arguments(spec: str, make: Callable[..., Any], given: Mapping[str, An
         return  # a class whose signature cannot be read says itself what it does not take
 
 
+def is_person(spec: str) -> bool:
+    """True for a person at a terminal, who plays as many episodes as they like: none is ever missing."""
+    return spec.startswith("human/")
+
+
 def no_reply_hint(spec: str) -> str:
     """What to look at where nothing at all came back from a model."""
     provider = spec.partition("/")[0]

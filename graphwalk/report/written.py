@@ -72,7 +72,12 @@ def csv_cell(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     text = visible(value)
-    return f"'{text}" if text.lstrip().startswith(_FORMULA) else text
+    return f"'{text}" if is_formula(text) else text
+
+
+def is_formula(text: str) -> bool:
+    """True for a text that a spreadsheet would run."""
+    return text.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA)
 
 
 def to_markdown(report: Report) -> str:

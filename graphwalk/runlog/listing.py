@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from graphwalk.errors import GraphwalkError
+from graphwalk.errors import GraphwalkError, RunLogError
+from graphwalk.jsonlines import decode_line, open_lines
+from graphwalk.models.registry import is_person
 from graphwalk.runlog.mark import own_lines
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.suites.registry import suite_named
@@ -49,28 +51,30 @@ def list_runs(folder: Path) -> Iterator[ListedRun]:
     places = [folder] if (folder / "run.json").exists() else sorted(path.parent for path in folder.glob("*/run.json"))
     for place in places:
         try:
-            yield _listed(RunFolder.open(place))
+            yield listed(RunFolder.open(place))
         except (GraphwalkError, OSError, LookupError, TypeError, ValueError, AttributeError):
             yield ListedRun(place, "unreadable")
 
 
-def _listed(folder: RunFolder) -> ListedRun:
+def listed(folder: RunFolder) -> ListedRun:
+    """How far a run is, and what came out so far."""
     manifest = folder.read_manifest()
     config, settled = manifest["config"], manifest.get("fingerprint") or {}
     episodes = settled.get("episodes")
-    results = {tuple(head[name] for name in _KEY): head for head in _heads(folder, manifest)}
+    results = {tuple(head[name] for name in _KEY): head for head in heads(folder)}
     scored = [head["score"] for head in results.values() if not ExitStatus(head["exit_status"]).infrastructure]
+    due = sum(not is_person(key[1]) and bool(head["score"]) for key, head in results.items())
     judged = suite_named(config["suite"]["name"]).judged
     costs = [head["usage"].get("cost") for head in results.values()]
     return ListedRun(
         path=folder.path,
-        state=_state(folder, episodes, len(scored)),
+        state=_state(folder, episodes, due),
         name=manifest["name"],
         created=manifest["created"],
         tags=tuple(config.get("tags", ())),
         models=tuple(config["models"]),
         episodes=episodes,
-        done=len(results),
+        done=sum(not is_person(key[1]) for key in results),
         scored=len(scored),
         correct=sum(bool(score["correct"]) for score in scored) if judged else None,
         cost=sum(costs) if costs and None not in costs else None,
@@ -80,13 +84,30 @@ def _listed(folder: RunFolder) -> ListedRun:
 _KEY = ("task_id", "model", "setting", "repeat")
 
 
-def _heads(folder: RunFolder, manifest: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """The beginnings of the run's own lines."""
-    if not folder.results_path.exists():
-        return
-    with folder.results_path.open("rb") as file:
-        heads = (json.loads(line.partition(_REST)[0] + b"}") for line in file if line.endswith(b"\n"))
-        yield from (head for head, own in own_lines(heads, manifest) if own)
+def heads(folder: RunFolder) -> Iterator[dict[str, Any]]:
+    """The first fields of each of the run's own results, up to its task; read fast. RunLogError for a damaged line."""
+    yield from (head for head, own in own_lines(_heads(folder.results_path), folder.read_manifest()) if own)
+
+
+def _heads(path: Path) -> Iterator[dict[str, Any]]:
+    with open_lines(path) as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                yield _head(line, path)
+
+
+def _head(line: bytes, path: Path) -> dict[str, Any]:
+    try:
+        head: dict[str, Any] = json.loads(line.partition(_REST)[0] + b"}")
+        if "score" in head:
+            return head
+    except ValueError:
+        pass
+    try:
+        # An answer may hold a "task" of its own.
+        return decode_line(line)
+    except (ValueError, RecursionError) as error:
+        raise RunLogError(f"{path} has a damaged line ({error})", hint="restore the file from a copy") from error
 
 
 def _state(folder: RunFolder, episodes: int | None, scored: int) -> State:

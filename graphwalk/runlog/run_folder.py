@@ -1,4 +1,8 @@
-"""The folder of one run: the experiment (`run.json`), its results (`results.jsonl`), replies already paid for."""
+"""The folder of one run: the experiment (`run.json`), its results (`results.jsonl`), replies already paid for.
+
+Results of a run that is done are in `results.jsonl.gz`. Where both files are there, a process was killed between
+writing one and removing the other: `results.jsonl` counts, and the other one holds the same or less.
+"""
 
 import fcntl
 import json
@@ -17,9 +21,10 @@ from typing import Any
 from graphwalk.errors import RunLogError
 from graphwalk.files import cannot_write, is_scratch, make_folder, write_whole
 from graphwalk.graphs.files.json_values import parse_json
-from graphwalk.jsonlines import LineWriter, read_lines
+from graphwalk.jsonlines import LineWriter, compressed, compressed_path, open_lines, read_lines
 from graphwalk.runlog.form import check_manifest, check_result
 from graphwalk.runlog.mark import own_lines
+from graphwalk.runlog.published import is_published, unpacked
 from graphwalk.types.episode import SCHEMA_VERSION
 
 _RESTORE = "nothing was changed; restore the file from a copy, or start a new run"
@@ -50,6 +55,8 @@ class RunFolder:
     """Paths and files of one run."""
 
     path: Path
+    archive: Path | None = None
+    """The published run that was unpacked into `path`, which is only read."""
 
     @property
     def manifest_path(self) -> Path:
@@ -57,7 +64,14 @@ class RunFolder:
 
     @property
     def results_path(self) -> Path:
+        """Where results are written; `compress_results` makes `results.jsonl.gz` of it when the run is done."""
         return self.path / "results.jsonl"
+
+    @property
+    def results_file(self) -> Path:
+        """The file that the results are in now."""
+        packed = compressed_path(self.results_path)
+        return packed if packed.exists() and not self.results_path.exists() else self.results_path
 
     @property
     def replies_path(self) -> Path:
@@ -77,7 +91,7 @@ class RunFolder:
     @property
     def quoted(self) -> str:
         """The path as a word of a command line."""
-        return shlex.quote(str(self.path))
+        return shlex.quote(str(self.archive or self.path))
 
     @property
     def resume_command(self) -> str:
@@ -101,8 +115,8 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: Path) -> "RunFolder":
-        """The folder of an earlier run. RunLogError if it is not a run folder, or was written by another version."""
-        folder = cls(path)
+        """The folder of an earlier run, or a published run. RunLogError if it is neither, or of another version."""
+        folder = cls(unpacked(path), path) if is_published(path) else cls(path)
         if not folder.manifest_path.exists():
             raise RunLogError(
                 f"{path} is not a run folder: it has no run.json",
@@ -148,7 +162,7 @@ class RunFolder:
 
     def discard_unused(self) -> bool:
         """Remove the folder of a run that ended before it had a plan; True where that was so."""
-        if self.results_path.exists() or self.read_manifest().get("fingerprint") is not None:
+        if self.results_file.exists() or self.read_manifest().get("fingerprint") is not None:
             return False
         shutil.rmtree(self.path, ignore_errors=True)
         return True
@@ -156,6 +170,11 @@ class RunFolder:
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Keep other processes out, until this one ends in any way. RunLogError if another is in."""
+        if self.archive is not None:
+            raise RunLogError(
+                f"{self.archive} is a published run, which is only read",
+                hint=f"unzip {self.quoted} -d FOLDER, and take the folder",
+            )
         path = self.path / "run.lock"
         try:
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
@@ -195,4 +214,17 @@ class RunFolder:
             )
 
     def results_writer(self) -> LineWriter:
+        """What adds results; compressed ones are expanded first."""
+        packed = compressed_path(self.results_path)
+        if self.results_file == packed:
+            with open_lines(self.results_path) as lines:
+                write_whole(self.results_path, lines, error=RunLogError)
+        packed.unlink(missing_ok=True)
         return LineWriter(self.results_path)
+
+    def compress_results(self) -> None:
+        """Keep the results compressed: nothing will be added. Killed at any point, nothing is lost or there twice."""
+        if self.results_file == self.results_path and self.results_path.exists():
+            with self.results_path.open("rb") as lines:
+                write_whole(compressed_path(self.results_path), compressed(lines), error=RunLogError)
+            self.results_path.unlink()

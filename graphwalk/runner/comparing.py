@@ -61,11 +61,13 @@ class _Commands:
         return [self._command(self._runs[name], task) for name in names]
 
     def _command(self, run: RunFacts, task: str) -> str:
+        if run.folder.archive is not None and task in run.tasks:
+            return f"graphwalk show {run.folder.quoted} {shlex.quote(task)}"
         if self._draws:
             return f"graphwalk view {run.folder.quoted} --task {shlex.quote(task)}"
         named = ".task_id" if task in run.tasks else ".task.trace_id"
         asked = shlex.quote(f'select({named} == "{task}") | {{model, setting, answer, gold: .task.gold}}')
-        return f"jq {asked} {shlex.quote(str(run.folder.results_path))}"
+        return f"gzip -dcf {shlex.quote(str(run.folder.results_file))} | jq {asked}"
 
 
 def _bare(player: Player, run: str) -> Player:

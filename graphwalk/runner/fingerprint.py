@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.models.backends.openai_servers import server_of
+from graphwalk.models.registry import is_person
 from graphwalk.resources import PACKAGE
 from graphwalk.runner.plan import Plan
 from graphwalk.runner.resolve import Experiment
@@ -37,7 +38,7 @@ def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "version": __version__,
-        "config": {**frozen, "models": list(experiment.models)},
+        "config": {**frozen, "models": [model for model in experiment.models if not is_person(model)]},
         "limits": {name: getattr(experiment.config.limits, name) for name in _MEASURED_LIMITS},
         "servers": {spec: server for spec in experiment.asked if (server := server_of(spec, experiment.environment))},
         **({} if experiment.config.extractor is None else {"stage_2": experiment.extractor}),
@@ -46,7 +47,7 @@ def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
         "scorer": scorer_digests(experiment.suite),
         "graphs": [loaded.facts for loaded in plan.worlds],
         "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
-        "episodes": len(plan.episodes),
+        "episodes": plan.due,
     }
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphwalk.errors import ConfigError
+from graphwalk.models.registry import is_person
 from graphwalk.runlog.result import EpisodeKey
 from graphwalk.runner.places import Places
 from graphwalk.runner.resolve import Experiment, can_play, no_episode
@@ -53,6 +54,11 @@ class Plan:
     worlds: list[LoadedWorld] = field(default_factory=list)
     tasks: list[tuple[Task, LoadedWorld]] = field(default_factory=list)
     episodes: list[PlannedEpisode] = field(default_factory=list)
+
+    @property
+    def due(self) -> int:
+        """Episodes that the run is not finished without."""
+        return sum(not is_person(planned.key.model) for planned in self.episodes)
 
     def notes(self) -> Iterator[str]:
         """What a person should know of it: what is not asked, one line each."""

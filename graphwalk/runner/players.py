@@ -13,7 +13,7 @@ from graphwalk.models.model import Model
 from graphwalk.models.players.person import Person
 from graphwalk.models.players.replay import ReplayModel
 from graphwalk.models.players.scripted import ScriptedModel
-from graphwalk.models.registry import open_model
+from graphwalk.models.registry import is_person, open_model
 from graphwalk.runlog.result import EpisodeKey
 from graphwalk.runner.plan import PlannedEpisode
 from graphwalk.runner.recorded import recorded_episodes
@@ -110,7 +110,7 @@ class Players:
                 missing = f"task {key.task_id} in setting {key.setting}, repeat {key.repeat}"
                 raise ConfigError(f"{spec} has no episode of {missing}")
             return ReplayModel(spec, found)
-        if self._read is not None and spec.startswith("human/"):
+        if self._read is not None and is_person(spec):
             return self.experiment.suite.person(planned.task, self._read) or Person(self._read)
         store = planned.world.store
         schema = None if store is None else await store.schema()

@@ -36,6 +36,6 @@ def _recorded_run(name: str) -> tuple[RunFolder, str | None]:
     parts = name.split(":")
     for number in range(1, len(parts)):
         path, model = Path(":".join(parts[:number])), ":".join(parts[number:])
-        if RunFolder(path).manifest_path.exists():
+        if RunFolder(path).manifest_path.exists() or path.is_file():
             return RunFolder.open(path), model
     return RunFolder.open(Path(name)), None

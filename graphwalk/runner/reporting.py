@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.models.registry import is_person
 from graphwalk.report.declared import Reference, Report, ResultRecord, SuiteReport
 from graphwalk.report.report import build_report
 from graphwalk.runlog.result import EpisodeKey, key_of
@@ -31,10 +32,16 @@ def _report_of(folder: RunFolder) -> Report:
     reference, notes = _reference(declared, config.get("reference"))
     seen: set[EpisodeKey] = set()
     report = build_report(_seen(folder.records(), seen), declared, reference=reference, seed=config.get("seed", 0))
-    incomplete = _missing_part(manifest, len(seen))
+    incomplete = _missing_part(manifest, sum(not is_person(key.model) for key in seen))
     first = [incomplete] if incomplete else []
     every = (*first, *report.notes, *notes, *_without_stage_2(manifest))
     return replace(report, notes=every, incomplete=incomplete)
+
+
+def planned_episodes(folder: RunFolder) -> int | None:
+    """Episodes of programs that a run has when it is finished; None where it has no plan yet."""
+    planned: int | None = (folder.read_manifest().get("fingerprint") or {}).get("episodes")
+    return planned
 
 
 def _seen(records: Iterable[dict[str, Any]], keys: set[EpisodeKey]) -> Iterator[ResultRecord]:

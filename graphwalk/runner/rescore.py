@@ -1,11 +1,11 @@
 """Scoring a run again from its log, without calling anything."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from graphwalk.errors import RunLogError
 from graphwalk.files import write_whole
-from graphwalk.jsonlines import encode_line
+from graphwalk.jsonlines import compressed, encode_line
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.episode import judge
@@ -14,29 +14,31 @@ from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
 
 
-def rescore_run(folder: RunFolder) -> tuple[int, int]:
+def rescore_run(folder: RunFolder, told: Callable[[], object] = lambda: None) -> tuple[int, int]:
     """(scores that changed, results): every result is read, scored with today's scorer and written anew.
 
-    The old log is kept as `results.jsonl.old`. RunLogError where the log is damaged or the new one cannot be written;
-    nothing is lost then.
+    The old log is kept beside the new one, as `results.jsonl.old` (`.gz.old` where it was compressed). RunLogError
+    where the log is damaged or the new one cannot be written; nothing is lost then. `told` is called after each result.
     """
     changed = total = 0
 
-    def lines() -> Iterator[str]:
+    def lines() -> Iterator[bytes]:
         nonlocal changed, total
         for record in folder.records():
             scored = {**record, **_scored(suite, Result.from_dict(record))}
             changed += scored["score"] != record["score"]
             total += 1
-            yield encode_line(scored).decode("ascii")
+            told()
+            yield encode_line(scored)
         if total == 0:
             raise RunLogError(f"{folder.path} holds no results yet", hint=folder.resume_command)
 
     with folder.lock():
         manifest = folder.read_manifest()
         suite = suite_named(manifest["config"]["suite"]["name"])
-        log = folder.results_path
-        write_whole(log, lines(), keep=log.with_name(f"{log.name}.old"), error=RunLogError)
+        log = folder.results_file
+        written = lines() if log == folder.results_path else compressed(lines())
+        write_whole(log, written, keep=log.with_name(f"{log.name}.old"), error=RunLogError)
         fingerprint = manifest.get("fingerprint")
         if fingerprint and fingerprint.get("format") == FORMAT:
             fingerprint["scorer"] = scorer_digests(suite)

@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphwalk.environment import Environment
@@ -26,6 +26,7 @@ from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runner.players import Players
 from graphwalk.runner.progress import Logged, Progress
 from graphwalk.runner.resolve import Experiment, resolve
+from graphwalk.runner.sitting import Sitting, is_played_by_itself
 from graphwalk.stores.outage import Gate
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.store import Database
@@ -52,15 +53,22 @@ class RunSummary:
     budget_reached: bool
 
 
-async def start_run(experiment: Experiment, new: NewRun, progress: Progress, *, log_level: str = "info") -> RunSummary:
+async def start_run(
+    experiment: Experiment,
+    new: NewRun,
+    progress: Progress,
+    *,
+    log_level: str = "info",
+    sitting: Sitting | None = None,
+) -> RunSummary:
     """Begin a run in its new folder and work until it is done. Errors of the run itself are raised.
 
-    `log_level` is that of run.log: one of `graphwalk.runlog.diary.LEVELS`.
+    `log_level` is that of run.log: one of `graphwalk.runlog.diary.LEVELS`. `sitting`: only this person plays.
     """
     with new.folder.lock():
         manifest = new_manifest(experiment, new.run_id, new.created)
         new.folder.write_manifest(manifest)
-        return await _worked(experiment, new.folder, progress, manifest, log_level)
+        return await _worked(experiment, new.folder, progress, manifest, log_level, sitting)
 
 
 async def resume_run(
@@ -71,11 +79,12 @@ async def resume_run(
     given: Mapping[str, Model] | None = None,
     *,
     log_level: str = "info",
+    sitting: Sitting | None = None,
 ) -> RunSummary:
     """Go on with a run: finished episodes stay, failed ones are tried again, paid replies are not asked for again.
 
-    `changes` replaces fields of the limits (concurrency, budgets, …); `given` are models that the caller has made, by
-    name. RunLogError where anything else has changed.
+    `sitting`: a person takes part in it, and nobody else plays. `changes` replaces fields of the limits (concurrency,
+    budgets, …); `given` are models that the caller has made, by name. RunLogError where anything else has changed.
     """
     with folder.lock():
         manifest = folder.read_manifest()
@@ -83,23 +92,34 @@ async def resume_run(
         if not isinstance(data, dict):
             raise RunLogError(f"{folder.manifest_path} holds no configuration")
         limits = {**data.get("limits", {}), **(changes or {})}
+        models = data.get("models", ())
+        if sitting is not None and sitting.model not in models:
+            models = [*models, sitting.model]
         try:
-            config = experiment_from({**data, "limits": limits}, str(folder.manifest_path))
+            config = experiment_from({**data, "limits": limits, "models": models}, str(folder.manifest_path))
         except ConfigError as error:
             error.hint = error.hint or f"texts as the run began with them are in {folder.texts_path}"
             raise
         manifest["config"] = config.model_dump(mode="json")
-        experiment = resolve(config, environment, given=given, prices=prices_in(manifest))
-        return await _worked(experiment, folder, progress, manifest, log_level)
+        keys = sitting is None
+        experiment = resolve(config, environment, given=given, prices=prices_in(manifest), person=True, keys=keys)
+        if sitting is not None:
+            experiment = replace(experiment, extractor=(manifest.get("fingerprint") or {}).get("stage_2"))
+        return await _worked(experiment, folder, progress, manifest, log_level, sitting)
 
 
 async def _worked(
-    experiment: Experiment, folder: RunFolder, progress: Progress, manifest: dict[str, Any], level: str
+    experiment: Experiment,
+    folder: RunFolder,
+    progress: Progress,
+    manifest: dict[str, Any],
+    level: str,
+    sitting: Sitting | None,
 ) -> RunSummary:
     with diary(folder.log_path, level, experiment.environment.redact) as log:
         log.info("GraphWalk %s works on %s", manifest["graphwalk_version"], folder.path)
         try:
-            summary = await _Run(experiment, folder, Logged(progress, log), manifest).work()
+            summary = await _Run(experiment, folder, Logged(progress, log), manifest, sitting).work()
         except BaseException as error:
             log.log(logging.ERROR, "ended by %s: %s", type(error).__name__, error, exc_info=level == "debug")
             raise
@@ -110,7 +130,15 @@ async def _worked(
 class _Run:
     """One process working on one run folder."""
 
-    def __init__(self, experiment: Experiment, folder: RunFolder, progress: Progress, manifest: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        experiment: Experiment,
+        folder: RunFolder,
+        progress: Progress,
+        manifest: dict[str, Any],
+        sitting: Sitting | None,
+    ) -> None:
+        self.sitting = sitting
         self.experiment, self.folder = experiment, folder
         self.progress, self.manifest = progress, manifest
         self.config = experiment.config
@@ -122,7 +150,11 @@ class _Run:
 
     async def work(self) -> RunSummary:
         plan = Plan()
-        async with Players(self.experiment, self.folder.replies_path, note=self.progress.note) as players:
+        seated, read = self.experiment, None
+        if self.sitting is not None:
+            # Where a person plays, no model is called, and no key of one is needed.
+            seated, read = replace(seated, models=(self.sitting.model,), extractor=None), self.sitting.read
+        async with Players(seated, self.folder.replies_path, read, self.progress.note) as players:
             try:
                 plan = await make_plan(self.experiment, self.places, self.progress.planning)
                 await self._settle_manifest(plan)
@@ -169,21 +201,31 @@ class _Run:
         if self.experiment.without_stage_2:
             self.progress.note(self.experiment.without_stage_2)
         self.progress.priced(tally.usage, self.experiment.prices)
-        self.progress.started(len(plan.episodes), len(tally.status_of))
-        pending = iter([planned for planned in plan.episodes if planned.key not in tally.status_of])
+        self.progress.started(plan.due, tally.due)
+        plays = self.sitting.plays if self.sitting else is_played_by_itself
+        pending = [planned for planned in plan.episodes if planned.key not in tally.status_of and plays(planned.key)]
+        if pending:
+            await self._play(pending, players, tally)
+        for caveat in players.caveats():
+            self.progress.note(caveat)
+        summary = tally.summary(plan.due, players.budget.exhausted)
+        if summary.finished == summary.episodes:
+            self.folder.compress_results()
+        return summary
+
+    async def _play(self, pending: Sequence[PlannedEpisode], players: Players, tally: "_Tally") -> None:
+        left = iter(pending)
         writer = self.folder.results_writer()
         players.keeps_results = writer.check
         try:
             async with asyncio.TaskGroup() as group:
-                for number in range(min(self.config.limits.max_concurrency, len(plan.episodes))):
-                    group.create_task(self._work_off(number, pending, players, writer, tally))
+                workers = 1 if self.sitting else self.config.limits.max_concurrency
+                for number in range(min(workers, len(pending))):
+                    group.create_task(self._work_off(number, left, players, writer, tally))
         except BaseExceptionGroup as errors:
             raise errors.exceptions[0] from None
         finally:
             writer.close()
-        for caveat in players.caveats():
-            self.progress.note(caveat)
-        return tally.summary(len(plan.episodes), players.budget.exhausted)
 
     async def _work_off(
         self,
@@ -195,11 +237,15 @@ class _Run:
     ) -> None:
         """One of the workers that share the episodes that are left."""
         await asyncio.sleep(number * _START_SECONDS)
+        played = False
         for planned in pending:
             if players.budget.exhausted:
                 return
             if self._giving_up.hopeless(planned.key.model):
                 continue
+            if self.sitting and played and not await self.sitting.goes_on():
+                return
+            played = True
             await self._gate.settled()
             async with players.seat(planned) as (model, extractor):
                 result = await play(planned, model, extractor, self.experiment)
@@ -246,10 +292,15 @@ class _Tally:
     status_of: dict[EpisodeKey, ExitStatus] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
 
+    @property
+    def due(self) -> int:
+        """Those that the run is not finished without."""
+        return sum(map(is_played_by_itself, self.status_of))
+
     def count(self, key: EpisodeKey, status: ExitStatus, usage: Usage) -> None:
         self.status_of[key] = status
         self.usage += usage
 
     def summary(self, episodes: int, budget_reached: bool) -> RunSummary:
-        failed = sum(status.infrastructure for status in self.status_of.values())
-        return RunSummary(episodes, len(self.status_of) - failed, failed, self.usage, budget_reached)
+        failed = sum(status.infrastructure for key, status in self.status_of.items() if is_played_by_itself(key))
+        return RunSummary(episodes, self.due - failed, failed, self.usage, budget_reached)

@@ -16,6 +16,7 @@ import pytest
 
 import graphwalk
 from graphwalk import CallOptions, Message, PropertyGraph, Reply, ToolCall, ToolSpec, Usage
+from tests.runner.runs import log_bytes
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "one_episode.py"
 
@@ -193,7 +194,7 @@ def test_an_interrupted_run_goes_on_with_the_same_objects(tmp_path: Path) -> Non
     model = Thinker()
     run = graphwalk.run("quickstart", models=[model], out=tmp_path / "run", graphs=1)
     log = run.path / "results.jsonl"
-    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:4]))
+    log.write_bytes(b"".join(log_bytes(run.path).splitlines(keepends=True)[:4]))
     with pytest.raises(graphwalk.ConfigError, match="unknown provider 'mine'"):
         run.resume()
     assert len(run.resume(models=[model]).records()) == 12

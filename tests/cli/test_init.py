@@ -10,6 +10,7 @@ import yaml
 from graphwalk.resources import data_path
 from graphwalk.toolbox.tool import load_tool
 from tests.cli.test_commands import graphwalk
+from tests.runner.runs import log_bytes
 
 SHIPPED_QUESTIONS = ("-o", "suite.questions=[node_count, path_finding]")
 
@@ -23,7 +24,7 @@ def mine(tmp_path: Path) -> Path:
 
 
 def records(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / "results.jsonl").read_text().splitlines()]
+    return [json.loads(line) for line in log_bytes(folder).splitlines()]
 
 
 def test_it_runs_at_once(mine: Path) -> None:

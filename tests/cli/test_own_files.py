@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.cli.test_commands import graphwalk
+from tests.runner.runs import log_bytes
 
 TOOL = """\
 name: {name}
@@ -35,7 +36,7 @@ def prompt(folder: Path, name: str, text: str) -> None:
 
 
 def first(folder: Path) -> dict[str, Any]:
-    record: dict[str, Any] = json.loads((folder / "run" / "results.jsonl").read_text().splitlines()[0])
+    record: dict[str, Any] = json.loads(log_bytes(folder / "run").splitlines()[0])
     return record
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from graphwalk.runlog.listing import list_runs
 from graphwalk.runlog.run_folder import RunFolder
 from tests.cli.test_commands import graphwalk
-from tests.runner.runs import experiment, start
+from tests.runner.runs import experiment, log_bytes, start
 
 
 async def test_runs_are_listed_with_what_came_out(tmp_path: Path) -> None:
@@ -16,7 +16,7 @@ async def test_runs_are_listed_with_what_came_out(tmp_path: Path) -> None:
     await start(runs / "1", config)
     await start(runs / "2", config)
     results = runs / "2" / "results.jsonl"
-    results.write_text("".join(results.read_text().splitlines(keepends=True)[:4]))
+    results.write_text("".join(log_bytes(runs / "2").decode().splitlines(keepends=True)[:4]))
     (runs / "3").mkdir()
     (runs / "3" / "run.json").write_text("{")
     (runs / "4").mkdir()

@@ -3,6 +3,7 @@
 import json
 
 from tests.extending.packages import EXAMPLES, Place
+from tests.runner.runs import log_bytes
 
 
 def test_it_runs_to_its_report(place: Place) -> None:
@@ -23,7 +24,7 @@ def test_it_reads_the_environment(place: Place) -> None:
     place.install(EXAMPLES / "backend")
     words = ("run", "quickstart", "--limit", 1, "-m", "constant/]", "--out", "run")
     assert place.graphwalk(*words, CONSTANT_PREFIX="[").returncode == 0
-    record = json.loads((place.folder / "run" / "results.jsonl").read_text())
+    record = json.loads(log_bytes(place.folder / "run").decode())
     assert record["answer"] == []
 
 
@@ -50,4 +51,4 @@ def test_a_backend_that_fails_ends_the_episode_and_not_the_run(place: Place) -> 
     place.install_text("sick_backend", module, "[graphwalk.models]\nsick = sick_backend:Sick\n")
     done = place.graphwalk("run", "quickstart", "--limit", 1, "-m", "sick/any", "--out", "run")
     assert done.returncode == 4
-    assert "sick/any failed: ZeroDivisionError" in (place.folder / "run" / "results.jsonl").read_text()
+    assert "sick/any failed: ZeroDivisionError" in log_bytes(place.folder / "run").decode()

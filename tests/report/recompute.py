@@ -1,5 +1,6 @@
-"""Every cell of a report from `results.jsonl` alone, without GraphWalk: python tests/report/recompute.py RUN < report.json"""
+"""Every cell of a report from `results.jsonl.gz` alone, without GraphWalk: python tests/report/recompute.py RUN < report.json"""
 
+import gzip
 import json
 import sys
 from collections import defaultdict
@@ -53,7 +54,8 @@ def differences(results, report):
 
 
 if __name__ == "__main__":
-    log = [json.loads(line) for line in (Path(sys.argv[1]) / "results.jsonl").read_text().splitlines()]
+    with gzip.open(Path(sys.argv[1]) / "results.jsonl.gz", "rt") as lines:
+        log = [json.loads(line) for line in lines]
     found, number = differences(log, json.load(sys.stdin))
     print(*found, f"{number} cells, {len(found)} different", sep="\n")
     sys.exit(bool(found))

@@ -4,6 +4,7 @@ import json
 
 import graphwalk
 from tests.report.recompute import GROUPS, differences
+from tests.runner.runs import log_bytes
 
 
 def test_every_cell_of_the_papers_table_is_what_the_log_says(tmp_path):
@@ -15,7 +16,7 @@ def test_every_cell_of_the_papers_table_is_what_the_log_says(tmp_path):
         settings=["tools"],
         out=tmp_path / "run",
     )
-    log = [json.loads(line) for line in (run.path / "results.jsonl").read_text().splitlines()]
+    log = [json.loads(line) for line in log_bytes(run.path).splitlines()]
     report = run.report()
     different, compared = differences(log, report)
     assert different == []

@@ -7,6 +7,7 @@ from typing import Any
 from graphwalk.environment import Environment
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import load_experiment
+from graphwalk.jsonlines import open_lines
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.progress import Silent
@@ -33,6 +34,12 @@ async def resume(folder: Path, environment: Environment = NOTHING_SET, **changes
 
 def records(folder: Path) -> list[dict[str, Any]]:
     return list(RunFolder.open(folder).records())
+
+
+def log_bytes(folder: Path) -> bytes:
+    """The lines of the results, compressed or not."""
+    with open_lines(folder / "results.jsonl") as lines:
+        return lines.read()
 
 
 def without_time(record: dict[str, Any]) -> str:

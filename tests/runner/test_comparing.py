@@ -82,7 +82,7 @@ def test_across_runs_pairs_are_identical_tasks(played: Callable[..., Path]) -> N
     commands = made.changed[0]["commands"]
     assert len(commands) == 2
     assert made.changed[0]["task_id"] in commands[0]
-    assert str(fewer / "results.jsonl") in commands[1]
+    assert str(fewer / "results.jsonl.gz") in commands[1]
 
 
 def test_other_tasks_are_refused_with_what_differs(played: Callable[..., Path]) -> None:

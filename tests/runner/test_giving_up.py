@@ -12,7 +12,7 @@ from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.progress import Silent
 from graphwalk.runner.reporting import report_of
 from tests.models.server import Answer, ModelServer, Request, chat, error
-from tests.runner.runs import experiment, records, resume, start
+from tests.runner.runs import experiment, log_bytes, records, resume, start
 
 VLLM = '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set'
 OLLAMA = "registry.ollama.ai/library/gemma:2b does not support tools"
@@ -84,7 +84,7 @@ async def test_every_form_of_the_report_says_that_the_run_is_not_finished(tmp_pa
     await start(tmp_path / "run", experiment(models=["scripted/expert"]))
     folder = RunFolder.open(tmp_path / "run")
     assert report_of(folder).incomplete is None
-    folder.results_path.write_text("".join(folder.results_path.read_text().splitlines(keepends=True)[:4]))
+    folder.results_path.write_text("".join(log_bytes(folder.path).decode().splitlines(keepends=True)[:4]))
     made = report_of(folder)
     said = "NOT FINISHED: 4 of 12 planned episodes are here"
     assert as_text(made, width=100).startswith(said)

@@ -18,7 +18,7 @@ async def test_rescoring_repairs_a_score(tmp_path: Path) -> None:
     await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=2))
     folder = RunFolder.open(tmp_path / "run")
     wrong = [{**r, "score": {**r["score"], "correct": False}} for r in folder.records()]
-    folder.results_path.unlink()
+    folder.results_file.unlink()
     writer = folder.results_writer()
     for record in wrong:
         writer.append({k: v for k, v in record.items() if k != "crc32"})

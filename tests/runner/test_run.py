@@ -17,7 +17,7 @@ from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.progress import Silent
 from graphwalk.runner.reporting import report_of
 from tests.models.server import Answer, ModelServer, Request, chat, error
-from tests.runner.runs import experiment, records, resume, start, without_time
+from tests.runner.runs import experiment, log_bytes, records, resume, start, without_time
 
 
 async def test_every_planned_episode_is_logged_once(tmp_path: Path) -> None:
@@ -48,8 +48,8 @@ async def test_results_do_not_depend_on_the_number_of_workers(tmp_path: Path) ->
 
 async def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
     await start(tmp_path / "whole", experiment())
-    log = (tmp_path / "whole" / "results.jsonl").read_bytes().splitlines(keepends=True)
-    (tmp_path / "whole" / "results.jsonl").rename(tmp_path / "results.whole")
+    log = log_bytes(tmp_path / "whole").splitlines(keepends=True)
+    RunFolder(tmp_path / "whole").results_file.unlink()
     (tmp_path / "whole" / "results.jsonl").write_bytes(b"".join(log[:10]) + log[10][:100])
     with pytest.warns(UserWarning, match="line 11"):
         summary = await resume(tmp_path / "whole")
@@ -82,10 +82,10 @@ async def test_a_changed_configuration_is_refused_with_the_difference(
     manifest = folder.read_manifest()
     manifest["config"][field_name] = value
     folder.write_manifest(manifest)
-    before = folder.results_path.read_bytes()
+    before = folder.results_file.read_bytes()
     with pytest.raises(RunLogError, match=f"config.{field_name}"):
         await resume(tmp_path / "run")
-    assert folder.results_path.read_bytes() == before
+    assert folder.results_file.read_bytes() == before
 
 
 async def test_limits_may_change_on_resume(tmp_path: Path) -> None:

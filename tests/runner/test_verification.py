@@ -20,7 +20,7 @@ from graphwalk.runner.verification.findings import Verification
 from graphwalk.runner.verification.verify import verify_run
 from graphwalk.suites.mazes.suite import MazesSuite
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
-from tests.runner.runs import records, start
+from tests.runner.runs import log_bytes, records, start
 
 Record = dict[str, Any]
 GRAPH = {"preset": "paper-100", "nodes": 30}
@@ -67,7 +67,7 @@ def rewrite(folder: Path, change: Callable[[list[Record]], None]) -> None:
 @pytest.mark.parametrize("name", SUITES)
 async def test_an_untouched_run_holds(name: str, copy_of: Copy) -> None:
     folder = await copy_of(name)
-    before = (folder / "results.jsonl").read_bytes()
+    before = log_bytes(folder)
     found = await verified(folder)
     assert found.error is None, found.error
     counts = {check: one.verified for check, one in found.checks.items()}
@@ -78,7 +78,7 @@ async def test_an_untouched_run_holds(name: str, copy_of: Copy) -> None:
     assert counts["prompts"] == counts["scores"] == counts["totals"] == len(log)
     assert counts["targets"] == len({record["task_id"] for record in log})
     assert not any(one.unverified for one in found.checks.values())
-    assert (folder / "results.jsonl").read_bytes() == before
+    assert log_bytes(folder) == before
 
 
 def with_calls(found: list[Record]) -> Record:
@@ -177,7 +177,7 @@ async def test_a_changed_line_with_a_right_checksum_is_found(
 
 async def test_damage_a_torn_tail_and_changed_texts_are_found(copy_of: Copy) -> None:
     folder = await copy_of("questions")
-    lines = (folder / "results.jsonl").read_bytes().splitlines(keepends=True)
+    lines = log_bytes(folder).splitlines(keepends=True)
     (folder / "results.jsonl").write_bytes(
         b"".join([lines[0].replace(b"tools", b"t00ls"), *lines[1:-1], lines[-1][:99]])
     )

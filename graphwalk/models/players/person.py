@@ -10,13 +10,15 @@ from typing import Any
 
 import yaml
 
-from graphwalk.console import data, prose
+from graphwalk.console import data, printable, prose
+from graphwalk.models.players.prompt_reader import PromptReader
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 _HELP = """\
   TOOL name=value …      call a tool, for example: {example}
   answer …               answer; the text goes as it is
   tools                  what the tools are
+  Tab, arrows            complete a name that was shown; earlier lines (in a terminal)
   quit                   give up"""
 
 
@@ -33,8 +35,9 @@ class Person:
         """Ask for a line until it is a move. Where there are no tools every line is an answer."""
         for message in messages[self._shown :]:
             if message.role != "assistant":
-                prose(f"{message.content or ''}\n")
+                await self._show(f"{message.content or ''}\n")
         self._shown = len(messages)
+        self._offer(tools)
         while True:
             prose("TOOL name=value …, answer …, tools, help or quit?" if tools else "Your answer?")
             line = await self._read()
@@ -46,6 +49,25 @@ class Person:
 
     async def close(self) -> None:
         return None
+
+    async def _show(self, text: str) -> None:
+        """In a terminal page by page: nobody scrolls back over a schema to find the question."""
+        if not isinstance(self._read, PromptReader):
+            prose(text)
+            return
+        text = printable(text)
+        self._read.offer([text])
+        first, *rest = self._read.pages(text)
+        data(first)
+        for number, page in enumerate(rest, 1):
+            if await self._read(f"-- {number} of {len(rest) + 1}: Enter for more, q to skip -- ") in ("q", None):
+                return
+            data(page)
+
+    def _offer(self, tools: Sequence[ToolSpec]) -> None:
+        if isinstance(self._read, PromptReader):
+            names = [name for tool in tools for name in (tool.name, *tool.parameters["properties"])]
+            self._read.offer([*names, "answer", "tools", "help", "quit"])
 
     def _move(self, line: str, tools: Sequence[ToolSpec]) -> Reply | None:
         first, _, rest = line.partition(" ")

@@ -4,15 +4,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from graphwalk.jsonlines import decode_line
+from graphwalk.jsonlines import decode_line, open_lines
 from graphwalk.runner.verification.findings import Check
 
 
 def checked_lines(path: Path, check: Check) -> Iterator[tuple[str, dict[str, Any]]]:
     """(`results.jsonl:7`, record) of every whole line; the others are noted in `check`."""
-    if not path.exists():
-        return
-    with path.open("rb") as file:
+    with open_lines(path) as file:
         for number, line in enumerate(file, 1):
             where = f"{path.name}:{number}"
             if not line.endswith(b"\n"):

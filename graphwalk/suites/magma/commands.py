@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphwalk.console import data
+from graphwalk.long_work import long_work
 
 if TYPE_CHECKING:
     from graphwalk.suites.magma.config import MagmaSpec
@@ -53,8 +54,9 @@ def generate_magma_command(
 
     specs = magma_specs(algorithm, nodes, count, p, [split])
     begun = time.perf_counter()
-    traces = (trace for spec in specs for trace in make_traces(spec, seed))
-    made = sum(1 for _ in traces) if out is None else write_traces(traces, out)
+    with long_work("traces", sum(spec.count or 0 for spec in specs)) as done:
+        traces = (trace for spec in specs for trace in make_traces(spec, seed) if done() is None)
+        made = sum(1 for _ in traces) if out is None else write_traces(traces, out)
     data(f"traces   {made}")
     data(f"seconds  {time.perf_counter() - begun:.3f}")
 

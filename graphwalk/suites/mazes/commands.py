@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from graphwalk.console import data, say, stdout
+from graphwalk.long_work import long_work
 
 
 def generate_maze_command(
@@ -38,7 +39,8 @@ def generate_maze_command(
     if out is not None:
         maze_format(out, spec.count)
     begun = time.perf_counter()
-    made = list(generate_mazes(spec, seed))
+    with long_work("mazes", spec.count) as done:
+        made = [one for one in generate_mazes(spec, seed) if done() is None]
     seconds = time.perf_counter() - begun
     if out is None:
         for one in made:

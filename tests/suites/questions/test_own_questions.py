@@ -22,6 +22,7 @@ from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.values import Row
 from tests.cli.test_commands import graphwalk
+from tests.runner.runs import log_bytes
 
 ENDS = """\
 name: dead_ends
@@ -78,7 +79,7 @@ async def made(place: Path, *questions: str) -> list[QuestionTask]:
 
 
 def results(folder: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (folder / "results.jsonl").read_text(encoding="utf-8").splitlines()]
+    return [json.loads(line) for line in log_bytes(folder).splitlines()]
 
 
 def played(records: Sequence[dict[str, Any]], question: str) -> set[str]:

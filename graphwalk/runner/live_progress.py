@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from graphwalk.console import counted, say, stderr
+from graphwalk.console import counted, printable, say, stderr
+from graphwalk.long_work import Pace, bar_columns, clock, now_and_then
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from graphwalk.runner.progress import Progress
     from graphwalk.types.chat import Usage
 
-_QUIET_SECONDS = 10.0
 _TELLING = 5
 """Episodes after which the cost of all is guessed from that of those done."""
 
@@ -78,30 +78,54 @@ class Counts:
 
 
 class QuietProgress:
-    """For logs and pipes."""
+    """For logs and pipes: a line a minute, and one at the end."""
 
     def __init__(self) -> None:
         self._counts = Counts()
-        self._begun = self._said = time.monotonic()
+        self._tasks = 0
+        self._pace: Pace | None = None
 
-    def planning(self, tasks: int) -> None: ...
+    def planning(self, tasks: int) -> None:
+        self._tasks = tasks
 
     def priced(self, spent: "Usage", prices: "Mapping[str, KnownPrice]") -> None:
         self._counts.price(spent, prices)
 
     def started(self, episodes: int, done: int) -> None:
         self._counts.episodes, self._counts.done = episodes, done
+        self._pace = Pace(episodes, done)
         say(counted(episodes, "episode") + (f", {done} of them done before" if done else ""))
 
     def finished(self, result: "Result") -> None:
         self._counts.add(result)
-        now, last = time.monotonic(), self._counts.done == self._counts.episodes
-        if last or now - self._said >= _QUIET_SECONDS:
-            self._said = now
-            say(self._counts.line(now - self._begun))
+        if self._pace is not None:
+            self._pace.step()
+        if self._counts.done == self._counts.episodes:
+            say(str(self))
 
     def note(self, text: str) -> None:
         say(f"note: {text}")
+
+    def __str__(self) -> str:
+        if self._pace is None:
+            return f"making tasks · {counted(self._tasks, 'task')} so far"
+        return f"{self._pace} · {self._counts} · {clock(self._pace.seconds)}"
+
+
+class NotebookProgress(QuietProgress):
+    """One line that is written over, where there is a cell and no terminal."""
+
+    def finished(self, result: "Result") -> None:
+        self._counts.add(result)
+        if self._pace is not None:
+            self._pace.step()
+            last = self._counts.done == self._counts.episodes
+            if last or time.monotonic() - self._written >= 1.0:
+                self._written = time.monotonic()
+                sys.stderr.write(f"\r{printable(str(self))}\033[K" + ("\n" if last else ""))
+                sys.stderr.flush()
+
+    _written = 0.0
 
 
 class LiveProgress:
@@ -111,6 +135,7 @@ class LiveProgress:
         self._bar, self._counts = bar, Counts()
         self._begun = time.monotonic()
         self._task: TaskID = bar.add_task("making tasks", total=None, detail="")
+        self._pace = Pace(None)
 
     def planning(self, tasks: int) -> None:
         self._bar.update(self._task, detail=f"{tasks} so far")
@@ -120,11 +145,13 @@ class LiveProgress:
 
     def started(self, episodes: int, done: int) -> None:
         self._counts.episodes, self._counts.done = episodes, done
-        self._bar.update(self._task, description="episodes", total=episodes, completed=done, detail="")
+        self._pace = Pace(episodes, done)
+        self._bar.update(self._task, description="episodes", total=episodes, completed=done, detail=str(self._pace))
 
     def finished(self, result: "Result") -> None:
         self._counts.add(result)
-        self._bar.update(self._task, advance=1, detail=str(self._counts))
+        self._pace.step()
+        self._bar.update(self._task, advance=1, detail=f"{self._pace} · {self._counts}")
 
     def end(self) -> None:
         """The line that stays, where anything was played."""
@@ -137,18 +164,13 @@ class LiveProgress:
 
 
 @contextmanager
-def progress_for_terminal() -> Iterator["Progress"]:
+def live_progress() -> Iterator["Progress"]:
     """Live on a terminal, quiet elsewhere."""
     if not sys.stderr.isatty():
-        yield QuietProgress()
+        quiet = QuietProgress()
+        with now_and_then(lambda: str(quiet)):
+            yield quiet
         return
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
     from rich.progress import Progress as Bar
     from rich.text import Text
 
@@ -159,14 +181,7 @@ def progress_for_terminal() -> Iterator["Progress"]:
             yield self.make_tasks_table(self.tasks)
             yield from (Text(task.fields["detail"]) for task in self.tasks if task.fields["detail"])
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=20),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with TwoLines(*columns, console=stderr(), transient=True, redirect_stdout=False) as bar:
+    with TwoLines(*bar_columns(), console=stderr(), transient=True, redirect_stdout=False) as bar:
         live = LiveProgress(bar)
         try:
             yield live

@@ -1,6 +1,5 @@
-"""Results and report rows as flat dictionaries, for tables."""
+"""Results as flat dictionaries, for tables."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from graphwalk.runlog.result import Result
@@ -34,13 +33,3 @@ def flat_record(result: Result, score_type: type[Score]) -> dict[str, Any]:
         **{f"world_{name}": value for name, value in result.world.items()},
         **{f"usage_{name}": usage.get(name) for name in _OF_USAGE},
     }
-
-
-def flat_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row of a report with the ends of its intervals beside its numbers."""
-    ends = {
-        f"{name}_{end}": value
-        for name, pair in row["intervals"].items()
-        for end, value in zip(("low", "high"), pair, strict=True)
-    }
-    return {**{name: value for name, value in row.items() if not isinstance(value, dict)}, **ends}

@@ -1,0 +1,97 @@
+"""`graphwalk show`: a run at a glance, and one episode word for word."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from graphwalk.cli.naming import run_folders, tasks_of_run
+from graphwalk.console import say, stdout
+from graphwalk.errors import ConfigError
+
+if TYPE_CHECKING:
+    from graphwalk.runlog.result import EpisodeKey
+    from graphwalk.runlog.run_folder import RunFolder
+
+_MOST_LISTED = 40
+_MOST_NAMED = 8
+
+
+def show(
+    run: Annotated[Path, typer.Argument(help="A run folder or a published run.", autocompletion=run_folders)],
+    task: Annotated[
+        str | None,
+        typer.Argument(
+            help="A task, or a part of its id that no other has. None: all of them.", autocompletion=tasks_of_run
+        ),
+    ] = None,
+    model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model.")] = None,
+    setting: Annotated[str | None, typer.Option(help="Only this setting.")] = None,
+    all_rows: Annotated[bool, typer.Option("--all", help="All rows of each result, and all episodes.")] = False,
+    prompt: Annotated[bool, typer.Option("--prompt", help="With the instructions that the model was given.")] = False,
+) -> None:
+    """Show one episode: question, calls with their rows, answer against target, score, tokens and time.
+
+    Without a task: accuracy as bars, and the list of episodes. FORCE_COLOR=1 graphwalk show … | less -R   pages it.
+    """
+    from graphwalk.runlog.listing import heads
+    from graphwalk.runlog.result import key_of
+    from graphwalk.runlog.run_folder import RunFolder
+
+    folder = RunFolder.open(run)
+    keys = {key_of(head): head for head in heads(folder)}
+    chosen = [key for key in keys if model in (None, key.model) and setting in (None, key.setting)]
+    if not chosen:
+        known = sorted({f"{key.model} {key.setting}" for key in keys})
+        raise ConfigError(f"{run} has no such episode", hint=f"played: {', '.join(known) or 'nothing yet'}")
+    if task is None:
+        _glance(folder, [keys[key] for key in sorted(chosen)], None if all_rows else _MOST_LISTED)
+        return
+    name = _named(task, sorted({key.task_id for key in chosen}))
+    _episodes(folder, {key for key in chosen if key.task_id == name}, None if all_rows else 10, prompt)
+
+
+def _named(asked: str, tasks: Sequence[str]) -> str:
+    """The task that is called so, that begins so, or that has it in its name. ConfigError unless it is one."""
+    for found in (
+        [name for name in tasks if name == asked],
+        [name for name in tasks if name.startswith(asked)],
+        [name for name in tasks if asked in name],
+    ):
+        if len(found) == 1:
+            return found[0]
+        if found:
+            more = f", and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
+            raise ConfigError(f"{asked} is a part of several", hint=", ".join(found[:_MOST_NAMED]) + more)
+    raise ConfigError(f"there is no task {asked}", hint=f"{', '.join(tasks[:_MOST_NAMED])}, …")
+
+
+def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | None, prompt: bool) -> None:
+    from graphwalk.cli.episode_text import shown_episode
+    from graphwalk.runlog.result import Result, key_of
+    from graphwalk.suites.registry import suite_named
+
+    records = {key: record for record in folder.records() if (key := key_of(record)) in keys}
+    pictures = suite_named(folder.read_manifest()["config"]["suite"]["name"]).pictures()
+    for number, key in enumerate(sorted(records)):
+        if number:
+            stdout().print("\n")
+        for part in shown_episode(Result.from_dict(records[key]), most_rows=most_rows, prompt=prompt):
+            stdout().print(part)
+        for drawing in pictures.drawings([records[key]]) if pictures is not None else ():
+            stdout().print()
+            stdout().print(drawing, markup=False)
+
+
+def _glance(folder: "RunFolder", heads: "Sequence[dict[str, object]]", most: int | None) -> None:
+    from graphwalk.cli.bars import bars
+    from graphwalk.cli.episode_list import episode_list
+    from graphwalk.runner.reporting import report_of
+
+    for table in bars(report_of(folder)):
+        stdout().print(table)
+        stdout().print()
+    stdout().print(episode_list(heads[:most]))
+    if most is not None and len(heads) > most:
+        say(f"{len(heads) - most} more, shown by --all; one of them: graphwalk show {folder.quoted} TASK")

@@ -1,0 +1,114 @@
+"""The Agent Trajectory Interchange Format (ATIF) 1.8: a JSON file for each episode."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from graphwalk.exports.conversations import calls_of, is_language_model, read_arguments
+from graphwalk.exports.episodes import Episodes, file_name, new_folder
+from graphwalk.exports.plain_json import without_none
+from graphwalk.files import write_whole
+from graphwalk.runlog.result import Result
+from graphwalk.types.chat import Message, ToolCall, Usage
+from graphwalk.types.episode import ToolResult, Turn
+
+VERSION = "ATIF-v1.8"
+_SOURCES = {"system": "system", "user": "user", "assistant": "agent", "tool": "system"}
+
+
+def export_atif(episodes: Episodes, out: Path) -> None:
+    """Trajectories in the Agent Trajectory Interchange Format 1.8, a JSON file for each episode.
+
+    --out is a new folder, or a file NAME.json for a single episode.
+    """
+    if out.suffix == ".json" and len(episodes) == 1:
+        for result in episodes:
+            write_whole(out, [_text(result, episodes.manifest)], parents=True)
+        return
+    folder = new_folder(out)
+    for result in episodes:
+        name = file_name(*map(str, result.key), ending=".json")
+        write_whole(folder / name, [_text(result, episodes.manifest)])
+
+
+def _text(result: Result, manifest: dict[str, Any]) -> str:
+    return json.dumps(trajectory(result, manifest), indent=1) + "\n"
+
+
+def trajectory(result: Result, manifest: dict[str, Any]) -> dict[str, Any]:
+    """An episode as an ATIF object. Keys that the format does not have are in its `extra` fields."""
+    key, usage = result.key, result.usage
+    # An episode that failed before its prompt was written has no step, and the format asks for one.
+    steps = list(_steps(result)) or [{"source": "user", "message": result.task.get("question", "")}]
+    return {
+        "schema_version": VERSION,
+        "session_id": manifest["run_id"],
+        "trajectory_id": "/".join([manifest["run_id"], *map(str, key)]),
+        "agent": {"name": "graphwalk", "version": manifest["graphwalk_version"], "model_name": key.model},
+        "steps": [{"step_id": number, **step} for number, step in enumerate(steps, 1)],
+        "final_metrics": {**_metrics(usage, "total_"), "total_steps": len(steps), "extra": {"seconds": result.seconds}},
+        "extra": {
+            **key._asdict(),
+            "suite": manifest["config"]["suite"]["name"],
+            "template": result.task.get("template"),
+            "exit_status": str(result.exit_status),
+            "error": result.trajectory.error,
+            "answer": result.answer,
+            "target": result.task.get("gold"),
+            "score": result.score,
+        },
+    }
+
+
+def _steps(result: Result) -> Iterator[dict[str, Any]]:
+    asked = is_language_model(result.key.model)
+    yield from map(_prompt_step, result.trajectory.prompt)
+    for turn in result.trajectory.turns:
+        yield _agent_step(turn, asked)
+        if turn.next_user is not None:
+            yield {"source": "user", "message": turn.next_user}
+
+
+def _prompt_step(message: Message) -> dict[str, Any]:
+    step: dict[str, Any] = {"source": _SOURCES[message.role], "message": message.content or ""}
+    return {**step, "is_copied_context": True} if message.role == "assistant" else step
+
+
+def _agent_step(turn: Turn, asked: bool) -> dict[str, Any]:
+    """A reply. One of a script is a dispatch without a language model, which has neither metrics nor reasoning."""
+    spent = {"reasoning_content": turn.message.reasoning, "metrics": _metrics(turn.usage) or None} if asked else {}
+    results = [_observed(found) for found in turn.results]
+    return without_none(
+        {
+            "source": "agent",
+            "message": turn.message.content or "",
+            **spent,
+            "tool_calls": [_call(call) for call in calls_of(turn)] or None,
+            "observation": {"results": results} if results else None,
+            "llm_call_count": int(asked),
+            "extra": without_none({"seconds": turn.seconds, "finish_reason": turn.finish_reason or None}),
+        }
+    )
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    arguments, wrong = read_arguments(call)
+    wire = {"tool_call_id": call.id, "function_name": call.name, "arguments": arguments}
+    return wire if wrong is None else {**wire, "extra": {"parse_error": wrong, "raw_arguments": call.arguments}}
+
+
+def _observed(found: ToolResult) -> dict[str, Any]:
+    extra = {"error": found.error, "rows": found.rows, "seconds": found.seconds}
+    return {"source_call_id": found.call.id, "content": found.content, "extra": without_none(extra)}
+
+
+def _metrics(usage: Usage, prefix: str = "") -> dict[str, Any]:
+    return without_none(
+        {
+            f"{prefix}prompt_tokens": usage.input_tokens,
+            f"{prefix}completion_tokens": usage.output_tokens,
+            f"{prefix}cached_tokens": usage.cached_tokens,
+            f"{prefix}cost_usd": usage.cost,
+        }
+    )

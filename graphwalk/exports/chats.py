@@ -1,0 +1,46 @@
+"""Chats as OpenAI's API has them, one episode a line."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from graphwalk.exports.conversations import calls_of, said
+from graphwalk.exports.episodes import Episodes
+from graphwalk.files import write_whole
+from graphwalk.runlog.result import Result
+
+
+def export_chats(episodes: Episodes, out: Path) -> None:
+    """Chats in OpenAI's form, as JSON lines: messages, with what the episode was and how it went.
+
+    Arguments of calls are the text that the model wrote.
+    """
+    write_whole(out, _lines(episodes), parents=True)
+
+
+def _lines(episodes: Episodes) -> Iterator[str]:
+    for result in episodes:
+        yield json.dumps({"messages": _messages(result), "metadata": _metadata(result)}) + "\n"
+
+
+def _messages(result: Result) -> list[dict[str, object]]:
+    messages: list[dict[str, object]] = []
+    for message, turn, _ in said(result):
+        wire = message.as_openai()
+        if turn is not None and message.role == "assistant" and not message.tool_calls and (calls := calls_of(turn)):
+            wire["tool_calls"] = [
+                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+                for call in calls
+            ]
+        messages.append(wire)
+    return messages
+
+
+def _metadata(result: Result) -> dict[str, object]:
+    return {
+        **result.key._asdict(),
+        "exit_status": str(result.exit_status),
+        "answer": result.answer,
+        "target": result.task.get("gold"),
+        "score": result.score,
+    }

@@ -1,0 +1,27 @@
+"""The formats that a run can be written in, by name."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from graphwalk.exports.episodes import Episodes
+from graphwalk.plugins import Registry
+
+Exporter: TypeAlias = Callable[[Episodes, Path], None]
+"""Writes the episodes into a file or a new folder, read as a stream and never held in memory together.
+
+Its docstring is the help of its command. ConfigError where the place cannot be written, or a library is missing.
+"""
+
+EXPORTS = Registry(
+    "export format",
+    "graphwalk.exports",
+    {
+        "inspect": "graphwalk.exports.inspect_log:export_inspect",
+        "atif": "graphwalk.exports.atif:export_atif",
+        "sts": "graphwalk.exports.sts:export_sts",
+        "chats": "graphwalk.exports.chats:export_chats",
+        "csv": "graphwalk.exports.csv_tables:export_csv",
+        "parquet": "graphwalk.exports.parquet_tables:export_parquet",
+    },
+)

@@ -1,0 +1,67 @@
+"""Session traces in the simple format of the Hugging Face Hub: a file for each episode, a line for each message."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from graphwalk.exports.conversations import Said, calls_of, said
+from graphwalk.exports.episodes import Episodes, file_name, new_folder
+from graphwalk.exports.plain_json import without_none
+from graphwalk.files import write_whole
+from graphwalk.runlog.result import Result
+
+_HARNESS = "graphwalk"
+
+
+def export_sts(episodes: Episodes, out: Path) -> None:
+    """Session traces of the Hugging Face Hub, a JSONL file for each episode.
+
+    --out is a new folder, or a file NAME.jsonl for a single episode.
+    """
+    if out.suffix == ".jsonl" and len(episodes) == 1:
+        for result in episodes:
+            write_whole(out, _lines(result, episodes.manifest), parents=True)
+        return
+    folder = new_folder(out)
+    for result in episodes:
+        name = file_name(*map(str, result.key), ending=".jsonl")
+        write_whole(folder / name, _lines(result, episodes.manifest))
+
+
+def _lines(result: Result, manifest: dict[str, Any]) -> Iterator[str]:
+    key = result.key
+    header = {
+        "type": "session",
+        "harness": _HARNESS,
+        "id": "/".join([manifest["run_id"], *map(str, key)]),
+        "name": f"{key.task_id}: {result.task.get('question', '').splitlines()[0][:100]}"
+        if result.task
+        else key.task_id,
+        "version": manifest["graphwalk_version"],
+        "model": key.model,
+        "setting": key.setting,
+        "exit_status": str(result.exit_status),
+        "answer": result.answer,
+        "target": result.task.get("gold"),
+        "score": result.score,
+    }
+    yield json.dumps(header) + "\n"
+    for one in said(result):
+        yield json.dumps({"type": "message", "message": _message(one, key.model)}) + "\n"
+
+
+def _message(one: Said, model: str) -> dict[str, Any]:
+    message, turn, _ = one
+    spoken = message.role == "assistant" and turn is not None
+    calls = calls_of(turn) if spoken and turn is not None else ()
+    return without_none(
+        {
+            "role": message.role,
+            "content": message.content or "",
+            "reasoningContent": message.reasoning,
+            "toolCalls": [{"id": c.id, "function": {"name": c.name, "arguments": c.arguments}} for c in calls] or None,
+            "toolCallId": message.tool_call_id,
+            "model": model if spoken else None,
+        }
+    )

@@ -1,0 +1,81 @@
+"""`graphwalk show`: legible, whole, and obeyed by no terminal."""
+
+import re
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from tests.cli.test_commands import graphwalk
+from tests.exports.hostile_run import ESCAPE, MODEL, RUNS, SCRIPT, hostile_run
+
+
+def test_one_episode_with_its_calls_rows_and_score(tmp_path: Path) -> None:
+    done = graphwalk("show", RUNS / "questions", "remote_node", "-m", "scripted/flawed")
+    assert (done.returncode, done.stderr) == (0, "")
+    shown = done.stdout
+    assert "remote_node_property-0  scripted/flawed, tools  not right (answered)" in shown
+    assert "Start from the Kacemiha node" in shown
+    assert 'get_all_nearest_neighbors {"label": "Kacemihas"' in shown
+    assert "unknown_name: There is no node label" in shown
+    assert re.search(r"center_key +direction +type", shown)
+    assert re.search(r"✓ +723\.75\n +✗ +728\.75", shown)
+    assert "4 turns · 5 calls (par 4)" in shown
+    assert "1 more of 11 rows, shown by --all" in shown
+    assert "How to work:" not in shown
+    whole = graphwalk("show", RUNS / "questions", "remote_node", "-m", "scripted/flawed", "--all", "--prompt").stdout
+    assert "How to work:" in whole
+    assert "shown by" not in whole
+
+
+def test_a_part_of_an_id_must_be_of_one_task() -> None:
+    several = graphwalk("show", RUNS / "questions", "node")
+    assert (several.returncode, several.stdout) == (2, "")
+    assert "node is a part of several" in several.stderr
+    assert "node_count-0" in several.stderr
+    assert "there is no task nobody" in graphwalk("show", RUNS / "questions", "nobody").stderr
+    assert "played: scripted/expert tools" in graphwalk("show", RUNS / "questions", "-m", "x/y").stderr
+    both = graphwalk("show", RUNS / "questions", "node_count").stdout
+    assert both.count("node_count-0  scripted/") == 2
+
+
+@pytest.mark.parametrize("suite", ["questions", "mazes", "magma"])
+@pytest.mark.parametrize("columns", ["60", "80", "200"])
+def test_a_run_at_a_glance_fits_the_window(suite: str, columns: str) -> None:
+    done = graphwalk("show", RUNS / suite, COLUMNS=columns)
+    assert done.returncode == 0, done.stderr
+    assert "████" in done.stdout
+    assert "right" in done.stdout
+    assert max(map(len, done.stdout.splitlines())) <= int(columns)
+    task = re.search(r"^(\S+-\S+) ", done.stdout, re.M)
+    if columns == "200":
+        assert task is not None
+        assert graphwalk("show", RUNS / suite, task[1], COLUMNS=columns).returncode == 0
+
+
+def test_mazes_are_drawn_too() -> None:
+    assert "+------------+" in graphwalk("show", RUNS / "mazes", "maze-0-1", "-m", "scripted/expert").stdout
+
+
+def test_hostile_text_does_nothing(tmp_path: Path) -> None:
+    hostile_run(tmp_path / "run")
+    for words in (["-m", MODEL], ["node_count", "--all", "--prompt"], []):
+        done = graphwalk("show", tmp_path / "run", *words)
+        assert done.returncode == 0, done.stderr
+        for text in (done.stdout, done.stderr):
+            assert not any(unicodedata.category(c) in ("Cc", "Cf", "Cs") and c != "\n" for c in text), repr(text[:200])
+    assert SCRIPT in graphwalk("show", tmp_path / "run", "node_count").stdout
+    assert ESCAPE not in graphwalk("report", tmp_path / "run", "--format", "markdown").stdout
+    assert "<script>" not in graphwalk("report", tmp_path / "run", "--format", "markdown").stdout
+
+
+def test_colours_only_where_they_are_wanted() -> None:
+    plain = graphwalk("show", RUNS / "questions", "node_count").stdout
+    assert "\x1b" not in plain
+    assert "\x1b[1m" in graphwalk("show", RUNS / "questions", "node_count", NO_COLOR="", FORCE_COLOR="1").stdout
+
+
+def test_the_shell_completes_tasks() -> None:
+    words = f"graphwalk show {RUNS / 'questions'} 99626998be26-node_"
+    done = graphwalk(COMP_WORDS=words, COMP_CWORD="3", _GRAPHWALK_COMPLETE="complete_bash")
+    assert sorted(done.stdout.split()) == ["99626998be26-node_by_property-0", "99626998be26-node_count-0"]

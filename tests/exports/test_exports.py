@@ -1,0 +1,197 @@
+"""Runs in the formats of other programs, read back."""
+
+import csv
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet
+import pytest
+
+from graphwalk.errors import ConfigError
+from graphwalk.exports.episodes import Episodes, file_name
+from graphwalk.exports.registry import EXPORTS
+from graphwalk.runlog.run_folder import RunFolder
+from tests.cli.test_commands import graphwalk
+from tests.exports.hostile_run import FORMULA, HOSTILE, MODEL, RUNS, copied, hostile_run
+from tests.extending.packages import Place
+
+FORMATS = ("inspect", "atif", "sts", "chats", "csv", "parquet")
+READERS = Path(__file__).parents[2] / ".venv-formats" / "bin" / "python"
+SINGLE = {"chats": ".jsonl"}
+
+
+def export(name: str, folder: RunFolder, out: Path, **chosen: Any) -> Path:
+    EXPORTS.load(name)(Episodes(folder, **chosen), out)
+    return out
+
+
+def strict(text: str) -> Any:
+    """JSON as other languages read it: no NaN, no half characters."""
+    value = json.loads(text, parse_constant=pytest.fail)
+    json.dumps(value, ensure_ascii=False).encode("utf-8")
+    return value
+
+
+def read_by_others(kind: str, paths: Sequence[Path]) -> dict[str, Any]:
+    if not READERS.exists():
+        pytest.skip("the other projects' readers are not installed: make formats")
+    script = Path(__file__).with_name("foreign_readers.py")
+    done = subprocess.run(
+        [READERS, script, kind, *paths], capture_output=True, text=True, timeout=240, check=False, env={"HOME": "/tmp"}
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("suite", ["questions", "mazes", "magma"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_suite_in_every_format_gives_the_same_bytes_twice(name: str, suite: str, tmp_path: Path) -> None:
+    folder = copied(suite, tmp_path / "run")
+    made = [export(name, folder, tmp_path / f"{n}{SINGLE.get(name, '')}") for n in "ab"]
+    first, second = ([path, *sorted(path.rglob("*"))] if path.is_dir() else [path] for path in made)
+    assert len(first) == len(second)
+    assert all(a.read_bytes() == b.read_bytes() for a, b in zip(first, second, strict=True) if a.is_file())
+    assert any(path.is_file() for path in first)
+
+
+def test_chats_hold_each_episode_once_and_what_was_said(tmp_path: Path) -> None:
+    folder = hostile_run(tmp_path / "run")
+    lines = [strict(line) for line in export("chats", folder, tmp_path / "c.jsonl").read_text().splitlines()]
+    assert len(lines) == 12
+    assert [line["metadata"]["exit_status"] for line in lines].count("model_error") == 0
+    whole = next(line for line in lines if line["metadata"]["model"] == "scripted/expert")
+    roles = [message["role"] for message in whole["messages"]]
+    assert roles[:2] == ["system", "user"]
+    asked = [call["id"] for m in whole["messages"] for call in m.get("tool_calls", ())]
+    assert asked == [m["tool_call_id"] for m in whole["messages"] if m["role"] == "tool"]
+    bad = [c["function"]["arguments"] for line in lines for m in line["messages"] for c in m.get("tool_calls", ())]
+    assert '{"label": "x' in bad
+
+
+def test_sts_is_a_session_line_and_message_lines(tmp_path: Path) -> None:
+    out = export("sts", hostile_run(tmp_path / "run"), tmp_path / "sts")
+    files = sorted(out.iterdir())
+    assert len(files) == 12
+    ids = set()
+    for file in files:
+        header, *lines = [strict(line) for line in file.read_text(encoding="utf-8").splitlines()]
+        assert (header["type"], header["harness"]) == ("session", "graphwalk")
+        ids.add(header["id"])
+        calls = set()
+        for line in lines:
+            message = line["message"]
+            assert line["type"] == "message"
+            assert message["role"] in ("system", "user", "assistant", "tool")
+            assert isinstance(message["content"], str)
+            for call in message.get("toolCalls", ()):
+                assert isinstance(call["function"]["arguments"], str)
+                calls.add(call["id"])
+            assert message["role"] != "tool" or message["toolCallId"] in calls
+    assert len(ids) == 12
+
+
+def test_csv_runs_no_formula_and_keeps_every_value(tmp_path: Path) -> None:
+    out = export("csv", hostile_run(tmp_path / "run"), tmp_path / "csv")
+    with (out / "episodes.csv").open(encoding="utf-8", newline="") as file:
+        episodes = list(csv.DictReader(file))
+    with (out / "calls.csv").open(encoding="utf-8", newline="") as file:
+        calls = list(csv.DictReader(file))
+    assert len(episodes) == 12
+    cells = [cell for row in (*episodes, *calls) for cell in row.values()]
+    assert not any(cell.lstrip().startswith(("=", "+", "@", "|", "%")) for cell in cells)
+    assert {row["model"] for row in episodes} == {"scripted/expert", MODEL}
+    planted = [row["result"] for row in calls if row["model"] == MODEL]
+    assert planted
+    assert set(planted) == {f"'{FORMULA}{HOSTILE}"}
+    assert {row["correct"] for row in episodes} == {"True", "False"}
+    assert json.loads(episodes[0]["answer"])
+
+
+def test_parquet_has_types_and_all_rows(tmp_path: Path) -> None:
+    out = export("parquet", hostile_run(tmp_path / "run"), tmp_path / "p")
+    episodes = pyarrow.parquet.read_table(out / "episodes.parquet")
+    calls = pyarrow.parquet.read_table(out / "calls.parquet").to_pylist()
+    kinds = {name: str(episodes.schema.field(name).type) for name in ("correct", "f1", "turns", "model", "usage_cost")}
+    assert kinds == {"correct": "bool", "f1": "double", "turns": "int64", "model": "string", "usage_cost": "double"}
+    assert episodes.num_rows == 12
+    assert len(calls) == sum(row["tool_calls"] for row in episodes.to_pylist())
+    assert calls[0]["turn"] == 1
+
+
+def test_inspect_ai_reads_what_was_run(tmp_path: Path) -> None:
+    out = export("inspect", hostile_run(tmp_path / "run"), tmp_path / "logs")
+    found = read_by_others("inspect", sorted(out.iterdir()))
+    by_model = {log["model"]: log for log in found.values()}
+    expert, hostile = by_model["scripted/expert"], by_model[MODEL]
+    assert (expert["samples"], expert["summaries"], expert["right"]) == (6, 6, ["C"] * 6)
+    assert expert["metrics"]["correct"] == {"accuracy": 1.0}
+    assert (expert["parse_errors"], expert["usage"]) == ([], {})
+    assert any("no JSON" in error and '{"label": "x' in error for error in hostile["parse_errors"])
+    assert hostile["usage"] == {MODEL: 90}
+    assert hostile["errors"] == []
+    assert any(HOSTILE in text for text in hostile["texts"])
+
+
+@pytest.mark.parametrize("suite", ["mazes", "magma"])
+def test_inspect_ai_reads_the_other_suites(suite: str, tmp_path: Path) -> None:
+    folder = copied(suite, tmp_path / "run")
+    found = read_by_others("inspect", sorted(export("inspect", folder, tmp_path / "logs").iterdir()))
+    assert sum(log["samples"] for log in found.values()) == len(Episodes(folder))
+
+
+def test_harbors_own_models_take_every_trajectory(tmp_path: Path) -> None:
+    paths = sorted(export("atif", hostile_run(tmp_path / "run"), tmp_path / "q").iterdir())
+    for suite in ("mazes", "magma"):
+        paths += sorted(export("atif", copied(suite, tmp_path / f"{suite}-run"), tmp_path / suite).iterdir())
+    found = read_by_others("atif", paths)
+    assert len(found) == len(paths) == 12 + 4 + 24
+    assert {one["version"] for one in found.values()} == {"ATIF-v1.8"}
+    assert all(one["llm_calls"] == 0 for one in found.values() if one["model"].startswith("scripted/"))
+    hostile = [one for one in found.values() if one["model"] == MODEL]
+    assert all(one["llm_calls"] == one["steps"].count("agent") for one in hostile)
+    assert any(extra["raw_arguments"] == '{"label": "x' for one in hostile for extra in one["extra"])
+    assert {one["tokens"] for one in hostile} == {10}
+
+
+def test_a_log_of_inspect_is_of_one_model_and_folders_are_new(tmp_path: Path) -> None:
+    folder = copied("questions", tmp_path / "run")
+    with pytest.raises(ConfigError, match="one model in one setting, and there are 2"):
+        export("inspect", folder, tmp_path / "x.eval")
+    one = export("inspect", folder, tmp_path / "x.eval", chosen=lambda key: key.model == "scripted/expert")
+    assert one.read_bytes()[:4] == b"PK\x03\x04"
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "a").touch()
+    with pytest.raises(ConfigError, match="is not empty"):
+        export("csv", folder, tmp_path / "full")
+    with pytest.raises(ConfigError, match="no such episode"):
+        export("csv", folder, tmp_path / "none", chosen=lambda key: False)
+
+
+def test_names_of_files_stay_in_their_folder_and_apart() -> None:
+    hostile = ("../../etc/passwd", "a\x00b", "x" * 500, "a/b", "a_b", "CON", "")
+    names = {file_name(name, "c", ending=".json") for name in hostile} | {file_name("a", "b_c", ending=".json")}
+    assert len(names) == len(hostile) + 1
+    assert all("/" not in name and "\0" not in name and len(name) < 200 and name[0] != "." for name in names)
+
+
+def test_the_command_and_a_format_of_another_package(tmp_path: Path) -> None:
+    place = Place.at(tmp_path)
+    module = '''
+def export_count(episodes, out):
+    """How many episodes there are."""
+    out.write_text(str(sum(1 for _ in episodes)))
+'''
+    place.install_text("counting", module, "[graphwalk.exports]\ncount = counting:export_count\n")
+    done = place.graphwalk("export", "count", RUNS / "mazes", "--out", "n.txt", "-m", "scripted/expert")
+    assert done.returncode == 0, done.stderr
+    assert (place.folder / "n.txt").read_text() == "2"
+    assert (done.stdout, done.stderr.strip()) == ("", "2 episodes written to n.txt")
+    assert "How many episodes there are." in place.graphwalk("export", "--help").stdout
+    shown = graphwalk("export", "--help").stdout
+    assert all(name in shown for name in (*FORMATS, "magma"))
+    wrong = graphwalk("export", "sts", RUNS / "mazes", "--out", tmp_path / "x", "-m", "nobody")
+    assert (wrong.returncode, "no such episode" in wrong.stderr) == (2, True)
