@@ -6,7 +6,8 @@ from typing import Any
 
 from graphwalk.errors import ConfigError
 from graphwalk.report.declared import Reference, Report, ResultRecord, SuiteReport
-from graphwalk.report.report import build_report
+from graphwalk.report.observations import Observations, observe
+from graphwalk.report.report import report_on
 from graphwalk.runlog.result import EpisodeKey, key_of
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.suites.registry import suite_named
@@ -14,16 +15,22 @@ from graphwalk.suites.registry import suite_named
 
 def report_of(folder: RunFolder) -> Report:
     """The report of a run, finished or not."""
+    return measured(folder)[0]
+
+
+def measured(folder: RunFolder) -> tuple[Report, Observations]:
+    """The report of a run, and what it was made from."""
     manifest = folder.read_manifest()
     config = manifest["config"]
     declared = suite_named(config["suite"]["name"]).report()
     reference, notes = _reference(declared, config.get("reference"))
     seen: set[EpisodeKey] = set()
-    report = build_report(_seen(folder.records(), seen), declared, reference=reference, seed=config.get("seed", 0))
+    observed = observe(_seen(folder.records(), seen), declared)
+    report = report_on(observed, reference=reference, seed=config.get("seed", 0))
     incomplete = _missing_part(manifest, len(seen))
     first = [incomplete] if incomplete else []
     every = (*first, *report.notes, *notes, *_without_stage_2(manifest))
-    return replace(report, notes=every, incomplete=incomplete)
+    return replace(report, notes=every, incomplete=incomplete), observed
 
 
 def _seen(records: Iterable[dict[str, Any]], keys: set[EpisodeKey]) -> Iterator[ResultRecord]:

@@ -10,8 +10,8 @@ from graphwalk.report.formats import visible
 from graphwalk.suites.ask.evidence import AnswerEvidence, evidence_of
 from graphwalk.suites.ask.pictures.svg import evidence_svg
 from graphwalk.suites.ask.pictures.terminal import evidence_table, step_shown
-from graphwalk.suites.ask.seen import seen_in
 from graphwalk.suites.ask.steps import steps_of
+from graphwalk.toolbox.seen import seen_in
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.wire import from_dict
 

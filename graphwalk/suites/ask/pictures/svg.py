@@ -11,7 +11,7 @@ from math import hypot
 from graphwalk.report.formats import visible
 from graphwalk.suites.ask.evidence import AnswerEvidence
 from graphwalk.suites.ask.pictures.layout import Place, places_of
-from graphwalk.suites.ask.seen import SeenLink, SeenNode
+from graphwalk.toolbox.seen import SeenLink, SeenNode
 
 _RADIUS = 18
 _MARGIN_X, _MARGIN_Y = 90, 60

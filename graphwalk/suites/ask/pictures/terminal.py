@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from graphwalk.report.formats import visible
 from graphwalk.suites.ask.evidence import AnswerEvidence
-from graphwalk.suites.ask.seen import KEY
 from graphwalk.suites.ask.steps import Step
 from graphwalk.toolbox.encodings import decode_notes, read_rows
+from graphwalk.toolbox.seen import KEY
 from graphwalk.types.values import Row
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from graphwalk.suites.mazes.pictures.animation import walk_html
 from inline_snapshot import snapshot
 from rich.console import Console
 
 from graphwalk.suites.mazes.episodes import MazeEpisode
-from graphwalk.suites.mazes.pictures.animation import walk_html
 from graphwalk.suites.mazes.pictures.drawing import draw, draw_with_keys
 from graphwalk.suites.mazes.pictures.svg import maze_svg
 from graphwalk.suites.mazes.walk import walk_of
