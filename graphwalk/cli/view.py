@@ -48,10 +48,8 @@ def view(
         _draw(_one_run(places), wanted, out)
     elif out is not None:
         _write_page(places, wanted, out)
-    elif wanted:
-        raise ConfigError("--task, --model and --setting choose what is written", hint="add --out FILE.html")
     else:
-        _serve(places, port)
+        _serve(places, wanted, port)
 
 
 def show(suite: "Suite[Any, Any]", records: list[dict[str, Any]], out: Path | None, title: str) -> None:
@@ -121,7 +119,7 @@ def _write_page(places: Sequence[Path], wanted: Mapping[str, str], out: Path) ->
     say(f"{counted(sum(len(run.episodes) for run in runs), 'episode')} written to {written}")
 
 
-def _serve(places: Sequence[Path], port: int) -> None:
+def _serve(places: Sequence[Path], wanted: Mapping[str, str], port: int) -> None:
     """Serves until Ctrl-C. Runs in several places are served from the folder above them."""
     from graphwalk.page.server import PageServer
 
@@ -137,8 +135,10 @@ def _serve(places: Sequence[Path], port: int) -> None:
         raise ConfigError(
             "runs that are served together are in one folder", hint="--out FILE.html takes them from anywhere"
         )
+    if wanted:
+        _chosen(_one_run(places), wanted)
     try:
-        server = PageServer(root, port, first)
+        server = PageServer(root, port, first, lambda record: _fits(record, wanted))
     except OSError as error:
         raise ConfigError(
             f"port {port} cannot be opened: {error.strerror}", hint="--port 0 takes any that is free"

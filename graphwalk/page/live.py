@@ -1,14 +1,14 @@
 """Runs as a page sees them while they go on: read again when they have grown, but never most of the time."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from graphwalk.errors import GraphwalkError
-from graphwalk.page.content import RunContent, content_of, inflated
+from graphwalk.page.content import Record, RunContent, content_of, inflated
 from graphwalk.page.index import figures_of, index_of
 from graphwalk.runlog.listing import ListedRun, list_runs
 from graphwalk.runlog.run_folder import RunFolder
@@ -30,8 +30,9 @@ class _Reading:
 class LiveRuns:
     """The runs in a folder, or one run. Safe to be asked by several threads."""
 
-    def __init__(self, place: Path) -> None:
+    def __init__(self, place: Path, wanted: Callable[[Record], bool] = lambda record: True) -> None:
         self._place = place
+        self._wanted = wanted
         self._readings: dict[str, _Reading] = {}
         self._lock = Lock()
         self._number = 0
@@ -80,7 +81,7 @@ class LiveRuns:
         if known and (known.size == size or time.monotonic() < known.done + _REST * known.seconds):
             return known
         begun = time.monotonic()
-        content = content_of(RunFolder.open(run.path))
+        content = content_of(RunFolder.open(run.path), self._wanted)
         self._number += 1
         done = time.monotonic()
         self._readings[name] = _Reading(content, size, done - begun, done, self._number)

@@ -7,10 +7,11 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 from graphwalk.errors import GraphwalkError
 from graphwalk.page.assets import policy
+from graphwalk.page.content import Record
 from graphwalk.page.live import LiveRuns
 from graphwalk.page.page import served_page
 
@@ -27,20 +28,26 @@ Query = Mapping[str, Sequence[str]]
 
 
 class PageServer(ThreadingHTTPServer):
-    """Listens on a port of the loopback interface (0: any that is free)."""
+    """Listens on a port of the loopback interface (0: any that is free); shows the episodes that are `wanted`."""
 
     daemon_threads = True
 
-    def __init__(self, place: Path, port: int = 0, first: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        place: Path,
+        port: int = 0,
+        first: Sequence[str] = (),
+        wanted: Callable[[Record], bool] = lambda record: True,
+    ) -> None:
         super().__init__((HOST, port), _Handler)
         self.token = secrets.token_urlsafe(18)
-        self.runs = LiveRuns(place)
+        self.runs = LiveRuns(place, wanted)
         self._first = first
 
     @property
     def address(self) -> str:
         """The address to open; with `first` that of these runs."""
-        asked = "&".join(f"run={name}" for name in self._first)
+        asked = urlencode([("run", name) for name in self._first])
         return f"http://{HOST}:{self.server_port}/{self.token}/{f'?{asked}' if asked else ''}"
 
     def hosts(self) -> set[str]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 Fate = Literal["", "asked", "way", "right", "wrong", "missed", "given"]
 """What became of a thing: "" nothing was made of it; "asked" the question is about it; "way" it joins these to the
-answer; "right" answered and in the target; "wrong" answered only; "missed" in the target only; "given" told beforehand."""
+answer; "right" answered and in the target; "wrong" answered only; "missed" in the target only; "given" told before."""
 
 
 @dataclass(frozen=True, slots=True)
