@@ -15,6 +15,8 @@ _OUTCOMES = ("#2a9d8f", "#c2c7cd", "#e9b872", "#d9694f", "#b04a6b", "#8a63b8", "
 _WIDTH = 7.2
 """Inches."""
 _MOST_COLUMNS = 3
+_LONGEST = 44
+"""Characters of a name."""
 
 
 def _dots(figure: Figure, canvas: "Canvas") -> None:
@@ -36,7 +38,7 @@ def _dots(figure: Figure, canvas: "Canvas") -> None:
         xs, ys = [p.y for p in one.points], [groups.index(str(p.x)) + shift for p in one.points]
         face = "none" if one.published else style["color"]
         axes.plot(xs, ys, "o", color=style["color"], markerfacecolor=face, markersize=4.5, label=_label(one.name))
-    axes.set_yticks(range(len(groups)), groups)
+    axes.set_yticks(range(len(groups)), [_label(group) for group in groups])
     axes.set_ylim(len(groups) - 0.45, -0.55)
     axes.grid(axis="y", visible=False)
     axes.tick_params(axis="y", length=0)
@@ -66,7 +68,7 @@ def _lines(figure: Figure, canvas: "Canvas") -> None:
                 axes, one.points, style, beside[one.name], stairs=figure.kind == "steps", dashed=one.published
             )
             named.setdefault(_label(one.name), drawn)
-        axes.set_title(panel.title)
+        axes.set_title(_label(panel.title))
         _limits(figure, axes)
         if place + columns >= len(figure.panels):
             axes.set_xlabel(figure.x)
@@ -132,7 +134,7 @@ def _stacked(figure: Figure, canvas: "Canvas") -> None:
         axes.barh(range(len(players)), widths, left=starts, height=0.62, color=colour, label=_label(one.name))
         for player in players:
             ends[player] += known.get(player, 0.0)
-    axes.set_yticks(range(len(players)), players)
+    axes.set_yticks(range(len(players)), [_label(player) for player in players])
     axes.set_ylim(len(players) - 0.45, -0.55)
     axes.set_xlim(0, 100)
     axes.grid(axis="y", visible=False)
@@ -185,7 +187,7 @@ def _heat(figure: Figure, canvas: "Canvas") -> None:
         axes.tick_params(length=0)
         axes.grid(visible=False)
         axes.spines[:].set_visible(False)
-        axes.set_title(panel.title)
+        axes.set_title(_label(panel.title))
     for axes in every[len(figure.panels) :]:
         axes.set_visible(False)
 
@@ -220,8 +222,9 @@ def _columns(labels: Sequence[str] | Mapping[str, Any]) -> int:
 
 
 def _label(name: str) -> str:
-    """matplotlib leaves out what begins with an underscore."""
-    return f" {name}" if name.startswith("_") else name
+    """Cut where it would leave no room to draw; matplotlib leaves out what begins with an underscore."""
+    shown = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+    return f" {shown}" if shown.startswith("_") else shown
 
 
 MARKS: Mapping[Kind, Callable[[Figure, "Canvas"], None]] = {

@@ -121,8 +121,10 @@ def test_a_maze_plays_to_its_answer(browser: Browser, page_of: PageOf) -> None:
 
 def test_a_trace_shows_every_state_against_the_target(browser: Browser, page_of: PageOf) -> None:
     address = page_of("magma")
-    browser.open(f"{address}#view=episodes&setting=is")
-    number = browser.run("listed.filter((one) => one.right).sort((a, b) => b.task - a.task)[0].number")
+    browser.open(f"{address}#view=episodes&outcome=right")
+    number = browser.run(
+        "listed.filter((one) => one.setting.startsWith('is')).sort((a, b) => b.task - a.task)[0].number"
+    )
     open_episode(browser, address, number)
     last = browser.run("Number(document.querySelector('.slider').max)")
     assert "exact" in text(browser, ".caption")

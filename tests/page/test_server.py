@@ -77,7 +77,7 @@ def test_a_browser_lists_follows_and_compares(browser: Browser, server: PageServ
     browser.until("episodes.length === 4")
     browser.run("go({view: 'episode', e: 0})")
     browser.until("document.querySelector('svg.grid')")
-    browser.run("location.search = 'run=mazes&run=magma'")
+    browser.run("location.href = '?run=mazes&run=magma'")
     browser.until(
         "typeof index === 'object' && index.runs.length === 2 && document.querySelectorAll('h2.run').length === 2"
     )
