@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 from graphwalk.report.scenes import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
@@ -57,7 +58,7 @@ def _steps(trajectory: Trajectory, seen: Seen, since: "_Since") -> Iterator[Scen
             named = parse_json(result.call.arguments)
             words = named if isinstance(named, dict) else {}
             found = result.error or ("a note" if result.rows is None else _counted(result.rows))
-            focus = tuple(_places(seen, {str(value) for value in words.values()}))
+            focus = tuple(dict.fromkeys(p for value in words.values() for p in since.named.get(str(value), ())))
             shown = tuple(range(nodes, len(seen.nodes)))
             yield SceneStep(f"{result.call.name}({_short(words)}) → {found}", turn_number, number, focus, shown)
 
@@ -68,10 +69,15 @@ class _Since:
     def __init__(self) -> None:
         self.nodes: dict[str, int] = {}
         self.links: dict[str, int] = {}
+        self.named: dict[str, list[int]] = {}
+        """Places of nodes by their key, and by the texts that they were first shown with."""
 
     def note(self, step: int, seen: Seen, nodes: int, links: int) -> None:
-        self.nodes |= dict.fromkeys(list(seen.nodes)[nodes:], step)
-        self.links |= dict.fromkeys(list(seen.links)[links:], step)
+        for place, (key, node) in enumerate(islice(seen.nodes.items(), nodes, None), nodes):
+            self.nodes[key] = step
+            for value in {key, *(text for text in node.properties.values() if isinstance(text, str))}:
+                self.named.setdefault(value, []).append(place)
+        self.links |= dict.fromkeys(islice(seen.links, links, None), step)
 
 
 def _fates(seen: Seen, asked: Collection[str], answered: Mapping[str, Fate]) -> dict[str, Fate]:
@@ -128,12 +134,6 @@ def _links(seen: Seen, since: _Since, fates: Mapping[str, Fate], answered: Mappi
         yield SceneLink(
             places[link.source], places[link.target], link.type, link.properties, since.links[name], own or used
         )
-
-
-def _places(seen: Seen, words: Collection[str]) -> Iterator[int]:
-    for place, (key, node) in enumerate(seen.nodes.items()):
-        if key in words or any(isinstance(v, str) and v in words for v in node.properties.values()):
-            yield place
 
 
 def _counted(rows: int) -> str:
