@@ -144,9 +144,9 @@ def _serve(places: Sequence[Path], wanted: Mapping[str, str], port: int) -> None
             f"port {port} cannot be opened: {error.strerror}", hint="--port 0 takes any that is free"
         ) from error
     with server:
-        say("open this address in a browser on this machine; Ctrl-C ends")
-        data(server.address)
         try:
+            say("open this address in a browser on this machine; Ctrl-C ends")
+            data(server.address)
             server.serve_forever(poll_interval=0.2)
         except KeyboardInterrupt:
             say("ended")
