@@ -27,7 +27,9 @@ def play(
     seed: Annotated[int | None, typer.Option(help="Same seed, same task.")] = None,
     store: Annotated[str | None, typer.Option(help="Where the graph is kept.")] = None,
     turn_limit: Annotated[int, typer.Option(min=1, help="Calls before the answer is asked for.")] = 60,
-    out: Annotated[Path | None, typer.Option(help="A file for the pictures, if the suite draws any.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="FILE.html: the episode as a page; other forms if the suite draws any.")
+    ] = None,
     name: Annotated[
         str | None, typer.Option(help="Play task after task, logged and scored as human/NAME; for a run: needed.")
     ] = None,
@@ -51,14 +53,14 @@ def play(
     if name is not None:
         play_new_run(experiment, name)
         return
-    pictures = experiment.suite.pictures()
+    suite = experiment.suite
     if out is not None:
-        drawn_format(pictures, out, experiment.suite.name)
+        drawn_format(suite, out)
     result = run_async(play_first(experiment, typed_lines()))
-    if pictures is not None:
-        show(pictures, [result.as_dict()], None, what)
-        if out is not None:
-            show(pictures, [result.as_dict()], out, what)
+    if suite.pictures() is not None:
+        show(suite, [result.as_dict()], None, what)
+    if out is not None:
+        show(suite, [result.as_dict()], out, what)
     tell(result)
     if result.score is None:
         raise typer.Exit(4)

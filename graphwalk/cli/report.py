@@ -1,7 +1,7 @@
 """`graphwalk report` and `graphwalk rescore`."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -9,22 +9,49 @@ from graphwalk.cli.naming import run_folders
 from graphwalk.console import counted, data, say, stdout
 from graphwalk.long_work import long_work
 
+if TYPE_CHECKING:
+    from graphwalk.runlog.run_folder import RunFolder
+
 OVERVIEW = 2
 """Tables that a run shows at its end: overall, and the first break-down."""
 
-Format = Literal["terminal", "json", "csv", "markdown"]
+Format = Literal["terminal", "json", "csv", "markdown", "html"]
 
 
 def report(
     folder: Annotated[Path, typer.Argument(help="A run folder, finished or not.", autocompletion=run_folders)],
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
-    format: Annotated[Format, typer.Option(help="How to write the tables.")] = "terminal",
+    format: Annotated[
+        Format, typer.Option(help="How to write the tables; html: with plots and episodes.")
+    ] = "terminal",
+    plots: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Draw the plots as SVG and PNG with their data, and print no table."),
+    ] = None,
 ) -> None:
     """Print the tables of a run.
 
     Scores with intervals, by category and by graph size, and the paper's figures beside them.
     """
-    print_report(folder, "json" if json else format)
+    if plots is not None:
+        _draw_plots(folder, plots)
+    else:
+        print_report(folder, "json" if json else format)
+
+
+def _draw_plots(folder: Path, plots: Path) -> None:
+    from graphwalk.report.drawing import save_figures
+    from graphwalk.report.figures import worth_drawing
+    from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runner.reporting import measured
+    from graphwalk.suites.registry import suite_named
+
+    run = RunFolder.open(folder)
+    suite = suite_named(run.read_manifest()["config"]["suite"]["name"])
+    written = save_figures(worth_drawing(list(suite.figures(*measured(run)))), plots)
+    for path in written:
+        data(str(path))
+    say(f"{counted(len(written), 'file')} written to {plots}")
 
 
 def rescore(folder: Annotated[Path, typer.Argument(help="A run folder.", autocompletion=run_folders)]) -> None:
@@ -53,10 +80,22 @@ def print_report(folder: Path, format: Format, *, tables: int | None = None) -> 
     from graphwalk.runlog.run_folder import RunFolder
     from graphwalk.runner.reporting import report_of
 
-    made = report_of(RunFolder.open(folder))
+    run = RunFolder.open(folder)
+    if format == "html":
+        _print_page(run)
+        return None
+    made = report_of(run)
     if format == "terminal":
         stdout().print(TerminalReport(made, tables=tables))
     else:
         data({"json": to_json, "csv": to_csv, "markdown": to_markdown}[format](made).rstrip("\n"))
     known = [row["accuracy"] for row in made.rows if row["accuracy"] is not None]
     return min(known, default=None)
+
+
+def _print_page(run: "RunFolder") -> None:
+    from graphwalk.page.content import content_of
+    from graphwalk.page.page import page_texts
+
+    for text in page_texts([content_of(run)], run.path.name):
+        data(text.removesuffix("\n"))

@@ -1,84 +1,178 @@
-"""`graphwalk view`: episodes as pictures, if their suite draws any."""
+"""`graphwalk view`: runs as a page, in a file or served to a browser on this machine; episodes as pictures."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from graphwalk.cli.naming import run_folders
-from graphwalk.console import say, stdout
+from graphwalk.console import counted, data, say, stdout
 from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
 
 if TYPE_CHECKING:
     from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.suites.suite import Pictures
+    from graphwalk.suites.suite import Pictures, Suite
 
 _MOST = 500
-"""Largest number of episodes on one page."""
+"""Largest number of episodes in one drawing."""
+_PAGE = (".html", ".htm")
 
 
 def view(
-    folder: Annotated[
-        Path,
-        typer.Argument(help="A run folder of a suite that draws pictures, such as mazes.", autocompletion=run_folders),
-    ],
+    folders: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Run folders, or a folder of them. Default: runs.", autocompletion=run_folders),
+    ] = None,
     task: Annotated[str | None, typer.Option(help="Only this task.")] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model.")] = None,
     setting: Annotated[str | None, typer.Option(help="Only this setting.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="FILE.html (animation), FILE.svg or FILE.txt. Default: draw in the terminal."),
+        typer.Option(help="FILE.html (the page); FILE.svg, FILE.txt, where the suite draws such. Default: serve it."),
     ] = None,
+    terminal: Annotated[bool, typer.Option("--terminal", help="Draw the episodes here, where the suite can.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="To serve at; 0: any that is free.")] = 0,
 ) -> None:
-    """Show what models did, step by step.
+    """Look at runs: tables, plots and every episode, step by step.
 
-    For mazes: the exploration and the path that was answered, in the terminal, as a picture or an animation.
+    With --out one file that needs no network. Else a page for a browser on this machine, which lists the runs, follows
+    those that go on, and compares them; Ctrl-C ends it.
     """
-    from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.suites.registry import suite_named
-
-    run = RunFolder.open(folder)
-    suite = suite_named(run.read_manifest()["config"]["suite"]["name"])
-    pictures = suite.pictures()
-    if pictures is None:
-        raise ConfigError(f"{folder} is a run of the suite {suite.name}, which draws no pictures")
     asked = {"task_id": task, "model": model, "setting": setting}
-    chosen = _chosen(run, {name: value for name, value in asked.items() if value is not None})
-    show(pictures, chosen, out, f"{suite.name}: {folder.name}")
-    if out is not None and out.suffix.lower() == ".svg" and len(chosen) > 1:
-        say(f"a picture holds one episode, this is the first of {len(chosen)}: choose with --task, --model, --setting")
+    wanted = {name: value for name, value in asked.items() if value is not None}
+    places = folders or [Path("runs")]
+    if terminal or (out is not None and out.suffix.lower() not in _PAGE):
+        _draw(_one_run(places), wanted, out)
+    elif out is not None:
+        _write_page(places, wanted, out)
+    else:
+        _serve(places, wanted, port)
 
 
-def show(pictures: "Pictures", records: list[dict[str, Any]], out: Path | None, title: str) -> None:
-    """Draw in the terminal, or into a file. ConfigError for a form that the suite does not draw."""
+def show(suite: "Suite[Any, Any]", records: list[dict[str, Any]], out: Path | None, title: str) -> None:
+    """Draw in the terminal, or into a file of one of the suite's forms, or as a page."""
+    if out is not None and out.suffix.lower() in _PAGE:
+        from graphwalk.page.content import RunContent, episodes_of
+        from graphwalk.page.page import write_page
+
+        episodes = episodes_of(records, suite.name)
+        say(f"written to {write_page([RunContent(title, suite.name, {}, episodes=episodes)], out, title)}")
+        return
+    pictures = _pictures(suite, title)
     if out is None:
         for drawing in pictures.drawings(records):
             stdout().print(drawing, markup=False)
         return
-    page = pictures.page(records, drawn_format(pictures, out, title), title)
+    page = pictures.page(records, drawn_format(suite, out), title)
     # Models may write halves of characters, which no file can hold.
     write_whole(out, [page.encode("utf-8", "replace").decode()])
     say(f"written to {out}")
 
 
-def drawn_format(pictures: "Pictures | None", out: Path, suite: str) -> str:
-    """The form of picture that a file name asks for. ConfigError for one that the suite does not draw."""
-    if pictures is None:
-        raise ConfigError(f"the suite {suite} draws no pictures", hint="leave --out away")
-    form = out.suffix.lower()
-    if form not in pictures.formats:
-        known = ", ".join(pictures.formats)
-        raise ConfigError(f"{out.name}: episodes are written as {known}", hint=f"--out {out.stem}{pictures.formats[0]}")
+def drawn_format(suite: "Suite[Any, Any]", out: Path) -> str:
+    """The form that a file name asks for. ConfigError for one that there is not."""
+    form, pictures = out.suffix.lower(), suite.pictures()
+    known = (_PAGE[0], *(pictures.formats if pictures else ()))
+    if form not in (*known, *_PAGE):
+        raise ConfigError(f"{out.name}: episodes are written as {', '.join(known)}", hint=f"--out {out.stem}{known[0]}")
     return form
 
 
-def _chosen(run: "RunFolder", asked: Mapping[str, str]) -> list[dict[str, Any]]:
+def _pictures(suite: "Suite[Any, Any]", name: str) -> "Pictures":
+    pictures = suite.pictures()
+    if pictures is None:
+        raise ConfigError(
+            f"{name} is of the suite {suite.name}, which draws no pictures", hint="--out FILE.html is for every suite"
+        )
+    return pictures
+
+
+def _draw(run: "RunFolder", wanted: Mapping[str, str], out: Path | None) -> None:
+    from graphwalk.suites.registry import suite_named
+
+    suite = suite_named(run.read_manifest()["config"]["suite"]["name"])
+    if out is not None:
+        drawn_format(suite, out)
+    _pictures(suite, str(run.path))
+    chosen = _chosen(run, wanted)
+    show(suite, chosen, out, f"{suite.name}: {run.path.name}")
+    if out is not None and out.suffix.lower() == ".svg" and len(chosen) > 1:
+        say(f"a picture holds one episode, this is the first of {len(chosen)}: choose with --task, --model, --setting")
+
+
+def _write_page(places: Sequence[Path], wanted: Mapping[str, str], out: Path) -> None:
+    from graphwalk.page.content import content_of
+    from graphwalk.page.page import write_page
+    from graphwalk.runlog.listing import list_runs
+    from graphwalk.runlog.run_folder import RunFolder
+
+    found = [run.path for place in places for run in list_runs(place) if run.state != "unreadable"]
+    # Opening names what is wrong with a place that is no run.
+    folders = [RunFolder.open(path) for path in (found or places)]
+    runs = [content_of(folder, lambda record: _fits(record, wanted)) for folder in folders]
+    if wanted and not any(run.episodes for run in runs):
+        raise ConfigError(f"{', '.join(map(str, places))}: no episode with {_told(wanted)}")
+    written = write_page(runs, out, " and ".join(run.name for run in runs))
+    say(f"{counted(sum(len(run.episodes) for run in runs), 'episode')} written to {written}")
+
+
+def _serve(places: Sequence[Path], wanted: Mapping[str, str], port: int) -> None:
+    """Serves until Ctrl-C. Runs in several places are served from the folder above them."""
+    from graphwalk.page.server import PageServer
+
+    for place in places:
+        if not place.is_dir():
+            raise ConfigError(
+                f"there is no folder {place}", hint="graphwalk run quickstart   makes runs/ and a run in it"
+            )
+    alone = len(places) == 1
+    root = places[0] if alone else Path(os.path.commonpath([place.resolve().parent for place in places]))
+    first = [place.resolve().name for place in places if (place / "run.json").exists()]
+    if not alone and any(place.resolve().parent != root for place in places):
+        raise ConfigError(
+            "runs that are served together are in one folder", hint="--out FILE.html takes them from anywhere"
+        )
+    if wanted:
+        _chosen(_one_run(places), wanted)
+    try:
+        server = PageServer(root, port, first, lambda record: _fits(record, wanted))
+    except OSError as error:
+        raise ConfigError(
+            f"port {port} cannot be opened: {error.strerror}", hint="--port 0 takes any that is free"
+        ) from error
+    with server:
+        try:
+            say("open this address in a browser on this machine; Ctrl-C ends")
+            data(server.address)
+            server.serve_forever(poll_interval=0.2)
+        except KeyboardInterrupt:
+            say("ended")
+
+
+def _one_run(places: Sequence[Path]) -> "RunFolder":
+    from graphwalk.runlog.run_folder import RunFolder
+
+    if len(places) > 1:
+        raise ConfigError("drawings are of one run", hint="--out FILE.html takes several")
+    return RunFolder.open(places[0])
+
+
+def _chosen(run: "RunFolder", wanted: Mapping[str, str]) -> list[dict[str, Any]]:
     from graphwalk.runlog.result import key_of
 
-    records = {key_of(r): r for r in run.records() if all(r[name] == value for name, value in asked.items())}
+    records = {key_of(record): record for record in run.records() if _fits(record, wanted)}
     if not records:
-        what = ", ".join(f"{name} {value}" for name, value in asked.items())
+        what = _told(wanted)
         raise ConfigError(f"{run.path} has no episode{f' with {what}' if what else ''}")
     return [records[key] for key in sorted(records)[:_MOST]]
+
+
+def _fits(record: Mapping[str, Any], wanted: Mapping[str, str]) -> bool:
+    return all(record[name] == value for name, value in wanted.items())
+
+
+def _told(wanted: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in wanted.items())

@@ -5,9 +5,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Cell:
+    """`drawn`: low end, value and high end as shares of the whole scale, where the figure has one."""
+
     text: str
     interval: str = ""
     dim: bool = False
+    drawn: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,12 @@ def build_report(
 
     `seed` is for the signs that tests draw where graphs are many.
     """
-    observed = observe(results, declared)
+    return report_on(observe(results, declared), reference=reference, seed=seed)
+
+
+def report_on(observed: Observations, *, reference: Reference | None = None, seed: int = 0) -> Report:
+    """The same from what was observed of the results."""
+    declared = observed.suite
     rows = [row_of(observed, player, observed.rows_of(player)) for player in observed.players]
     groups = dict(_grouped(observed, row_of))
     baselines = observed.baselines

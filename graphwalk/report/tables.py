@@ -21,7 +21,9 @@ def text_tables(report: Report) -> Iterator[TextTable]:
     reference = report.reference
     source = " ".join([f"(paper): {reference.source}.", *reference.notes]) if reference else ""
     overall = _published(reference.rows) if reference else []
-    yield _table("Results", report.suite.columns, [*report.rows, *report.baselines, *overall], None, source)
+    yield _table(
+        "Results", report.suite.columns, [*report.rows, *report.baselines, *overall], None, _scales(report), source
+    )
     if report.known_by_heart:
         yield by_heart_table(report.known_by_heart)
     for grouping in report.suite.groupings:
@@ -36,7 +38,7 @@ def text_tables(report: Report) -> Iterator[TextTable]:
 def players_table(report: Report, title: str, columns: Sequence[Column], note: str = "") -> Iterator[TextTable]:
     """More columns of the overall table, for the players that were run; nothing where none of them holds a figure."""
     if any(row.get(column.field) for row in report.rows for column in columns):
-        yield _table(title, columns, report.rows, None, note, always_noted=True)
+        yield _table(title, columns, report.rows, None, _scales(report), note, always_noted=True)
 
 
 def _group_table(report: Report, grouping: Grouping, rows: Sequence[ReportRow]) -> TextTable:
@@ -52,9 +54,17 @@ def _group_table(report: Report, grouping: Grouping, rows: Sequence[ReportRow]) 
         report.suite.group_columns,
         everything,
         grouping,
+        _scales(report),
         source,
         long_only=_long_only(everything, {row["model"].rpartition("/")[2] for row in rows}),
     )
+
+
+def _scales(report: Report) -> dict[str, float]:
+    """What 100 % is, by the name of every measure that is a share."""
+    whole = {"percent": 100.0, "share": 1.0}
+    scales = {measure.name: whole[measure.kind] for measure in report.suite.measures if measure.kind in whole}
+    return {**scales, "pass_at_k": 100.0, "pass_hat_k": 100.0}
 
 
 def _published(rows: Iterable[Mapping[str, Any]]) -> list[ReportRow]:
@@ -74,6 +84,7 @@ def _table(
     columns: Iterable[Column],
     rows: list[ReportRow],
     grouping: Grouping | None,
+    scales: Mapping[str, float],
     note: str = "",
     *,
     long_only: frozenset[int] = frozenset(),
@@ -92,7 +103,7 @@ def _table(
         title,
         headers,
         tuple(
-            (*_names(row, grouping, said, several), *_values(row, shown))
+            (*_names(row, grouping, said, several), *_values(row, shown, scales))
             for row, said in zip(rows, repeated, strict=True)
         ),
         note if always_noted or any(row.get("published") for row in rows) else "",
@@ -124,9 +135,20 @@ def _names(row: ReportRow, grouping: Grouping | None, repeated: bool, setting: b
         yield Cell(visible(row["setting"]), dim=dim)
 
 
-def _values(row: ReportRow, columns: list[Column]) -> Iterator[Cell]:
+def _values(row: ReportRow, columns: list[Column], scales: Mapping[str, float]) -> Iterator[Cell]:
     for column in columns:
         value = row.get(column.field)
         text = UNKNOWN if value is None else column.format(value)
         interval = interval_text(row, column.field, column.interval) if column.interval else ""
-        yield Cell(text, interval, bool(row.get("published")))
+        yield Cell(text, interval, bool(row.get("published")), _drawn(row, column, value, scales))
+
+
+def _drawn(
+    row: ReportRow, column: Column, value: Any, scales: Mapping[str, float]
+) -> tuple[float, float, float] | None:
+    """Of percentages and shares; published figures and computed ones have a place on the scale, and no interval."""
+    scale = scales.get(column.field)
+    if value is None or scale is None or not 0 <= value <= scale:
+        return None
+    low, high = row.get("intervals", {}).get(column.field, (value, value))
+    return low / scale, value / scale, high / scale

@@ -7,16 +7,25 @@ from typing import Any
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.models.registry import is_person
 from graphwalk.report.declared import Reference, Report, ResultRecord, SuiteReport
-from graphwalk.report.report import build_report
+from graphwalk.report.observations import Observations, observe
+from graphwalk.report.report import report_on
 from graphwalk.runlog.result import EpisodeKey, key_of
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.suites.registry import suite_named
 
 
 def report_of(folder: RunFolder) -> Report:
-    """The report of a run, finished or not. RunLogError where what was logged has another form than the suite's."""
+    """The report of a run, finished or not. RunLogError as `measured`."""
+    return measured(folder)[0]
+
+
+def measured(folder: RunFolder) -> tuple[Report, Observations]:
+    """The report of a run, and what it was made from.
+
+    RunLogError where what was logged has another form than the suite's.
+    """
     try:
-        return _report_of(folder)
+        return _measured(folder)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         cause = f"{type(error).__name__}: {error}"
         raise RunLogError(
@@ -25,17 +34,18 @@ def report_of(folder: RunFolder) -> Report:
         ) from error
 
 
-def _report_of(folder: RunFolder) -> Report:
+def _measured(folder: RunFolder) -> tuple[Report, Observations]:
     manifest = folder.read_manifest()
     config = manifest["config"]
     declared = suite_named(config["suite"]["name"]).report()
     reference, notes = _reference(declared, config.get("reference"))
     seen: set[EpisodeKey] = set()
-    report = build_report(_seen(folder.records(), seen), declared, reference=reference, seed=config.get("seed", 0))
+    observed = observe(_seen(folder.records(), seen), declared)
+    report = report_on(observed, reference=reference, seed=config.get("seed", 0))
     incomplete = _missing_part(manifest, sum(not is_person(key.model) for key in seen))
     first = [incomplete] if incomplete else []
     every = (*first, *report.notes, *notes, *_without_stage_2(manifest))
-    return replace(report, notes=every, incomplete=incomplete)
+    return replace(report, notes=every, incomplete=incomplete), observed
 
 
 def planned_episodes(folder: RunFolder) -> int | None:

@@ -14,7 +14,10 @@ from graphwalk.environment import Environment
 from graphwalk.models.model import Model
 from graphwalk.models.players.policy import Policy
 from graphwalk.report.common import plain_report
-from graphwalk.report.declared import ResultRecord, SuiteReport
+from graphwalk.report.declared import Report, ResultRecord, SuiteReport
+from graphwalk.report.figures import Figure
+from graphwalk.report.observations import Observations
+from graphwalk.report.scenes import Scene
 from graphwalk.scoring.extraction import Extraction
 from graphwalk.stores.store import GraphStore
 from graphwalk.toolbox.tool import Tool
@@ -196,6 +199,16 @@ class Suite(ABC, Generic[C, T]):
 
     def pictures(self) -> Pictures | None:
         """How episodes are drawn; None: not at all."""
+        return None
+
+    def figures(self, report: Report, observed: Observations) -> Iterable[Figure]:
+        """What is plotted of a run: accuracy by every break-down, and effort, unless a suite has more to show."""
+        from graphwalk.report.plots import common_figures
+
+        return common_figures(report, observed)
+
+    def scene(self, record: ResultRecord) -> Scene | None:
+        """What an episode looks like when it is played step by step; None: its turns alone are shown."""
         return None
 
     def texts(self, config: C) -> Mapping[str, str]:

@@ -62,7 +62,7 @@ def test_the_log_is_one_like_any_other(tmp_path: Path) -> None:
     assert "1. Who directed The Quiet Harbour? → I am a script" in " ".join(report.split())
     assert graphwalk("verify", "run", folder=tmp_path).returncode == 0
     assert "0 scores changed" in graphwalk("rescore", "run", folder=tmp_path).stderr
-    view = graphwalk("view", "run", folder=tmp_path).stdout
+    view = graphwalk("view", "run", "--terminal", folder=tmp_path).stdout
     assert view.index("Who directed") < view.index("And Skagen?")
     assert graphwalk("view", "run", "--out", "one.svg", folder=tmp_path).returncode == 0
     assert "Ida Holm" in (tmp_path / "one.svg").read_text()

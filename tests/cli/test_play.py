@@ -89,7 +89,7 @@ def test_a_picture_is_written_of_a_maze(tmp_path: Path) -> None:
         (("graph", "5"), "'5' is not an option", "graphwalk play --help"),
         (("graph", "--questions", "[why]"), "why", "node_count"),
         (("graph", "--store", "oracle"), "no store 'oracle'", "embedded, neo4j"),
-        (("graph", "--out", "walk.svg"), "the suite questions draws no pictures", "--out"),
+        (("graph", "--out", "walk.svg"), "walk.svg: episodes are written as .html", "--out walk.html"),
         (("maze", "--out", "walk.pdf"), "walk.pdf: episodes are written as", "--out walk."),
         (("maze", "--walls", "1.5"), "walls", ""),
         (("magma", "--algorithm", "sorting"), "algorithm", "bfs"),

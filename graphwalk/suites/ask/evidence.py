@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.scoring.evidence import Evidence
-from graphwalk.suites.ask.seen import KEY, Seen, SeenLink, SeenNode
 from graphwalk.suites.ask.task import cited_keys
+from graphwalk.toolbox.seen import KEY, Seen, SeenLink, SeenNode
 
 MOST_NODES = 40
 """More than this nobody takes in at a glance."""
@@ -41,7 +41,7 @@ def evidence_of(question: str, answer: str, seen: Seen) -> AnswerEvidence:
 
     Where the answer names no node (a number, a date), it rests on the nodes of the question.
     """
-    asked_about, answered = _named(question, seen), _answered(answer, seen)
+    asked_about, answered = named_in(question, seen), _answered(answer, seen)
     chosen = dict.fromkeys(answered or asked_about)
     ways = _Ways(seen)
     for key in answered:
@@ -58,10 +58,10 @@ def evidence_of(question: str, answer: str, seen: Seen) -> AnswerEvidence:
 
 def _answered(answer: str, seen: Seen) -> list[str]:
     """The nodes that are cited by key; where there are none, those that are named."""
-    return [key for key in cited_keys(answer) if key in seen.nodes] or _named(answer, seen)
+    return [key for key in cited_keys(answer) if key in seen.nodes] or named_in(answer, seen)
 
 
-def _named(text: str, seen: Seen) -> list[str]:
+def named_in(text: str, seen: Seen) -> list[str]:
     """Nodes whose key or whose name stands in a text. A number may be anything, and names nothing."""
     said = Evidence([text, text.casefold()])
     sharing = Counter(value for node in seen.nodes.values() for value in set(_names(node)))

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 from graphwalk.models.players.policy import Ask, Policy
 from graphwalk.models.players.scripted import AnswerNow
 from graphwalk.scoring.evidence import Evidence
-from graphwalk.suites.ask.seen import KEY, Seen, SeenLink, seen_in
 from graphwalk.toolbox.encodings import read_rows
+from graphwalk.toolbox.seen import KEY, Seen, SeenLink, seen_in
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema

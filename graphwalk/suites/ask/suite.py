@@ -10,7 +10,8 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files.formats import load_graph
 from graphwalk.models.players.policy import Policy
-from graphwalk.report.declared import SuiteReport
+from graphwalk.report.declared import ResultRecord, SuiteReport
+from graphwalk.report.scenes import Scene
 from graphwalk.scoring.extraction import Extraction, spoken
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.ask.config import AskConfig
@@ -99,6 +100,11 @@ class AskSuite(Suite[AskConfig, AskTask]):
     def player(self, name: str, task: AskTask, setting: str, schema: Schema | None, seed: int) -> Policy:
         assert schema is not None
         return look(task.question, schema)
+
+    def scene(self, record: ResultRecord) -> Scene:
+        from graphwalk.suites.ask.pictures.scene import ask_scene
+
+        return ask_scene(record)
 
     def pictures(self) -> Pictures:
         from graphwalk.suites.ask.pictures.pictures import AskPictures

@@ -8,7 +8,10 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.models.players.policy import Policy
-from graphwalk.report.declared import SuiteReport
+from graphwalk.report.declared import Report, ResultRecord, SuiteReport
+from graphwalk.report.figures import Figure
+from graphwalk.report.observations import Observations
+from graphwalk.report.scenes import Scene
 from graphwalk.scoring.extraction import Extraction
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.magma import prompts
@@ -92,6 +95,16 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         states, steps = ([task.gold], [task.step]) if task.step else (task.gold, range(1, task.total_steps + 1))
         check_states(task.algorithm, world.source.instance, states, steps)
         return "networkx"
+
+    def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:
+        from graphwalk.suites.magma.report.figures import magma_figures
+
+        return magma_figures(report, observed)
+
+    def scene(self, record: ResultRecord) -> Scene:
+        from graphwalk.suites.magma.pictures.scene import magma_scene
+
+        return magma_scene(record)
 
     def report(self) -> SuiteReport:
         from graphwalk.suites.magma.report.report import REPORT

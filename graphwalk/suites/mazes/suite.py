@@ -8,7 +8,10 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import OracleError
 from graphwalk.models.model import Model
 from graphwalk.models.players.policy import Policy
-from graphwalk.report.declared import SuiteReport
+from graphwalk.report.declared import Report, ResultRecord, SuiteReport
+from graphwalk.report.figures import Figure
+from graphwalk.report.observations import Observations
+from graphwalk.report.scenes import Scene
 from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.store import GraphStore
@@ -119,8 +122,18 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         check_path(world.graph, str(task.start), str(task.goal), task.gold)
         return "networkx"
 
+    def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:
+        from graphwalk.suites.mazes.report.figures import maze_figures
+
+        return maze_figures(report, observed)
+
+    def scene(self, record: ResultRecord) -> Scene:
+        from graphwalk.suites.mazes.pictures.scene import maze_scene
+
+        return maze_scene(record)
+
     def report(self) -> SuiteReport:
-        from graphwalk.suites.mazes.report import REPORT
+        from graphwalk.suites.mazes.report.report import REPORT
 
         return REPORT
 

@@ -11,7 +11,10 @@ from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.graphs.twin.making import Twin
 from graphwalk.models.players.policy import Policy
-from graphwalk.report.declared import SuiteReport
+from graphwalk.report.declared import Report, ResultRecord, SuiteReport
+from graphwalk.report.figures import Figure
+from graphwalk.report.observations import Observations
+from graphwalk.report.scenes import Scene
 from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
@@ -173,6 +176,16 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         if rows is not None and not same_rows(rows, task.gold):
             raise OracleError(f"brute force over networkx finds other rows for {task.template} {task.parameters}")
         return None if rows is None else "networkx"
+
+    def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:
+        from graphwalk.suites.questions.report.figures import question_figures
+
+        return question_figures(report, observed)
+
+    def scene(self, record: ResultRecord) -> Scene:
+        from graphwalk.suites.questions.pictures.scene import question_scene
+
+        return question_scene(record)
 
     def report(self) -> SuiteReport:
         from graphwalk.suites.questions.report.report import REPORT

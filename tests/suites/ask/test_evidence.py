@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from graphwalk.suites.ask.evidence import MOST_NODES, evidence_of
-from graphwalk.suites.ask.seen import Seen, seen_in
 from graphwalk.suites.ask.task import cited_keys
+from graphwalk.toolbox.seen import Seen, seen_in
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 

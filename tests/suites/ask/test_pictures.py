@@ -8,8 +8,8 @@ import pytest
 from graphwalk.suites.ask.evidence import AnswerEvidence
 from graphwalk.suites.ask.pictures.svg import evidence_svg
 from graphwalk.suites.ask.pictures.terminal import step_shown
-from graphwalk.suites.ask.seen import SeenLink, SeenNode
 from graphwalk.suites.ask.steps import Step
+from graphwalk.toolbox.seen import SeenLink, SeenNode
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "<script>alert(1)</script>&\"'\x1b[31m\u202e"

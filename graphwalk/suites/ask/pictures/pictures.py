@@ -9,8 +9,8 @@ from graphwalk.report.declared import ResultRecord
 from graphwalk.suites.ask.evidence import AnswerEvidence, evidence_of
 from graphwalk.suites.ask.pictures.svg import evidence_svg
 from graphwalk.suites.ask.pictures.terminal import evidence_table, step_shown
-from graphwalk.suites.ask.seen import seen_in
 from graphwalk.suites.ask.steps import steps_of
+from graphwalk.toolbox.seen import seen_in
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.inert import visible
 from graphwalk.types.wire import from_dict

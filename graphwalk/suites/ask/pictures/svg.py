@@ -10,7 +10,7 @@ from math import hypot
 
 from graphwalk.suites.ask.evidence import AnswerEvidence
 from graphwalk.suites.ask.pictures.layout import Place, places_of
-from graphwalk.suites.ask.seen import SeenLink, SeenNode
+from graphwalk.toolbox.seen import SeenLink, SeenNode
 from graphwalk.types.inert import visible
 
 _RADIUS = 18

@@ -1,11 +1,10 @@
-"""Episodes in mazes as pictures: in the terminal, as an animation, as one drawing, as text."""
+"""Episodes in mazes as pictures: in the terminal, as one drawing, as text."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from graphwalk.report.declared import ResultRecord
 from graphwalk.suites.mazes.episodes import maze_episodes
-from graphwalk.suites.mazes.pictures.animation import walk_html
 from graphwalk.suites.mazes.pictures.drawing import draw
 from graphwalk.suites.mazes.pictures.svg import maze_svg
 
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 class MazePictures:
     """How `graphwalk view` and `graphwalk play` show walks through mazes."""
 
-    formats = (".html", ".svg", ".txt")
+    formats = (".svg", ".txt")
 
     def drawings(self, records: Sequence[ResultRecord]) -> "Iterator[RenderableType]":
         """Title, verdict and drawing of every walk."""
@@ -30,8 +29,6 @@ class MazePictures:
     def page(self, records: Sequence[ResultRecord], form: str, title: str) -> str:
         """All walks; a picture holds the first one."""
         episodes = list(maze_episodes(records))
-        if form == ".html":
-            return walk_html(episodes, title)
         if form == ".svg":
             first = episodes[0]
             named = f"{first.title}: {first.verdict}"

@@ -70,15 +70,19 @@ class Seen:
             json.dumps([type_, source, target, own], sort_keys=True), SeenLink(type_, source, target, own)
         )
 
+    def take(self, result: ToolResult) -> None:
+        """Add what one more result shows."""
+        if result.error is None and result.rows:
+            asked = parse_json(result.call.arguments)
+            for row in read_rows(result.content) or ():
+                _read(self, row, asked if isinstance(asked, dict) else {})
+
 
 def seen_in(results: Iterable[ToolResult]) -> Seen:
     """What results show. Never raises: rows of an unknown form show nothing."""
     seen = Seen()
     for result in results:
-        if result.error is None and result.rows:
-            asked = parse_json(result.call.arguments)
-            for row in read_rows(result.content) or ():
-                _read(seen, row, asked if isinstance(asked, dict) else {})
+        seen.take(result)
     return seen
 
 

@@ -1,0 +1,63 @@
+"""Runs that were logged long ago, as pages in a real browser."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.jsonlines import LineWriter, read_lines
+from graphwalk.page.content import content_of
+from graphwalk.page.page import write_page
+from graphwalk.runlog.run_folder import RunFolder
+from tests.page.browser import BROWSERS, Browser, find_browser
+
+RUNS = Path(__file__).parents[1] / "data" / "runs"
+Change = Callable[[dict[str, Any]], dict[str, Any]]
+
+
+@pytest.fixture(scope="session")
+def window(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if find_browser() is None:
+        pytest.skip(f"none of {', '.join(BROWSERS)} is installed")
+    browser = Browser(tmp_path_factory.mktemp("profile"))
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def browser(window: Browser) -> Browser:
+    """A wide window that has complained of nothing yet."""
+    window.window(1280, 900)
+    window.messages.clear()
+    return window
+
+
+@pytest.fixture(scope="session")
+def page_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
+    """A function: names of suites → the address of a page with their runs."""
+    made: dict[tuple[str, ...], str] = {}
+
+    def address(*suites: str) -> str:
+        if suites not in made:
+            runs = [content_of(RunFolder.open(RUNS / suite)) for suite in suites]
+            file = tmp_path_factory.mktemp("pages") / "page.html"
+            made[suites] = write_page(runs, file, " and ".join(suites)).as_uri()
+        return made[suites]
+
+    return address
+
+
+def changed_run(suite: str, folder: Path, change: Change, manifest: Change = lambda made: made) -> RunFolder:
+    """A copy of a run with every record changed."""
+    shutil.copytree(RUNS / suite, folder)
+    run = RunFolder.open(folder)
+    records = list(read_lines(run.results_path))
+    run.results_path.unlink()
+    writer = LineWriter(run.results_path)
+    for record in records:
+        writer.append(change(record))
+    writer.close()
+    run.write_manifest(manifest(run.read_manifest()))
+    return run

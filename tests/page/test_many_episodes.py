@@ -1,0 +1,31 @@
+"""Pages too large for one file, and pages with very many episodes."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.page import measure, repeated
+from graphwalk.page.content import content_of
+from graphwalk.page.page import BUNDLE, write_page
+from graphwalk.runlog.run_folder import RunFolder
+from tests.page.browser import Browser
+from tests.page.conftest import RUNS
+
+
+def test_beyond_the_largest_page_there_is_a_folder(browser: Browser, tmp_path: Path) -> None:
+    content = repeated(content_of(RunFolder.open(RUNS / "mazes")), BUNDLE + 3)
+    page = write_page([content], tmp_path / "run.html", "large", largest=0)
+    assert page == tmp_path / "run" / "index.html"
+    assert sorted(path.name for path in (tmp_path / "run" / "episodes").iterdir()) == ["0.js", "1.js"]
+    for number in (0, BUNDLE + 2):
+        browser.open(f"{page.as_uri()}#view=episode&e={number}")
+        assert browser.run("document.querySelectorAll('.turn').length") > 0
+    assert browser.complaints == []
+
+
+@pytest.mark.slow
+def test_ten_thousand_episodes_open_and_scroll(browser: Browser, tmp_path: Path) -> None:
+    found = measure(repeated(content_of(RunFolder.open(RUNS / "questions")), 10_000), tmp_path, browser)
+    assert found["opened"] < 3
+    assert found["frame"] < 500
+    assert found["episode"] < 3

@@ -1,0 +1,213 @@
+"""The page of a run in a real browser: filter, open, step, compare, by mouse, keys and address."""
+
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from tests.page.browser import Browser
+
+PageOf = Callable[..., str]
+ROWS = "document.querySelectorAll('#list [role=option]').length"
+VIEW = "document.body.dataset.view"
+
+
+def text(browser: Browser, selector: str) -> str:
+    found = browser.run(f"document.querySelector({selector!r})?.innerText ?? ''")
+    assert isinstance(found, str)
+    return found
+
+
+def file_of(address: str) -> Path:
+    return Path(unquote(urlsplit(address).path))
+
+
+def open_episode(browser: Browser, address: str, number: int, more: str = "") -> None:
+    browser.open(f"{address}#view=episode&e={number}{more}")
+    assert browser.run(VIEW) == "episode"
+
+
+def choose(browser: Browser, name: str, value: str) -> None:
+    browser.run(
+        f"(() => {{ const one = document.getElementById('filter-{name}'); one.value = {value!r};"
+        "one.dispatchEvent(new Event('change')); })()"
+    )
+
+
+def test_the_tables_have_the_papers_rows_and_intervals_are_drawn(browser: Browser, page_of: PageOf) -> None:
+    browser.open(page_of("questions"))
+    assert browser.run(VIEW) == "results"
+    assert "scripted/flawed" in text(browser, ".table")
+    assert browser.run("document.querySelectorAll('.scale .mark').length") > 4
+    drawn = browser.run("[...document.querySelectorAll('.mark')].map((one) => parseFloat(one.style.left))")
+    assert min(drawn) >= 0
+    assert max(drawn) == 100
+    assert browser.complaints == []
+
+
+def test_episodes_are_filtered_by_choices_and_words(browser: Browser, page_of: PageOf) -> None:
+    browser.open(f"{page_of('questions')}#view=episodes")
+    everything = browser.run("episodes.length")
+    assert text(browser, "#count").startswith(f"{everything} episodes")
+    choose(browser, "outcome", "wrong")
+    wrong = browser.run("listed.length")
+    assert 0 < wrong < everything
+    assert browser.run("listed.every((one) => one.right === false)")
+    choose(browser, "outcome", "")
+    browser.run("document.activeElement.blur()")
+    browser.press("/", "/")
+    browser.type("node_count")
+    assert browser.run("document.activeElement.id") == "search"
+    assert browser.run("listed.length && listed.every((one) => one.kind === 'node_count')")
+    assert "q=node_count" in browser.run("location.hash")
+    browser.type(" nothing has these words")
+    assert text(browser, "#count").startswith("0 episodes")
+
+
+def test_an_episode_is_opened_by_keys_and_left_by_escape(browser: Browser, page_of: PageOf) -> None:
+    browser.open(f"{page_of('questions')}#view=episodes&outcome=right")
+    browser.run("document.getElementById('list').focus()")
+    browser.press("ArrowDown")
+    wanted = browser.run("listed[1].number")
+    browser.press("Enter")
+    browser.until(f"{VIEW} === 'episode'")
+    assert browser.run("Number(stateNow().get('e'))") == wanted
+    browser.press("Escape")
+    browser.until(f"{VIEW} === 'episodes'")
+    assert browser.run("stateNow().get('outcome')") == "right"
+    assert browser.complaints == []
+
+
+def test_a_question_is_walked_step_by_step(browser: Browser, page_of: PageOf) -> None:
+    address = page_of("questions")
+    browser.open(f"{address}#view=episodes&outcome=right&order=calls")
+    number = browser.run("listed.find((one) => one.calls > 2 && one.answer).number")
+    open_episode(browser, address, number, "&step=0")
+    seen = "Number(document.querySelector('svg.graph').dataset.seen)"
+    assert browser.run(seen) == 0
+    browser.press("ArrowRight")
+    first = browser.run(seen)
+    assert browser.run("document.querySelector('.call.current').dataset.call") == "1"
+    assert "1 of" in text(browser, ".caption")
+    last = browser.run("Number(document.querySelector('.slider').max)")
+    browser.run(
+        f"(() => {{ const one = document.querySelector('.slider'); one.value = {last}; one.oninput?.();"
+        "one.dispatchEvent(new Event('input')); })()"
+    )
+    assert browser.run(seen) >= first
+    assert browser.run("'end' in document.querySelector('svg.graph').dataset")
+    assert browser.run("document.querySelectorAll('.node.fate-right').length") > 0
+    assert browser.run("document.querySelectorAll('.comparison tr.fate-right').length") > 0
+    assert browser.run("document.querySelectorAll('.comparison tr.fate-wrong').length") == 0
+    assert f"step={last}" in browser.run("location.hash")
+
+
+def test_a_maze_plays_to_its_answer(browser: Browser, page_of: PageOf) -> None:
+    address = page_of("mazes")
+    browser.open(f"{address}#view=episodes&outcome=right")
+    open_episode(browser, address, browser.run("listed[0].number"), "&step=0")
+    assert browser.run("document.querySelectorAll('svg.grid path.answer').length") == 0
+    visited = browser.run("document.querySelectorAll('svg.grid .visited').length")
+    assert visited == 0
+    browser.press(" ", " ")
+    browser.until("document.querySelectorAll('svg.grid .visited').length > 1")
+    browser.until("document.querySelectorAll('svg.grid path.answer').length > 1")
+    assert "valid" in text(browser, ".caption")
+    assert browser.run("document.querySelector('.play').textContent") == "Play"
+
+
+def test_a_trace_shows_every_state_against_the_target(browser: Browser, page_of: PageOf) -> None:
+    address = page_of("magma")
+    browser.open(f"{address}#view=episodes&outcome=right")
+    number = browser.run(
+        "listed.filter((one) => one.setting.startsWith('is')).sort((a, b) => b.task - a.task)[0].number"
+    )
+    open_episode(browser, address, number)
+    last = browser.run("Number(document.querySelector('.slider').max)")
+    assert "exact" in text(browser, ".caption")
+    assert browser.run("document.querySelectorAll('.node.fate-right').length") > 0
+    if last > 1:
+        browser.press("ArrowLeft")
+        assert "as the prompt gives it" in text(browser, ".caption")
+        assert browser.run("document.querySelectorAll('.states tr.fate-given').length") > 0
+
+
+def test_two_models_stand_side_by_side_on_one_task(browser: Browser, page_of: PageOf) -> None:
+    address = page_of("questions")
+    open_episode(browser, address, 0)
+    rival = browser.run("Number(document.querySelectorAll('#beside option')[1].value)")
+    browser.run(
+        f"(() => {{ const one = document.getElementById('beside'); one.value = '{rival}';"
+        "one.dispatchEvent(new Event('change')); })()"
+    )
+    browser.until("document.querySelectorAll('.column').length === 2")
+    models = browser.run("[...document.querySelectorAll('.player b')].map((one) => one.textContent)")
+    assert models == browser.run(f"[episodes[0].model, episodes[{rival}].model]")
+    assert browser.run(f"episodes[0].task === episodes[{rival}].task")
+
+
+def test_several_runs_share_a_page_and_a_filter(browser: Browser, page_of: PageOf) -> None:
+    browser.open(f"{page_of('mazes', 'magma')}#view=episodes")
+    choose(browser, "run", "mazes")
+    assert browser.run("listed.length && listed.every((one) => one.kind === 'maze')")
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("view", ["results", "plots", "episodes", "episode&e=1"])
+def test_nothing_is_wider_than_the_window(browser: Browser, page_of: PageOf, view: str, width: int, dark: bool) -> None:
+    browser.window(width, 800, dark=dark)
+    browser.open(f"{page_of('questions')}#view={view}")
+    assert browser.run("document.documentElement.scrollWidth") <= width
+    paper = browser.run("getComputedStyle(document.body).backgroundColor")
+    assert (max(map(int, re.findall(r"\d+", paper))) < 80) == dark
+    assert browser.complaints == []
+
+
+def test_plots_are_pictures_with_their_data(browser: Browser, page_of: PageOf) -> None:
+    browser.open(f"{page_of('questions')}#view=plots")
+    browser.until("[...document.querySelectorAll('.plot img')].every((one) => one.complete)")
+    assert (
+        browser.run("[...document.querySelectorAll('.plot img')].map((one) => one.naturalWidth > 200)").count(True) > 3
+    )
+    assert browser.run("document.querySelectorAll('.plot tbody tr').length") > 20
+    assert browser.complaints == []
+
+
+def test_everything_has_a_name_for_those_who_cannot_see_it(browser: Browser, page_of: PageOf) -> None:
+    for view in ("results", "plots", "episodes", "episode&e=1"):
+        browser.open(f"{page_of('questions')}#view={view}")
+        nameless = browser.run(
+            "[...document.querySelectorAll('button, select, input, a, img, [role=region], svg[role=img]')].filter((one) =>"
+            "!(one.textContent.trim() || one.getAttribute('aria-label') || one.alt || one.closest('label'))).length"
+        )
+        assert nameless == 0, view
+    assert browser.run("document.querySelectorAll('[role=tab]').length") == 3
+
+
+class _Tags(HTMLParser):
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def test_the_page_needs_nothing_from_elsewhere(browser: Browser, page_of: PageOf) -> None:
+    address = page_of("mazes")
+    page = file_of(address).read_text()
+    tags = _Tags(page).found
+    assert not [attrs for tag, attrs in tags if {"src", "onerror", "style"} & attrs.keys()]
+    assert [attrs["href"] for _, attrs in tags if "href" in attrs] == ["#main"]
+    policy = next(attrs["content"] for _, attrs in tags if "http-equiv" in attrs)
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe" not in policy
+    for view in ("results", "plots", "episodes", "episode&e=0"):
+        browser.open(f"{address}#view={view}")
+    assert {urlsplit(asked).path for asked in browser.asked_for} == {urlsplit(address).path}

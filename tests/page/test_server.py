@@ -1,0 +1,99 @@
+"""The page while a run goes on: served to this machine, to those who know the token, and to be read only."""
+
+import http.client
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Thread
+from urllib.parse import urlsplit
+
+import pytest
+
+from graphwalk.jsonlines import LineWriter, read_lines
+from graphwalk.page.server import PageServer
+from tests.page.browser import Browser
+from tests.page.conftest import RUNS
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[PageServer]:
+    for name in ("mazes", "magma"):
+        shutil.copytree(RUNS / name, tmp_path / "runs" / name)
+    with PageServer(tmp_path / "runs") as served:
+        thread = Thread(target=served.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield served
+        served.shutdown()
+        thread.join()
+
+
+def asked(server: PageServer, path: str, method: str = "GET", **headers: str) -> tuple[int, str]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+    connection.request(method, path, headers=headers)
+    response = connection.getresponse()
+    return response.status, response.read().decode()
+
+
+def test_it_answers_this_machine_and_the_token_alone(server: PageServer) -> None:
+    inside = f"/{server.token}/"
+    assert asked(server, inside)[0] == 200
+    assert asked(server, "/")[0] == asked(server, "/guess/")[0] == asked(server, "/guess/runs")[0] == 404
+    assert asked(server, inside, Host="elsewhere.example")[0] == 403
+    assert asked(server, inside, Origin="http://elsewhere.example")[0] == 403
+    assert asked(server, inside, Origin=f"http://127.0.0.1:{server.server_port}")[0] == 200
+    assert asked(server, inside, method="POST")[0] == 501
+    assert asked(server, f"{inside}index?run=../../etc")[0] == 409
+    assert asked(server, f"{inside}../../etc/passwd")[0] == 404
+    assert asked(server, f"{inside}episode?run=mazes&number=-1")[0] == 409
+    assert server.server_address[0] == "127.0.0.1"
+
+
+def test_what_has_not_changed_is_not_sent_again(server: PageServer) -> None:
+    inside = f"/{server.token}/"
+    index = json.loads(asked(server, f"{inside}index?run=mazes")[1])
+    assert len(index["episodes"]) == 4
+    assert asked(server, f"{inside}index?run=mazes&version={index['version']}") == (204, "")
+    assert len(json.loads(asked(server, f"{inside}episode?run=mazes&number=3")[1])["turns"]) > 0
+
+
+def test_a_browser_lists_follows_and_compares(browser: Browser, server: PageServer, tmp_path: Path) -> None:
+    results = tmp_path / "runs" / "mazes" / "results.jsonl"
+    records = list(read_lines(results))
+    results.unlink()
+    writer = LineWriter(results)
+    writer.append(records[0])
+    browser.open(server.address)
+    browser.until("document.querySelectorAll('tbody tr').length === 2")
+    browser.run("[...document.querySelectorAll('tbody a')].find((one) => one.textContent === 'mazes').click()")
+    browser.until("typeof episodes === 'object' && episodes.length === 1")
+    for record in records[1:]:
+        writer.append(record)
+    writer.close()
+    browser.until("episodes.length === 4")
+    browser.run("go({view: 'episode', e: 0})")
+    browser.until("document.querySelector('svg.grid')")
+    browser.run("location.href = '?run=mazes&run=magma'")
+    browser.until(
+        "typeof index === 'object' && index.runs.length === 2 && document.querySelectorAll('h2.run').length === 2"
+    )
+    assert browser.complaints == []
+    assert {urlsplit(address).hostname for address in browser.asked_for} == {"127.0.0.1"}
+
+
+def test_ctrl_c_ends_it(tmp_path: Path) -> None:
+    shutil.copytree(RUNS / "mazes", tmp_path / "mazes")
+    words = [sys.executable, "-m", "graphwalk", "view", str(tmp_path / "mazes")]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ}) as view:
+        assert view.stdout is not None
+        address = urlsplit(view.stdout.readline().strip())
+        assert (address.hostname, address.query) == ("127.0.0.1", "run=mazes")
+        view.send_signal(signal.SIGINT)
+        _, said = view.communicate(timeout=30)
+    assert view.returncode == 0
+    assert "ended" in said
+    assert "Traceback" not in said
