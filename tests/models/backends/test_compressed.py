@@ -77,6 +77,7 @@ async def test_a_bomb_is_cut_off_at_the_bound(model: OpenAIChatModel, server: Mo
         ("deflate", gzip.compress(GOOD)[:-20] + b"\xff" * 20),
         ("nonsense\x01", GOOD),
     ],
+    ids=["zstd", "brotli", "packed twice", "not packed", "cut off", "damaged", "unknown"],
 )
 async def test_what_was_not_asked_for_or_is_broken_is_an_error(
     model: OpenAIChatModel, server: ModelServer, encoding: str, body: bytes
