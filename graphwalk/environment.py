@@ -79,6 +79,18 @@ class Environment:
         return self.get("NEO4J_DATABASE")
 
     @property
+    def plans_folder(self) -> Path | None:
+        """Where tasks about large graphs are kept; None with GRAPHWALK_CACHE=off."""
+        if self.get("GRAPHWALK_CACHE") == "off":
+            return None
+        home = self.get("GRAPHWALK_HOME")
+        if home is not None:
+            return Path(home).expanduser() / "plans"
+        import platformdirs  # not needed by most commands
+
+        return platformdirs.user_cache_path("graphwalk", appauthor=False) / "plans"
+
+    @property
     def mcp_token(self) -> str | None:
         """What clients of `graphwalk mcp --transport http` have to know."""
         return self.get(TOKEN_VARIABLE)

@@ -22,9 +22,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Sockets and look-ups of names reach this machine only, and the Neo4j that the user names; in this process and in
     the Python programs that tests start.
 
-    Those buffer their output and heed Ctrl-C, however the tests themselves were started.
+    Those buffer their output and heed Ctrl-C, however the tests themselves were started, and keep nothing for later.
     """
     os.environ.pop("PYTHONUNBUFFERED", None)
+    os.environ["GRAPHWALK_CACHE"] = "off"
     signal.signal(signal.SIGINT, signal.default_int_handler)
     given = urlsplit(read_environment().neo4j_uri or "").hostname
     config.option.allow_hosts = ",".join(["127.0.0.1", "::1", "localhost", *([given] if given else [])])

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from graphwalk.collection import rare_collection
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, RunLogError, StoreError
 from graphwalk.experiments.loading import experiment_from
@@ -15,7 +16,6 @@ from graphwalk.runlog.diary import diary
 from graphwalk.runlog.mark import Mark, with_conditions
 from graphwalk.runlog.result import EpisodeKey, key_of
 from graphwalk.runlog.run_folder import NewRun, RunFolder
-from graphwalk.runner.collection import rare_collection
 from graphwalk.runner.drift import settle
 from graphwalk.runner.episode import play
 from graphwalk.runner.fingerprint import conditions_digest

@@ -36,31 +36,61 @@ class Played:
         return task.model_copy(update={**par, **tokens})
 
 
-async def drive(player: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> Played:
-    """Let a player play against the tools. StoreError passes through; TypeError for a player that holds a dialogue.
+class Account:
+    """What a walk has taken so far: turns, calls, and the tokens of a model that walks in the same way.
 
     `prompt` is what a model would be told first: it counts for the tokens alone.
     """
-    turns = calls = read = written = 0
-    sent = sum(_tokens(message) for message in prompt)
-    sent += sum(_count(json.dumps(tool.as_openai(), ensure_ascii=False)) for tool in toolbox.specs)
-    results: list[str] = []
+
+    def __init__(self, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> None:
+        self._turns = self._calls = self._read = self._written = 0
+        self._sent = sum(_tokens(message) for message in prompt)
+        self._sent += sum(count(json.dumps(tool.as_openai(), ensure_ascii=False)) for tool in toolbox.specs)
+
+    def turn(self) -> None:
+        """The model is sent all that was said so far."""
+        self._turns += 1
+        self._read += self._sent
+
+    def say(self, calls: tuple[ToolCall, ...]) -> None:
+        """The model calls tools."""
+        said = _tokens(Message("assistant", tool_calls=calls))
+        self._written += said
+        self._sent += said
+
+    def show(self, tokens: int, *, note: bool = False) -> None:
+        """The model will be sent the result of a call."""
+        self._calls += not note
+        self._sent += tokens
+
+    def close(self, answer: str, tokens: int) -> Played:
+        """The answer, and all that it took."""
+        return Played(answer, self._turns, self._calls, self._read, self._written + tokens)
+
+
+async def drive(player: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> Played:
+    """Let a player play against the tools. StoreError passes through; TypeError for a player that holds a dialogue."""
+    account = Account(toolbox, prompt)
+    results: list[str] | None = None
     while True:
-        turns += 1
-        read += sent
+        account.turn()
         try:
-            asks = player.send(results) if turns > 1 else next(player)
+            asks = next(player) if results is None else player.send(results)
         except StopIteration as end:
-            return Played(end.value, turns, calls, read, written + _count(end.value))
+            return account.close(end.value, count(end.value))
         if isinstance(asks, str):
             raise TypeError("a player that plays against tools yields calls, not text")
-        asked = tuple(ToolCall(f"call_{n}", ask.tool, _text(ask)) for n, ask in enumerate(asks))
+        asked = calls_of(asks)
+        account.say(asked)
         given = await _results(toolbox, asked)
-        calls += sum(not result.is_note for result in given)
+        for result in given:
+            account.show(count(result.content), note=result.is_note)
         results = [result.content for result in given]
-        said = _tokens(Message("assistant", tool_calls=asked))
-        written += said
-        sent += said + sum(map(_count, results))
+
+
+def calls_of(asks: Sequence[Ask]) -> tuple[ToolCall, ...]:
+    """The calls of one turn as a model writes them."""
+    return tuple(ToolCall(f"call_{n}", ask.tool, _text(ask)) for n, ask in enumerate(asks))
 
 
 async def _results(toolbox: Toolbox, calls: Sequence[ToolCall]) -> Sequence[ToolResult]:
@@ -76,9 +106,9 @@ def _text(ask: Ask) -> str:
 def _tokens(message: Message) -> int:
     """Of what is said and called; the frame that a provider puts around it is left out."""
     called = (text for call in message.tool_calls for text in (call.name, call.arguments))
-    return sum(_count(text) for text in (message.content or "", *called))
+    return sum(count(text) for text in (message.content or "", *called))
 
 
-def _count(text: str) -> int:
-    """By the rule, whatever is installed: par must be the same everywhere."""
+def count(text: str) -> int:
+    """Tokens by the rule, whatever is installed: par must be the same everywhere."""
     return count_tokens(text)[0]

@@ -32,6 +32,10 @@ class QuestionsConfig(SuiteConfig):
     """How many rows right answers have; of several bounds, `per_question` tasks within each. Unless bounds are given,
     those on somebody's own graph have 100 at most: it may be a hundred times as large as the generated ones."""
 
+    leave_out: bool | None = None
+    """Questions that a generated graph cannot host are left out, and the report says so; false: they end the run. None:
+    left out where graphs of several sizes are generated. Of your own graphs they are always left out."""
+
     @field_validator("answer_rows", mode="before", json_schema_input_type=RowBounds | tuple[RowBounds, ...])
     @classmethod
     def _one_or_several(cls, bounds: Any) -> Any:
@@ -51,6 +55,12 @@ class QuestionsConfig(SuiteConfig):
     @property
     def foreign(self) -> bool:
         return any(isinstance(entry, OwnGraph) for entry in self.graphs)
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether questions may be left out of generated graphs."""
+        sizes = {entry.nodes for entry in self.graphs if isinstance(entry, GraphSpec)}
+        return len(sizes) > 1 if self.leave_out is None else self.leave_out
 
     @cached_property
     def kinds(self) -> tuple[QuestionKind, ...]:

@@ -1,7 +1,7 @@
 """Drawing parameters, so that a question has an answer on its graph, and is not trivial."""
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from random import Random
 
@@ -14,6 +14,7 @@ from graphwalk.suites.questions.question import instantiate, ways_of
 from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
 from graphwalk.suites.questions.template import QuestionTemplate
 from graphwalk.suites.questions.worth_asking import has_answer, is_worth_asking, known_rows
+from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Value
 
 
@@ -34,6 +35,16 @@ class Effort:
 
 GENERATED = Effort(20_000, 2_000)
 """The presets need a few hundred tries at most."""
+_WAYS, _WAYS_PER_ENTITY, _SEARCHES = 5_000_000, 40, 4
+"""What a question may take to answer grows with the graph; a dense one has far more ways than that."""
+
+
+def generated_effort(graph: PropertyGraph) -> Effort:
+    """For a generated graph of any size: seconds for a question at 10⁴ nodes, a minute at 10⁶."""
+    ways = _WAYS + _WAYS_PER_ENTITY * (graph.node_count + graph.relationship_count)
+    return replace(GENERATED, ways=ways, ways_in_all=_SEARCHES * ways)
+
+
 OWN = Effort(2_000, 200, 300_000, 5_000_000)
 """On a graph of any shape and size: some seconds for a question."""
 

@@ -41,6 +41,7 @@ async def make_tasks(
     per_question: int = 1,
     answer_rows: Sequence[RowBounds] = (ANY_ROWS,),
     max_hops: int | None = None,
+    index: GraphIndex | None = None,
     par: Par | None = None,
     load: LoadGraph | None = None,
     effort: Effort = GENERATED,
@@ -50,12 +51,12 @@ async def make_tasks(
     all different, about the graph that `store` holds.
 
     A task depends on (seed, graph, question, its number) alone. `max_hops` bounds walks, by default what the graph's
-    spec says, else 3. `par` fills the par of questions that the expert has a plan for. `load`
+    spec says, else 3. `index`: the graph as evaluators read it, where somebody has it. `par` fills the par of questions that the expert has a plan for. `load`
     puts a graph into the database that is looked at in drawing, and in the search for a small counter-example; by
     default an embedded one. With `leave_out` questions that the graph cannot host are left out. ConfigError where it
     cannot host one otherwise, or its YAML is wrong; OracleError where two oracles differ.
     """
-    maker = TaskMaker(graph, store, seed=seed, par=par, load=load)
+    maker = TaskMaker(graph, store, seed=seed, index=index, par=par, load=load)
     space = ParameterSpace(maker.index, max_hops or int(graph.spec.get("hops", MAX_HOPS)))
     tasks = []
     for kind in shipped_kinds().values() if kinds is None else kinds:
@@ -107,10 +108,11 @@ class TaskMaker:
         store: GraphStore,
         *,
         seed: int,
+        index: GraphIndex | None = None,
         par: Par | None = None,
         load: LoadGraph | None = None,
     ) -> None:
-        self.index = GraphIndex(graph)
+        self.index = index or GraphIndex(graph)
         self.seed = seed
         self.scratch = Scratch(graph, store, load)
         self._store = store

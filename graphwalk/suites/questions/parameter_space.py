@@ -13,6 +13,7 @@ from graphwalk.types.values import Temporal, TemporalKind, Value, shown
 Chosen = dict[str, Value]
 COMPARED: frozenset[TemporalKind] = frozenset({"date", "local time", "local datetime"})
 """Times that look the same exactly where Cypher's `=` says so. With zones, and for durations, it does not."""
+_TOLD_APART: tuple[set[type], ...] = ({str}, {float}, {int})
 _EXACT = 2**53
 """Beyond it, whole numbers are others after they went through a program that has only floating point numbers."""
 
@@ -120,9 +121,15 @@ def _to_be_asked(found: Iterable[Value]) -> list[Value]:
 
     Of two values that are shown alike (a date, and text that looks like one) neither can be named.
     """
-    distinct = {value_order(value): value for value in found}
+    distinct = {value_order(value): value for value in _each_once(found)}
     looks = Counter(map(_look, distinct.values()))
     return [value for _, value in sorted(distinct.items()) if _can_be_asked(value) and looks[_look(value)] == 1]
+
+
+def _each_once(found: Iterable[Value]) -> Iterable[Value]:
+    """Texts and plain numbers each once, which is quick; all of them where Python takes different values for equal."""
+    values = list(found)
+    return dict.fromkeys(values) if set(map(type, values)) in _TOLD_APART else values
 
 
 def _look(value: Value) -> tuple[int, Any]:

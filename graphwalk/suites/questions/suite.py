@@ -22,6 +22,7 @@ from graphwalk.stores.reading_out import read_file, read_source
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
+from graphwalk.suites.questions.kept_tasks import LARGE, KeptTasks, Left
 from graphwalk.suites.questions.making import LeaveOut
 from graphwalk.suites.questions.oracle.by_networkx import rows_by_brute_force
 from graphwalk.suites.questions.oracle.rows import same_rows
@@ -63,6 +64,9 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         """Tasks about own graphs, by digest and seed: twins are asked the same."""
         self._unasked: set[tuple[str, str]] = set()
         """Digest and setting, where an own graph cannot be asked about in one."""
+        self._left_out: dict[str, Left] = {}
+        """Of generated graphs, by digest: questions that they cannot host."""
+        self._kept = KeptTasks(None)
 
     def worlds(self, config: QuestionsConfig, seed: int) -> Iterator[World]:
         """Those that need no database. ConfigError where one does."""
@@ -75,6 +79,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
                 raise ConfigError(f"the database {entry.name} must be read before there is a graph", hint="worlds_in")
 
     async def worlds_in(self, config: QuestionsConfig, seed: int, environment: Environment) -> AsyncIterator[World]:
+        self._kept = KeptTasks(environment.plans_folder)
         for place, entry in enumerate(config.graphs):
             if isinstance(entry, GraphSpec):
                 made = _generated(place, entry, seed)
@@ -92,10 +97,9 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         agent: AgentConfig = AgentConfig(),
     ) -> list[QuestionTask]:
         assert store is not None
-        kinds, number, rows = config.kinds, config.per_question, config.answer_rows
-        graph, own = _graph(world), world.source
+        kinds, graph, own = config.kinds, _graph(world), world.source
         if not isinstance(own, OwnWorld):
-            return await tasks_in(graph, store, kinds, seed=seed, per_question=number, answer_rows=rows)
+            return await self._generated_tasks(graph, store, config, seed)
         own.left_out.update(settings_left_out(graph, store, agent))
         if own.twin is not None:
             originals = await self._originals(own.twin, config, seed)
@@ -104,6 +108,24 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             tasks = await self._own_tasks(graph, store, config, seed, own.left_out.__setitem__)
             self._made[graph.digest, seed] = tasks
         self._unasked |= {(graph.digest, setting) for setting in own.left_out}
+        return tasks
+
+    async def _generated_tasks(
+        self, graph: PropertyGraph, store: GraphStore, config: QuestionsConfig, seed: int
+    ) -> list[QuestionTask]:
+        drawing = {"seed": seed, "per_question": config.per_question, "answer_rows": config.answer_rows}
+
+        async def make() -> tuple[list[QuestionTask], Left]:
+            left: Left = {}
+            leave_out = left.__setitem__ if config.leaves_out else None
+            return await tasks_in(graph, store, config.kinds, leave_out=leave_out, **drawing), left
+
+        if graph.node_count < LARGE:
+            tasks, left = await make()
+        else:
+            about = {"graph": graph.digest, "spec": graph.spec, "store": store.kind, "leaves_out": config.leaves_out}
+            tasks, left = await self._kept.of({**about, **drawing}, config.kinds, make)
+        self._left_out[graph.digest] = left
         return tasks
 
     async def _originals(self, twin: Twin, config: QuestionsConfig, seed: int) -> list[QuestionTask]:
@@ -123,7 +145,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         )
 
     def left_out(self, world: World) -> Mapping[str, str]:
-        return world.source.left_out if isinstance(world.source, OwnWorld) else {}
+        return world.source.left_out if isinstance(world.source, OwnWorld) else self._left_out.get(world.digest, {})
 
     def applies(self, task: QuestionTask, setting: str, config: QuestionsConfig) -> bool:
         """An own graph may be too large to be given as text, or stand where no queries are taken."""

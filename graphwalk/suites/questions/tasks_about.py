@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from graphwalk.collection import no_collection
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
@@ -13,13 +14,14 @@ from graphwalk.stores.sources import open_source
 from graphwalk.stores.store import Database, GraphStore
 from graphwalk.suites.drive import Played
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
-from graphwalk.suites.questions.drawing import OWN
+from graphwalk.suites.questions.drawing import OWN, generated_effort
 from graphwalk.suites.questions.making import LeaveOut, Par, TaskMaker, make_tasks
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.own_worlds import bounds_of
 from graphwalk.suites.questions.par import par
 from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.tools_in_memory.tools import ToolsInMemory, can_be_walked_in_memory
 from graphwalk.suites.questions.twin_questions import mapped_parameters, same_answer
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph
@@ -30,8 +32,11 @@ async def tasks_in(
 ) -> list[QuestionTask]:
     """The questions about a graph that a store holds, with their par. `drawing`: see `make_tasks`."""
     scratch: Database = EmbeddedDatabase()
-    par_of = await _par_on(store, AgentConfig())
-    return await make_tasks(graph, store, kinds=kinds, par=par_of, load=scratch.load, **drawing)
+    index = GraphIndex(graph)
+    par_of = await _par_on(store, index)
+    how = {"effort": generated_effort(graph), **drawing}
+    with no_collection():
+        return await make_tasks(graph, store, kinds=kinds, index=index, par=par_of, load=scratch.load, **how)
 
 
 async def own_tasks(
@@ -46,16 +51,18 @@ async def own_tasks(
 ) -> list[QuestionTask]:
     """The questions that an own graph can host; `leave_out` is told of the others."""
     scratch: Database = EmbeddedDatabase()
+    index = GraphIndex(graph)
     return await make_tasks(
         graph,
         store,
         kinds=kinds,
+        index=index,
         seed=seed,
         per_question=per_question,
         answer_rows=tuple(map(bounds_of, answer_rows)),
         effort=OWN,
         leave_out=leave_out,
-        par=await _own_par(graph, store, scratch),
+        par=await _own_par(index, store, scratch),
         load=scratch.load,
     )
 
@@ -74,8 +81,10 @@ async def twin_tasks(
     A question of the user's own that writes names or values into its text cannot be asked: `leave_out` is told.
     """
     scratch: Database = EmbeddedDatabase()
-    maker = TaskMaker(twin.graph, store, seed=seed, par=await _own_par(twin.graph, store, scratch), load=scratch.load)
-    by_name, index = {kind.name: kind for kind in kinds}, GraphIndex(twin.original)
+    twins, index = GraphIndex(twin.graph), GraphIndex(twin.original)
+    par_of = await _own_par(twins, store, scratch)
+    maker = TaskMaker(twin.graph, store, seed=seed, index=twins, par=par_of, load=scratch.load)
+    by_name = {kind.name: kind for kind in kinds}
     tasks = []
     for original in originals:
         kind = by_name[original.template]
@@ -135,17 +144,18 @@ async def _tasks_on(
     return await own_tasks(graph, store, kinds, seed=seed, per_question=per_question, leave_out=leave_out)
 
 
-async def _own_par(graph: PropertyGraph, store: GraphStore, scratch: Database) -> Par:
+async def _own_par(index: GraphIndex, store: GraphStore, scratch: Database) -> Par:
     """Played on the embedded engine: the schema of a large database is sampled, and a plan needs all of it."""
-    here = store if store.kind == EmbeddedDatabase.kind else await scratch.load(graph)
-    return await _par_on(here, AgentConfig())
+    here = store if store.kind == EmbeddedDatabase.kind else await scratch.load(index.graph)
+    return await _par_on(here, index)
 
 
-async def _par_on(store: GraphStore, agent: AgentConfig) -> Par:
+async def _par_on(store: GraphStore, index: GraphIndex) -> Par:
     schema = await store.schema()
-    toolbox = GraphToolbox(store, schema, agent=agent)
+    toolbox = GraphToolbox(store, schema, agent=AgentConfig())
+    memory = ToolsInMemory(index) if can_be_walked_in_memory(index.graph) else None
 
     async def expert_par(task: QuestionTask) -> Played:
-        return await par(task, schema, toolbox)
+        return await par(task, schema, toolbox, memory)
 
     return expert_par

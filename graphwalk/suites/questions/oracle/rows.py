@@ -20,15 +20,31 @@ def row_key(row: Row) -> RowKey:
     return tuple((name, (-1, 0) if row[name] is None else value_order(row[name])) for name in sorted(row))
 
 
+def _keys(rows: list[Row]) -> Iterable[tuple[Any, ...]]:
+    """What tells the rows apart and sorts them: mostly there is nothing but text in them, which does so as it is."""
+    texts = [tuple(row.values()) for row in rows]
+    names = {tuple(row) for row in rows}
+    if len(names) == 1 and list(*names) == sorted(*names) and all(v.__class__ is str for t in texts for v in t):
+        return texts
+    return map(row_key, rows)
+
+
 def distinct(rows: Iterable[Row], most: int | None = None) -> list[Row]:
     """Every row once, in ascending order. `most`: of more rows, any `most` + 1."""
-    by_key: dict[RowKey, Row] = {}
+    if most is None:
+        found = list(rows)
+        by_key = dict(zip(_keys(found), found, strict=True))
+        return [by_key[key] for key in sorted(by_key)]
+    few: dict[RowKey, Row] = {}
     for row in rows:
-        by_key[row_key(row)] = row
-        if most is not None and len(by_key) > most:
+        few[row_key(row)] = row
+        if len(few) > most:
             break
-    return [by_key[key] for key in sorted(by_key)]
+    return [few[key] for key in sorted(few)]
 
 
-def same_rows(left: Iterable[Row], right: Iterable[Row]) -> bool:
+def same_rows(left: list[Row], right: list[Row]) -> bool:
+    """True for the same set of rows."""
+    if left == right:
+        return True
     return {row_key(row) for row in left} == {row_key(row) for row in right}

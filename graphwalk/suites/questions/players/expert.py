@@ -21,10 +21,15 @@ def expert(question: str, parameters: Mapping[str, Value], schema: Schema) -> Po
 
     Answers with the JSON list of rows that the question asks for. ConfigError where the question has no plan.
     """
+    return _walk(plan_of(question, parameters, schema))
+
+
+def plan_of(question: str, parameters: Mapping[str, Value], schema: Schema) -> Steps[list[Row]]:
+    """The plan itself, which returns the rows. ConfigError as above."""
     python = python_part(question)
     if python is None:
         raise ConfigError(f"the expert has no plan for the question {question!r}", hint="docs/extending.md")
-    return _walk(python.plan(Walker(schema), schema, **parameters))
+    return python.plan(Walker(schema), schema, **parameters)
 
 
 def _walk(steps: Steps[list[Row]]) -> Policy:

@@ -10,9 +10,11 @@ from graphwalk.types.values import Row
 CALLS_PER_TURN = 256
 """What an agent takes by default (AgentConfig.max_calls_per_turn); more calls are spread over turns."""
 
+Result = str | list[Row]
+"""What a call gave back: the text that a model reads; or its rows, all of them, where nobody needs the text."""
 T = TypeVar("T")
-Steps = Generator[list[Ask], list[str], T]
-"""A part of a player: yields the calls of a turn, is sent their result texts, and returns what it found."""
+Steps = Generator[list[Ask], Sequence[Result], T]
+"""A part of a player: yields the calls of a turn, is sent their results, and returns what it found."""
 
 
 def read(asks: Sequence[Ask]) -> Steps[list[list[Row]]]:
@@ -25,15 +27,15 @@ def read(asks: Sequence[Ask]) -> Steps[list[list[Row]]]:
     waiting = list(enumerate(asks))
     while waiting:
         turn, waiting = waiting[:CALLS_PER_TURN], waiting[CALLS_PER_TURN:]
-        texts = yield [ask for _, ask in turn]
+        results = yield [ask for _, ask in turn]
         refused = []
-        for (number, ask), text in zip(turn, texts, strict=True):
-            found = read_rows(text)
+        for (number, ask), result in zip(turn, results, strict=True):
+            found = read_rows(result) if isinstance(result, str) else result
             if found is None:
                 refused.append((number, ask))
                 continue
             rows[number] += found
-            if (page := next_page(text)) is not None:
+            if isinstance(result, str) and (page := next_page(result)) is not None:
                 waiting.append((number, _paged(ask, page)))
         if len(refused) < len(turn):
             waiting = refused + waiting

@@ -23,9 +23,11 @@ class Centre(NamedTuple):
     value: Value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Link:
     """One relationship. Parallel ones may look alike, so each is equal to itself only.
+
+    Nobody changes one. It is not frozen because millions are made, in a third of the time.
 
     The end that it was seen from is known by the one label that was asked for; it may have more.
     """
@@ -43,10 +45,9 @@ class Link:
     """Seen from its source."""
 
     @property
-    def centre(self) -> Centre:
-        """The node it was seen from."""
-        key, labels = (self.source, self.source_labels) if self.outgoing else (self.target, self.target_labels)
-        return Centre(min(labels), KEY, key)
+    def centre(self) -> str:
+        """Key of the node it was seen from."""
+        return self.source if self.outgoing else self.target
 
 
 class Walker:
@@ -54,6 +55,7 @@ class Walker:
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
+        self._alone = _Alone()
 
     def links(self, centres: Iterable[Centre]) -> Steps[list[Link]]:
         """The relationships of all matching nodes, one per row: twice where both ends match.
@@ -84,12 +86,14 @@ class Walker:
         values = yield from self._values(sorted(labels))
         splits = [_split(label, values) for label in sorted(labels)]
         links = yield from self.links(centre for split in splits for centre in split)
-        seen = {link.centre.value for link in links}
+        seen = {link.centre for link in links}
         grouped = [split[0].label for split in splits if split and split[0].property != KEY]
         keys = [Centre(label, KEY, key) for label in grouped for key in values[label, KEY]]
         links += yield from self.links(centre for centre in keys if centre.value not in seen)
         # A relationship between two of these labels has a row at either end, and counts at its source.
         once = [link for link in links if link.outgoing or link.source_labels.isdisjoint(labels)]
+        if not self._schema.several_labels:
+            return once
         return list(_with_all_labels(once, _labels_known(links, values)))
 
     def _values(self, labels: list[str]) -> Steps[dict[tuple[str, str], list[Value]]]:
@@ -110,14 +114,16 @@ class Walker:
         return [p.name for p in sorted(properties, key=_known_values)]
 
     def _link(self, label: str, row: Row) -> Link:
-        centre, other = row["center_key"], row["neighbor_properties"][KEY]
-        beside = frozenset(labels_in(row, "neighbor_label") or ())
-        outgoing = self._outgoing(label, beside, row)
-        ends = (centre, frozenset([label])), (other, beside)
-        (source, source_labels), (target, target_labels) = ends if outgoing else ends[::-1]
+        other: Mapping[str, Value] = row["neighbor_properties"]
+        own, beside = self._alone[label], self._labels_beside(row)
         properties = row.get("relationship_properties", {})
-        neighbor = row["neighbor_properties"]
-        return Link(source, source_labels, row["type"], target, target_labels, properties, neighbor, outgoing)
+        if self._outgoing(label, beside, row):
+            return Link(row["center_key"], own, row["type"], str(other[KEY]), beside, properties, other, True)
+        return Link(str(other[KEY]), beside, row["type"], row["center_key"], own, properties, other, False)
+
+    def _labels_beside(self, row: Row) -> frozenset[str]:
+        label = row.get("neighbor_label")
+        return self._alone[label] if label.__class__ is str else frozenset(labels_in(row, "neighbor_label") or ())
 
     def _outgoing(self, label: str, beside: frozenset[str], row: Row) -> bool:
         """As the row says; where directions are not shown, what the schema allows, outgoing if it allows both."""
@@ -125,6 +131,14 @@ class Walker:
             return bool(row["direction"] == "outgoing")
         type_ = self._schema.relationship(row["type"])
         return type_ is not None and any((label, other) in type_.pairs for other in beside)
+
+
+class _Alone(dict[str, frozenset[str]]):
+    """Label → the set of it alone, which all nodes that have no other share."""
+
+    def __missing__(self, label: str) -> frozenset[str]:
+        found = self[label] = frozenset([label])
+        return found
 
 
 def _labels_known(

@@ -1,0 +1,119 @@
+"""What lies around every node: all relationships, seen from either end, in the order in which a tool shows them.
+
+Nodes are numbered by the order of their keys here ("rank"), so that the rows of ascending ranks are in order too.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.tools_in_memory import weights
+from graphwalk.suites.questions.tools_in_memory.weights import Weights
+from graphwalk.types.graph import Relationship
+from graphwalk.types.values import Row
+
+_DIRECTIONS = ("incoming", "outgoing")
+Numbers = NDArray[np.int64]
+
+
+class Surroundings:
+    """Rows of `get_all_nearest_neighbors` for any nodes, and what their texts weigh. Costs a sort, once."""
+
+    def __init__(self, index: GraphIndex) -> None:
+        graph = index.graph
+        order = sorted(range(graph.node_count), key=graph.keys.__getitem__)
+        self.rank_of = np.empty(graph.node_count, dtype=np.int64)
+        self.rank_of[order] = np.arange(graph.node_count)
+        self.keys = [graph.keys[number] for number in order]
+        nodes = [index.nodes[key] for key in self.keys]
+        self.labels = [node.label for node in nodes]
+        self.properties: list[Row] = [{"key": node.key, **node.properties} for node in nodes]
+        self._relationships: list[Relationship] = [
+            found for table in graph.relationship_tables for found in index.relationships_of.get(table.type, ())
+        ]
+        names = sorted({table.label for table in graph.node_tables if len(table.numbers)})
+        label_codes = np.zeros(graph.node_count, dtype=np.int64)
+        key_weights = np.array([weights.inside_quotes(key) for key in self.keys], dtype=np.int64)
+        self.map_weights = np.zeros(graph.node_count, dtype=np.int64)
+        for table in graph.node_tables:
+            ranks = self.rank_of[table.numbers]
+            label_codes[ranks] = names.index(table.label) if len(ranks) else 0
+            self.map_weights[ranks] = weights.of_maps(table.columns, len(ranks), key_weights[ranks])
+        self._arrange(index, names, label_codes)
+        self._weigh(index, names, label_codes, key_weights)
+
+    def _arrange(self, index: GraphIndex, labels: Sequence[str], label_codes: Numbers) -> None:
+        """All ends of relationships, sorted as rows are: by centre, direction, type, label and key of the neighbour."""
+        tables = index.graph.relationship_tables
+        ends = [[self.rank_of[end] for end in (table.sources, table.targets)] for table in tables]
+        sources = np.concatenate([source for source, _ in ends] or [np.zeros(0, dtype=np.int64)])
+        targets = np.concatenate([target for _, target in ends] or [np.zeros(0, dtype=np.int64)])
+        types = sorted(table.type for table in tables)
+        sizes = [len(table.sources) for table in tables]
+        type_codes = np.repeat([types.index(table.type) for table in tables], sizes).astype(np.int64)
+        number = np.arange(len(sources))
+        centre, other = np.concatenate([targets, sources]), np.concatenate([sources, targets])
+        direction = np.repeat([0, 1], len(sources))
+        look = (np.tile(type_codes, 2) * len(labels) + label_codes[other]) * len(self.keys) + other
+        order = np.lexsort((look, centre * 2 + direction))
+        self._centre, self._other, self._direction = centre[order], other[order], direction[order]
+        self._number = np.tile(number, 2)[order]
+        self._types, self._type_codes = types, type_codes
+        self._starts = np.searchsorted(self._centre, np.arange(len(self.keys) + 1))
+        self._order_parallel(look[order])
+
+    def _order_parallel(self, look: Numbers) -> None:
+        """Relationships of one type between the same nodes are shown in the order of their properties as text."""
+        head = self._centre * 2 + self._direction
+        same = np.flatnonzero((np.diff(head) == 0) & (np.diff(look) == 0))
+        for group in np.split(same, np.flatnonzero(np.diff(same) > 1) + 1):
+            if len(group):
+                part = slice(int(group[0]), int(group[-1]) + 2)
+                self._number[part] = sorted(self._number[part].tolist(), key=self._as_text)
+
+    def _as_text(self, number: int) -> str:
+        return str(dict(sorted(self._relationships[number].properties.items())))
+
+    def _weigh(self, index: GraphIndex, labels: Sequence[str], label_codes: Numbers, key_weights: Weights) -> None:
+        frames = np.array([[[_frame(d, t, x) for x in labels] for t in self._types] for d in _DIRECTIONS])
+        maps = [weights.of_maps(table.columns, len(table.sources)) for table in index.graph.relationship_tables]
+        own = np.concatenate(maps or [np.zeros(0, dtype=np.int64)])[self._number]
+        if len(own):
+            own += frames[self._direction, self._type_codes[self._number], label_codes[self._other]]
+        own += key_weights[self._centre] + self.map_weights[self._other]
+        self._sums = np.concatenate([[0], np.cumsum(own)])
+
+    def rows_around(self, ranks: Numbers) -> tuple[list[Row], int]:
+        """The rows of the nodes with these ranks, which ascend, and the weight of their text as a list."""
+        starts, ends = self._starts[ranks], self._starts[ranks + 1]
+        lengths = ends - starts
+        total = int(lengths.sum())
+        places = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(total)
+        weight = int((self._sums[ends] - self._sums[starts]).sum())
+        keys, labels, properties, found = self.keys, self.labels, self.properties, self._relationships
+        rows: list[Row] = [
+            {
+                "center_key": keys[centre],
+                "direction": _DIRECTIONS[direction],
+                "type": (relationship := found[number]).type,
+                "neighbor_label": labels[other],
+                "neighbor_properties": properties[other],
+                "relationship_properties": relationship.properties,
+            }
+            for centre, direction, number, other in zip(
+                np.repeat(ranks, lengths).tolist(),
+                self._direction[places].tolist(),
+                self._number[places].tolist(),
+                self._other[places].tolist(),
+                strict=True,
+            )
+        ]
+        return rows, weights.of_list(weight, total)
+
+
+def _frame(direction: str, type_: str, label: str) -> int:
+    """The weight of a row without its keys and properties."""
+    named = {"center_key": "", "direction": direction, "type": type_, "neighbor_label": label}
+    return weights.of({**named, "neighbor_properties": {}, "relationship_properties": {}}) - 2 * weights.BRACES
