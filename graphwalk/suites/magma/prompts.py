@@ -47,6 +47,11 @@ def conversation(trace: MagmaTrace, setting: str, step: int, agent: AgentConfig 
     return tuple(messages)
 
 
+def hint_in_words(algorithm: str, step: Step, agent: AgentConfig) -> str:
+    """The working state that a step begins with."""
+    return agent.render("magma_hint.j2", algorithm=algorithm, hint=_hint(step)).strip()
+
+
 def _asked_at_once(trace: MagmaTrace, setting: str, step: int, agent: AgentConfig) -> str:
     """What an input–output strategy asks for below the problem statement."""
     if step == len(trace.steps):

@@ -10,6 +10,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.models.players.policy import Policy
 from graphwalk.report.declared import SuiteReport
 from graphwalk.scoring.extraction import Extraction
+from graphwalk.seeds import stdlib_random
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import read_answer
@@ -103,6 +104,11 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         if name not in REPLIES:
             raise ConfigError(f"magma has no scripted model {name!r}", hint=f"there are: {', '.join(REPLIES)}")
         return replies(name, task, setting, seed)
+
+    def thoughts(self, task: MagmaTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
+        from graphwalk.suites.magma.thoughts import steps_in_words
+
+        return steps_in_words(task, setting, stdlib_random(seed, "thoughts", task.task_id))
 
 
 def _next_user(trace: MagmaTrace, setting: str, agent: AgentConfig, turns: Sequence[Turn]) -> str | None:

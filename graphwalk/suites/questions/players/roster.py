@@ -9,13 +9,14 @@ from graphwalk.suites.questions.players.expert import expert
 from graphwalk.suites.questions.players.flawed import FLAWS, flawed
 from graphwalk.suites.questions.players.own_cypher import own_cypher
 from graphwalk.suites.questions.players.random_walk import random_walk
+from graphwalk.suites.questions.players.varied import varied
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.schema import Schema
 
-PLAYERS = ("expert", "cypher", "flawed", "random", "empty", *(f"flawed:{flaw}" for flaw in FLAWS))
+PLAYERS = ("expert", "varied", "cypher", "flawed", "random", "empty", *(f"flawed:{flaw}" for flaw in FLAWS))
 WRITE_QUERIES = ("cypher",)
 """Those that play the setting write_cypher, and no other."""
-FOLLOW_A_PLAN = ("expert", "flawed")
+FOLLOW_A_PLAN = ("expert", "varied", "flawed")
 """Those that play only questions with a Python part."""
 
 
@@ -31,4 +32,6 @@ def player_named(name: str, task: QuestionTask, schema: Schema, draw: random.Ran
     if kind not in FOLLOW_A_PLAN or (flaw and kind != "flawed"):
         raise ConfigError(f"there is no scripted player {name!r}", hint=f"known players: {', '.join(PLAYERS)}")
     walk = expert(task.template, task.parameters, schema)
-    return walk if kind == "expert" else flawed(walk, draw, only=flaw or None)
+    if kind == "flawed":
+        return flawed(walk, draw, only=flaw or None)
+    return varied(walk, draw) if kind == "varied" else walk
