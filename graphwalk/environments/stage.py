@@ -149,6 +149,8 @@ class OpenEpisode:
             return [ToolResult(call, told, error="turn_limit") for call in asked]
         results = await run_tool_calls(self.opening.toolbox, asked, agent, made)
         self.turns.append(Turn(Message("assistant", said, asked), results=results))
+        if any(result.final for result in results):
+            self.ended, self.earned = True, self._reward(ExitStatus.ANSWERED)
         return list(results)
 
     def reply(self, text: str) -> str | None:

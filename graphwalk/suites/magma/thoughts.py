@@ -9,14 +9,18 @@ from graphwalk.suites.magma.generator.instances import Instance
 from graphwalk.suites.magma.generator.traces import run_algorithm
 from graphwalk.suites.magma.task import MagmaTask
 from graphwalk.suites.thoughts import Thoughts
+from graphwalk.types.episode import Trajectory
 
 _EDGES = re.compile(r"^Edges: (\[.*\])$", re.MULTILINE)
 _EDGE = re.compile(r"\((\d+), (\d+)(?:, ([\d.]+))?\)")
 _SOURCE = re.compile(r"^Source: (\d+)$", re.MULTILINE)
 
 
-def steps_in_words(task: MagmaTask, setting: str, draw: random.Random) -> list[str]:
-    """A thought before every reply: the state that a step begins with; of all steps where the reply is the only one."""
+def steps_in_words(task: MagmaTask, setting: str, trajectory: Trajectory, draw: random.Random) -> list[str]:
+    """A thought before every reply: the state that a step begins with; of all steps where the reply is the only one.
+
+    Turns that call tools have none: what they look up is what the next replies need.
+    """
     steps = run_algorithm(task.algorithm, instance_in(task))
     thoughts = Thoughts("magma", draw)
     texts = [
@@ -24,7 +28,8 @@ def steps_in_words(task: MagmaTask, setting: str, draw: random.Random) -> list[s
         for number, step in enumerate(steps, 1)
     ]
     asked = [step for step, _ in task.asked(setting)]
-    return [texts[step - 1] if setting in prompts.STEPWISE else "\n".join(texts[:step]) for step in asked]
+    words = iter(texts[step - 1] if setting in prompts.STEPWISE else "\n".join(texts[:step]) for step in asked)
+    return ["" if turn.message.tool_calls else next(words, "") for turn in trajectory.turns]
 
 
 def instance_in(task: MagmaTask) -> Instance:

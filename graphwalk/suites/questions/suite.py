@@ -31,12 +31,15 @@ from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks_about import own_tasks, tasks_in, twin_tasks
 from graphwalk.suites.questions.thoughts import no_answer, walk_in_words
 from graphwalk.suites.suite import Opening, Suite, World
+from graphwalk.toolbox.by_reference import ReferenceToolbox
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.toolbox.tool import Tool, load_tools
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 
+BY_REFERENCE = "rows_of_results"
+"""The operation of a tool that answers."""
 QUERY_TOOLS = ("run_cypher",)
 """What a model that writes queries has."""
 
@@ -160,7 +163,9 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             offered = load_tools(QUERY_TOOLS) if writes else own
             toolbox = self._toolboxes[world.digest, setting, agent] = GraphToolbox(store, schema, offered, agent)
         prompt = write_cypher_prompt if writes else tools_prompt
-        return Opening(prompt(task.question, schema, agent), toolbox)
+        answering = next((tool for tool in tools or () if tool.operation == BY_REFERENCE), None)
+        offered_now = toolbox if answering is None or writes else ReferenceToolbox(toolbox, answering, agent)
+        return Opening(prompt(task.question, schema, agent), offered_now)
 
     def extract(self, task: QuestionTask, reply: str) -> Extraction:
         return extract_rows(task, reply)

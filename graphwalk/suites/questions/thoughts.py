@@ -66,7 +66,7 @@ def _outlook(task: QuestionTask, thoughts: Thoughts, before: Sequence[Turn]) -> 
 
 def _next_step(task: QuestionTask, thoughts: Thoughts, turn: Turn, trajectory: Trajectory) -> str:
     """What the calls of a turn are for; without calls, how the answer follows."""
-    if turn.message.tool_calls:
+    if turn.message.tool_calls and not any(result.final for result in turn.results):
         return " ".join(_steps(thoughts, turn.message.tool_calls))
     name = f"rules.{task.template}"
     if not thoughts.has(name):

@@ -4,6 +4,7 @@ import random
 
 from graphwalk.errors import ConfigError
 from graphwalk.models.players.policy import Policy
+from graphwalk.suites.questions.players.by_reference import by_reference
 from graphwalk.suites.questions.players.empty import always_empty
 from graphwalk.suites.questions.players.expert import expert
 from graphwalk.suites.questions.players.flawed import FLAWS, flawed
@@ -13,10 +14,19 @@ from graphwalk.suites.questions.players.varied import varied
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.schema import Schema
 
-PLAYERS = ("expert", "varied", "cypher", "flawed", "random", "empty", *(f"flawed:{flaw}" for flaw in FLAWS))
+PLAYERS = (
+    "expert",
+    "varied",
+    "by_reference",
+    "cypher",
+    "flawed",
+    "random",
+    "empty",
+    *(f"flawed:{flaw}" for flaw in FLAWS),
+)
 WRITE_QUERIES = ("cypher",)
 """Those that play the setting write_cypher, and no other."""
-FOLLOW_A_PLAN = ("expert", "varied", "flawed")
+FOLLOW_A_PLAN = ("expert", "varied", "by_reference", "flawed")
 """Those that play only questions with a Python part."""
 
 
@@ -34,4 +44,6 @@ def player_named(name: str, task: QuestionTask, schema: Schema, draw: random.Ran
     walk = expert(task.template, task.parameters, schema)
     if kind == "flawed":
         return flawed(walk, draw, only=flaw or None)
+    if kind == "by_reference":
+        return by_reference(walk, task, schema)
     return varied(walk, draw) if kind == "varied" else walk
