@@ -22,6 +22,8 @@ from graphwalk.training.traces import manifest_path
 _WORD = re.compile(r"[A-Za-z]+(?:[0-9]+[A-Za-z]*)*")
 _SHORTEST = 4
 """Letters of a name; keys have as many letters and digits."""
+_OF_SCHEMAS = frozenset({"additionalproperties", "enum"})
+"""Words of JSON Schema that are no English; a prompt of the text protocol has the schemas of its tools."""
 _VALUE = re.compile(r'"[^"]*"|\b[A-Z]\w+\b|\b\w*\d\w*\b')
 """In a question, what differs between two with the same words: values, labels, types, keys, numbers."""
 
@@ -128,7 +130,9 @@ def _own_words() -> frozenset[str]:
         for path in data_path(folder).rglob("*")
         if path.suffix in (".yaml", ".j2")
     ]
-    return english_words() | CYPHER_WORDS | {word.lower() for text in texts for word in _WORD.findall(text)}
+    return (
+        english_words() | CYPHER_WORDS | _OF_SCHEMAS | {word.lower() for text in texts for word in _WORD.findall(text)}
+    )
 
 
 def _wording(messages: Sequence[dict[str, Any]]) -> str:

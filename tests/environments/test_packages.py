@@ -1,4 +1,4 @@
-"""The packages for verifiers and OpenEnv by those projects' own programs; their pins differ from ours, so that each is
+"""The packages for verifiers and OpenEnv, and traces in TRL, by those projects' own programs; their pins differ from ours, so that each is
 looked for in an environment of its own: `make environments` sets them up.
 """
 
@@ -8,6 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
+from graphwalk.training.traces import TraceOptions, export_traces
+from tests.training.recorded_runs import MAZES, QUESTIONS, recorded
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENTS = {
@@ -59,3 +62,18 @@ def test_an_openenv_client_walks_through_the_server(tmp_path: Path) -> None:
     done = subprocess.run([python, script], env=env, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "reward 1.0" in done.stdout
+
+
+@pytest.mark.slow
+async def test_trl_reads_traces_and_learns_what_was_said(tmp_path: Path) -> None:
+    python = python_of("trl")
+    files = []
+    for name, suite in (("questions", QUESTIONS), ("mazes", MAZES)):
+        run = await recorded(tmp_path / name, suite, "expert", "varied")
+        files.append(tmp_path / f"{name}.jsonl")
+        export_traces([run], files[-1], TraceOptions(refusals=50))
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
+    words = [python, "-m", "training.check_trl", *files]
+    done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "chats" in done.stdout

@@ -1,4 +1,4 @@
-"""MAGMA's graphs in the store: for the strategy "tools", in which a model walks the graph and is not shown its edges."""
+"""MAGMA's graphs in the store: the strategy "tools", in which a model walks a graph and is not shown its edges."""
 
 from collections.abc import Iterator
 
