@@ -23,7 +23,7 @@ class Answers(BaseHTTPRequestHandler):
     tokenizer: Any
     most: int
 
-    def do_POST(self) -> None:  # noqa: N802 -- the name that the server looks for
+    def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         text = self.tokenizer.apply_chat_template(asked["messages"], tokenize=False, add_generation_prompt=True)
         tokens = self.tokenizer(text, return_tensors="pt", add_special_tokens=False).to(self.model.device)

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from training.packing import Sequences, packed, read_chats
 from transformers import AutoModelForCausalLM, AutoTokenizer
+
+from training.packing import Sequences, packed, read_chats
 
 LORA = {"r": 16, "lora_alpha": 32, "lora_dropout": 0.0, "target_modules": "all-linear", "task_type": "CAUSAL_LM"}
 

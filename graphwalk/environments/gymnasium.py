@@ -9,7 +9,7 @@ call as `{"name": …, "arguments": {…}}`, or anything else as the answer, whi
 
 import json
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium
 from gymnasium import spaces
@@ -42,7 +42,7 @@ class AnyText(spaces.Text):
 class GraphwalkEnv(gymnasium.Env[str, str]):
     """One episode at a time over the tasks of an experiment; environments of one `stage` share its graphs."""
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["ansi"]}
+    metadata = {"render_modes": ["ansi"]}  # noqa: RUF012 -- as Gymnasium declares it
 
     def __init__(
         self, experiment: Any = None, *, stage: Stage | None = None, render_mode: str | None = None, **flags: Any
@@ -80,7 +80,7 @@ class GraphwalkEnv(gymnasium.Env[str, str]):
         earned = self._episode.earned
         return "", earned.total if earned else 0.0, True, False, {"reward": earned, "gold": self._episode.task.gold}
 
-    def render(self) -> str | None:  # type: ignore[override]
+    def render(self) -> str | None:
         return self._last if self.render_mode == "ansi" else None
 
     def close(self) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 from graphwalk.types.chat import ToolSpec
 
-Call = Callable[[str, dict[str, Any]], Any]
-"""Runs a tool by its name with its arguments; may be awaited."""
+Call = Callable[..., Any]
+"""Runs a tool by its name with its arguments, as a method of the object that comes first; may be awaited."""
 _TYPES: Mapping[str, type] = {"string": str, "number": float, "integer": int, "boolean": bool, "array": list}
 
 

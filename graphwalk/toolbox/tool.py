@@ -143,9 +143,9 @@ class Tool(Strict):
         return [name for name, parameter in self.parameters.items() if parameter.role in roles]
 
     @cached_property
-    def required(self) -> Collection[str]:
+    def required(self) -> frozenset[str]:
         """Names of the parameters that every call has to give."""
-        return {name for name, parameter in self.parameters.items() if not parameter.optional}
+        return frozenset(name for name, parameter in self.parameters.items() if not parameter.optional)
 
     @cached_property
     def resolution(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 looked for in an environment of its own: `make environments` sets them up.
 """
 
+import asyncio
 import json
 import os
 import subprocess
@@ -74,6 +75,6 @@ async def test_trl_reads_traces_and_learns_what_was_said(tmp_path: Path) -> None
         export_traces([run], files[-1], TraceOptions(refusals=50))
     env = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
     words = [python, "-m", "training.check_trl", *files]
-    done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=280)
+    done = await asyncio.to_thread(subprocess.run, words, env=env, capture_output=True, text=True, timeout=280)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "chats" in done.stdout
