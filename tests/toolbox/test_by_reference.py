@@ -71,7 +71,7 @@ async def test_it_picks_rows(arguments: dict[str, Any], rows: list[dict[str, Any
     ("arguments", "cause"),
     [
         ({"columns": "k=center_key", "results": "5"}, 'no result "5"; the results so far are 1 to 4'),
-        ({"columns": "k=nothing"}, 'no column.*"nothing.*center_key'),
+        ({"columns": "k=nothing"}, 'a column "nothing".*center_key'),
         ({"columns": "center_key"}, "is written like"),
         ({"columns": "k=center_key", "where": "direction"}, "A condition is written like"),
         ({"columns": "k=center_key", "where": "direction=neither"}, "No row"),

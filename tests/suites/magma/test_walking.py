@@ -30,9 +30,9 @@ async def test_no_edge_is_shown_but_by_a_tool() -> None:
     stage = await Stage.open(fields(in_store=True))
     for number, planned in enumerate(stage.planned):
         episode = await stage.begin(number)
-        assert "Edges:" in planned.task.question
+        assert "\nEdges: [" in planned.task.question
         first = episode.prompt[1].content or ""
-        assert "Edges: [" not in first
+        assert "\nEdges: [" not in first
         assert "(i, j" not in first.partition("Answer format")[0]
         assert {spec.name for spec in episode.tools} >= {"get_all_nearest_neighbors"}
     await stage.close()
