@@ -5,8 +5,10 @@ BIN := $(VENV)/bin
 USER_STAMP := $(VENV)/.installed
 STAMP := $(VENV)/.installed-dev
 export NO_MKDOCS_2_WARNING := 1
+# What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have other versions of openai and mcp.
+WALKING := kglite langgraph "genai-prices>=0.2.3,<0.3" neo4j networkx platformdirs psutil python-dotenv typer pytz rich jinja2 pyyaml
 
-.PHONY: quickstart test check audit docs format formats lock release bench coverage soak reliability truth clrs mcp bench-peers clean
+.PHONY: quickstart test check audit docs format formats lock release bench coverage soak reliability truth clrs mcp bench-peers environments training-setup train-smoke clean
 
 quickstart: $(USER_STAMP) ## Generate graphs, run the scripted players, print the table
 	@$(BIN)/graphwalk run quickstart
@@ -83,6 +85,23 @@ formats: $(STAMP) ## Let inspect_ai and harbor read what we export (Python 3.12 
 	.venv-formats/bin/python -m pip install --quiet --disable-pip-version-check 'inspect_ai>=0.3.285' 'harbor>=0.24'
 	$(BIN)/pytest tests/exports
 
+environments: ## Set up verifiers, OpenEnv and TRL, each in a .venv of its own, for their slow tests (600 MB)
+	test -d .venv-verifiers || $(PYTHON) -m venv .venv-verifiers
+	.venv-verifiers/bin/python -m pip install --quiet --disable-pip-version-check "verifiers>=0.4,<0.5"
+	.venv-verifiers/bin/python -m pip install --quiet --disable-pip-version-check $(WALKING)
+	test -d .venv-openenv || $(PYTHON) -m venv .venv-openenv
+	.venv-openenv/bin/python -m pip install --quiet --disable-pip-version-check "openenv>=0.10,<0.11" $(WALKING)
+	test -d .venv-trl || $(PYTHON) -m venv .venv-trl
+	.venv-trl/bin/python -m pip install --quiet --disable-pip-version-check "transformers>=5.2,<6" "datasets>=4.7"
+	.venv-trl/bin/python -m pip install --quiet --disable-pip-version-check --no-deps "trl>=1.16,<2" accelerate
+
+training-setup: ## What training takes, in .venv-training (gigabytes, with torch)
+	test -d .venv-training || $(PYTHON) -m venv .venv-training
+	.venv-training/bin/python -m pip install --quiet --disable-pip-version-check -r training/requirements.txt -e .
+
+train-smoke: training-setup ## The whole way of training in minutes: data, a tiny model, resuming, serving, a scored run
+	.venv-training/bin/python -m training.smoke
+
 mcp: $(STAMP) ## Walk a graph with the official MCP clients, and record it in docs/mcp.md (needs node; installs in build/node)
 	npm install --silent --no-audit --no-fund --prefix build/node @modelcontextprotocol/sdk@1.32.2
 	$(BIN)/python -m benchmarks.mcp_sessions
@@ -101,4 +120,4 @@ $(STAMP): $(USER_STAMP) requirements/dev.txt ## What working on it takes, in the
 	@touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) .venv-clrs .venv-truth .venv-peers .venv-formats build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-clrs .venv-truth .venv-peers .venv-formats .venv-verifiers .venv-openenv .venv-trl .venv-training build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -134,7 +134,8 @@ async def tool_turn(state: State, runtime: "Runtime[Walk]") -> dict[str, Any]:
     except TimeoutError:
         error_text = "the deadline of the episode passed during a tool call"
         return {"turns": [turn], "pending": None, **_failed(ExitStatus.STORE_ERROR, error_text)}
-    return {"turns": [replace(turn, results=results)], "pending": None}
+    ended = {"exit_status": ExitStatus.ANSWERED} if any(result.final for result in results) else {}
+    return {"turns": [replace(turn, results=results)], "pending": None, **ended}
 
 
 async def _complete(walk: Walk, turns: list[Turn], forced: bool) -> Turn:

@@ -7,6 +7,7 @@
     questions ask
     runs      run, open_run, Run
     agents    langchain_tools, openai_tools
+    training  reward
 
 What takes time comes twice: `play` waits for its result and works anywhere, inside a running event loop too (a thread
 does the work); `aplay`, with an `a` in front, is awaited in the caller's own loop. A model is `provider/model`, or any
@@ -31,6 +32,7 @@ from graphwalk.errors import ConfigError, GraphwalkError, ModelError, OracleErro
 from graphwalk.models.model import Model
 from graphwalk.runlog.result import Result
 from graphwalk.runner.answer import Answer
+from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.episode import Task
 from graphwalk.types.graph import PropertyGraph
@@ -48,6 +50,7 @@ __all__ = [
     "PropertyGraph",
     "Reply",
     "Result",
+    "Reward",
     "Run",
     "RunLogError",
     "Store",
@@ -74,6 +77,7 @@ __all__ = [
     "openai_tools",
     "play",
     "read_graph",
+    "reward",
     "run",
     "to_networkx",
     "write_graph",

@@ -6,8 +6,11 @@ from typing import Any, Literal
 
 from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
-from graphwalk.config.prompts import Prompts, shipped_prompts
+from graphwalk.config.prompts import Prompts, shipped_prompts, short_prompts
 from graphwalk.config.strict import NameOrPath, Strict
+
+SHORT = "short"
+"""The prompts in few words."""
 
 
 class AgentConfig(Strict):
@@ -60,19 +63,24 @@ class AgentConfig(Strict):
     """The time that the prompt states."""
     tools: tuple[NameOrPath, ...] | None = None
     """Tools that ship, by name, and the user's own, by path; None: those of the suite."""
+    tool_words: Literal["whole", "short"] = "whole"
+    """What is told about a tool: all of it, or one sentence and its arguments."""
     prompts: NameOrPath | None = None
-    """A folder: each file in it replaces the one of templates/prompts/ with the same name."""
+    """A folder: each file in it replaces the one of templates/prompts/ with the same name. "short": one that ships, for
+    models with a small context."""
 
     @field_validator("prompts")
     @classmethod
     def _is_a_folder(cls, prompts: str | None) -> str | None:
-        if prompts is not None and not Path(prompts).is_dir():
+        if prompts not in (None, SHORT) and not Path(str(prompts)).is_dir():
             raise ValueError(f"{prompts} is not a folder; a path has a slash in it: ./prompts/")
         return prompts
 
     @cached_property
     def texts(self) -> Prompts:
         """The prompts of this agent, read once. ConfigError where a file of the user's is wrong."""
+        if self.prompts == SHORT:
+            return short_prompts()
         return shipped_prompts() if self.prompts is None else Prompts(Path(self.prompts))
 
     def render(self, name: str, /, **values: Any) -> str:

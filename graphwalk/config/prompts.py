@@ -82,6 +82,12 @@ def shipped_prompts() -> Prompts:
     return Prompts()
 
 
+@cache
+def short_prompts() -> Prompts:
+    """Ours in few words, where there are such."""
+    return Prompts(data_path("templates") / "prompts-short")
+
+
 def _shipped() -> dict[str, Path]:
     files = _files(data_path("templates") / "prompts")
     return {name: path for name, path in files.items() if name not in _NOT_PLAYED}

@@ -193,6 +193,16 @@ class Suite(ABC, Generic[C, T]):
         """A scripted player, one of `players`, for one episode; `seed` differs between tasks and repeats."""
         raise NotImplementedError(f"the suite {self.name} names scripted players, and has no `player`")
 
+    def thoughts(self, task: T, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
+        """What a scripted player may have thought before each of its turns, for training data: made from the prompt,
+        its calls and the results before them, and never from the target. Default: nothing.
+        """
+        return [""] * len(trajectory.turns)
+
+    def without_answer(self, task: T, trajectory: Trajectory, seed: int) -> tuple[str, str] | None:
+        """A question like that of the task which has no answer, and the reply that says why; None: there is none."""
+        return None
+
     def person(self, task: T, read: ReadLine) -> Model | None:
         """A person at a terminal in place of a model, where the suite has a way of its own; None: the common one."""
         return None

@@ -51,7 +51,7 @@ def check_shape(tool: Tool, arguments: Arguments, optional: Sequence[str] = (), 
     `lists`: values may be lists, which become tuples.
     """
     parameters = [*tool.parameters, *optional]
-    missing = [name for name in tool.parameters if name not in arguments]
+    missing = [name for name in tool.parameters if name in tool.required and name not in arguments]
     unexpected = [name for name in arguments if name not in parameters]
     if missing:
         raise ToolMistake("bad_arguments", "missing", tool=tool.name, names=missing, parameters=parameters)

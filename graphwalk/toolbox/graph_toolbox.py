@@ -222,10 +222,14 @@ class GraphToolbox:
         parameters = {
             "type": "object",
             "properties": properties,
-            "required": list(tool.parameters),
+            "required": [name for name in tool.parameters if name in tool.required],
             "additionalProperties": False,
         }
         return ToolSpec(tool.name, self._description(tool), parameters)
+
+    def _limits(self, tool: Tool) -> dict[str, Any]:
+        """What bounds a query of the model's own, for the words of a tool that takes one."""
+        return {} if tool.query is None else {name: getattr(self._agent, name) for name in LIMITS}
 
     def _type(self, parameter: Parameter) -> dict[str, Any]:
         """JSON Schema of an argument; a value can be a list where the graph has such values."""
@@ -234,13 +238,15 @@ class GraphToolbox:
         return {"type": parameter.type if isinstance(parameter.type, str) else list(parameter.type)}
 
     def _description(self, tool: Tool) -> str:
+        if self._agent.tool_words == "short":
+            first = render_text(tool.description, **self._switches, **self._limits(tool)).partition("\n\n")[0]
+            return " ".join(first.split())
         example = tool.example
         examples = example.several_labels if self._schema.several_labels and example.several_labels else example.rows
         rows = [{k: v for k, v in row.items() if self._switches.get(k, True)} for row in examples]
-        limits = {} if tool.query is None else {name: getattr(self._agent, name) for name in LIMITS}
         call = self._say("example", arguments=json.dumps(example.arguments, ensure_ascii=False))
         result = example.text if example.text is not None else encode_result(rows, (), self._agent.encoding)
-        return "\n".join([render_text(tool.description, **self._switches, **limits).strip(), call, result])
+        return "\n".join([render_text(tool.description, **self._switches, **self._limits(tool)).strip(), call, result])
 
 
 def _in_order(rows: list[Row], complete: bool) -> list[Row]:

@@ -50,6 +50,8 @@ class Parameter(Strict):
     role: Role
     description: str = Field(min_length=1)
     of: str | None = None
+    optional: bool = False
+    """It may be left out of a call; for texts only, since a query needs all of its values."""
 
     @cached_property
     def types(self) -> tuple[str, ...]:
@@ -121,8 +123,11 @@ class Tool(Strict):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        if self.example.arguments.keys() != self.parameters.keys():
+        given = self.example.arguments.keys()
+        if not self.required <= given or not given <= self.parameters.keys():
             raise ValueError("example: its arguments must be all parameters and nothing else")
+        if any(parameter.optional and parameter.role != "text" for parameter in self.parameters.values()):
+            raise ValueError("parameters: only one with the role text can be optional")
         if sum(part is not None for part in (self.cypher, self.operation, self.query)) != 1:
             raise ValueError("give either cypher or operation or query")
         if self.query is not None and (self.query not in self.with_role("text") or not self.no_match):
@@ -136,6 +141,11 @@ class Tool(Strict):
     def with_role(self, *roles: Role) -> list[str]:
         """Names of the parameters with one of these roles, in the order of the file."""
         return [name for name, parameter in self.parameters.items() if parameter.role in roles]
+
+    @cached_property
+    def required(self) -> frozenset[str]:
+        """Names of the parameters that every call has to give."""
+        return frozenset(name for name, parameter in self.parameters.items() if not parameter.optional)
 
     @cached_property
     def resolution(self) -> tuple[str, ...]:

@@ -71,11 +71,13 @@ class ToolResult:
     error: str | None = None
     rows: int | None = None
     seconds: float = 0.0
+    final: bool = False
+    """It is the answer, which ends the episode: a tool put it together from what the model pointed at."""
 
     @property
     def is_note(self) -> bool:
         """True where a note-taking tool gave back the model's own words."""
-        return self.error is None and self.rows is None
+        return self.error is None and self.rows is None and not self.final
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +107,11 @@ class Trajectory:
 
     @property
     def reply(self) -> str:
-        """The text of the last turn: the answer, if there is one."""
-        return (self.turns[-1].message.content or "") if self.turns else ""
+        """The text of the last turn, or what its tool call answered: the answer, if there is one."""
+        if not self.turns:
+            return ""
+        answered = [result.content for result in self.turns[-1].results if result.final]
+        return answered[0] if answered else self.turns[-1].message.content or ""
 
     @property
     def usage(self) -> Usage:

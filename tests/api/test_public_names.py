@@ -13,9 +13,9 @@ import graphwalk.api
 
 NAMES = (
     "Answer CallOptions ConfigError GraphwalkError Message Model ModelError OpenAITools OracleError PropertyGraph "
-    "Reply Result Run RunLogError Store StoreError Task ToolCall ToolSpec Usage __version__ aask alangchain_tools "
+    "Reply Result Reward Run RunLogError Store StoreError Task ToolCall ToolSpec Usage __version__ aask alangchain_tools "
     "amake_tasks aopen_store aopenai_tools aplay arun ask from_networkx from_pandas generate_graph langchain_tools make_tasks "
-    "open_run open_store openai_tools play read_graph run to_networkx write_graph "
+    "open_run open_store openai_tools play read_graph reward run to_networkx write_graph "
 )
 
 

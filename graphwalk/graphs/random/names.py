@@ -1,8 +1,10 @@
 """Names that mean nothing: no English words, no Cypher words, all distinct (docs/method.md, Graphs)."""
 
 import gzip
+import hashlib
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,11 +50,24 @@ def english_words() -> frozenset[str]:
         return frozenset(file.read().split())
 
 
+NamePool = Literal["any", "train", "held_out"]
+"""Which names a graph may have: all there are, or one of two parts that share none."""
+_HELD_OUT = 5
+"""One word in this many is held out."""
+
+
+def pool_of(name: str) -> NamePool:
+    """The part that a name belongs to, in whatever case: by its digest, so that it is the same everywhere."""
+    digest = hashlib.sha256(name.lower().encode()).digest()
+    return "held_out" if digest[0] % _HELD_OUT == 0 else "train"
+
+
 class WordMaker:
     """Makes words of 4 to 8 letters, consonants and vowels in turn; no two differ only in case."""
 
-    def __init__(self, rng: np.random.Generator) -> None:
+    def __init__(self, rng: np.random.Generator, pool: NamePool = "any") -> None:
         self._rng = rng
+        self._pool = pool
         self._taken: set[str] = set()
 
     def words(self, count: int) -> list[str]:
@@ -62,7 +77,8 @@ class WordMaker:
             for word in self._draw(count - len(found)):
                 if word not in self._taken and word not in CYPHER_WORDS and word not in english_words():
                     self._taken.add(word)
-                    found.append(word)
+                    if self._pool in ("any", pool_of(word)):
+                        found.append(word)
         return found
 
     def labels(self, count: int) -> list[str]:
@@ -81,8 +97,12 @@ class WordMaker:
         return _texts(np.where(np.arange(_LONGEST) < lengths, letters, 0).astype(np.uint8))
 
 
-def node_keys(rng: np.random.Generator, count: int) -> list[str]:
+def node_keys(rng: np.random.Generator, count: int, pool: NamePool = "any") -> list[str]:
     """`count` distinct keys of one length, such as "k7q2": letters and digits in turn, so never a word or a number."""
+    if pool != "any":
+        # Twice as many as are needed of the smaller part, and some for graphs of a few nodes.
+        drawn = node_keys(rng, 2 * _HELD_OUT * count + 10 * _HELD_OUT)
+        return [key for key in drawn if pool_of(key) == pool][:count]
     pair = len(_CONSONANTS) * len(_DIGITS)
     pairs = 2
     while pair**pairs < _KEY_SPARSITY * count:

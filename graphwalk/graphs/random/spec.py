@@ -5,6 +5,7 @@ from typing import Any, Self
 from pydantic import Field, NonNegativeInt, field_validator, model_validator
 
 from graphwalk.config.strict import Spec
+from graphwalk.graphs.random.names import NamePool
 
 GRAPH_PRESETS: dict[str, dict[str, Any]] = {
     # Densities give a mean out-degree of 3 (2.97 to 2.99).
@@ -54,6 +55,8 @@ class GraphSpec(Spec):
     """A relationship may lead from a node to itself."""
     parallel_relationships: bool = False
     """Several relationships of one type may join the same ordered pair of nodes."""
+    names: NamePool = Field(default="any", exclude_if=lambda pool: pool == "any")
+    """Names, keys and values that are words: all there are, or those of one of two parts that share none."""
     offset: NonNegativeInt = 0
     """Index of the first graph; with a seed it makes every graph of a series on its own."""
 

@@ -85,7 +85,7 @@ class TextProtocol:
                 continue
             for message in group:
                 names.update((call.id, call.name) for call in message.tool_calls)
-                yield _assistant(message) if message.tool_calls else message
+                yield written_out(message) if message.tool_calls else message
 
 
 def _as_native(message: Message) -> Message:
@@ -96,8 +96,8 @@ def _as_native(message: Message) -> Message:
     return replace(message, content=rest or None)
 
 
-def _assistant(message: Message) -> Message:
-    """Calls that were made natively (by another model, or in an example) are written out as the model should."""
+def written_out(message: Message) -> Message:
+    """Calls that were made natively (by another model, or in an example), written as a model of this protocol would."""
     written = [call for call in message.tool_calls if not call.id.startswith(_PREFIX)]
     blocks = [f'```json\n{{"name": {json.dumps(c.name)}, "arguments": {c.arguments or "{}"}}}\n```' for c in written]
     return Message("assistant", "\n\n".join([*([message.content] if message.content else []), *blocks]))

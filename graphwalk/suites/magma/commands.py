@@ -77,13 +77,12 @@ def export_magma_command(
 
     `datasets`, TRL and what takes the OpenAI chat format read them.
     """
-    from graphwalk.suites.magma.export import export_magma
-    from graphwalk.suites.magma.suite import MagmaSuite
+    from graphwalk.suites.magma.export import STRATEGIES, export_magma
     from graphwalk.suites.magma.verify_export import verify_export
 
     if not verify:
         specs = magma_specs(algorithm, nodes, count, p, split or _SPLITS)
-        manifest = export_magma(specs, folder, seed=seed, strategies=strategy or MagmaSuite.settings, mixed=mixed)
+        manifest = export_magma(specs, folder, seed=seed, strategies=strategy or STRATEGIES, mixed=mixed)
         data(f"{len(manifest['files'])} files written to {folder}")
     proven = verify_export(folder)
     for name in proven.chats:

@@ -73,6 +73,8 @@ class MagmaConfig(SuiteConfig):
     traces: tuple[MagmaGrid, ...] = Field(default=(MagmaGrid(),), min_length=1)
     free_running: bool = False
     """Keep the model's own answers in the context, instead of one example per step with the correct ones."""
+    in_store: bool = False
+    """Load every graph into the store, so that the setting `tools` can be played: the model walks it."""
     io_steps: bool = False
     """Ask the input–output strategies for the state after every step as well, each in a prompt of its own."""
 

@@ -17,11 +17,12 @@ from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import write_answer
 from graphwalk.suites.magma.config import MagmaSpec, Split
 from graphwalk.suites.magma.generator.traces import MagmaTrace, make_traces
-from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import SCHEMA_VERSION
 
 MANIFEST = "manifest.json"
+STRATEGIES = ("io", "io_reasoning", "is", "ish")
+"""Those whose chats need no tools; for `tools` see `graphwalk export traces`."""
 Manifest = dict[str, Any]
 
 
@@ -30,7 +31,7 @@ def export_magma(
     folder: Path,
     *,
     seed: int,
-    strategies: Sequence[str] = MagmaSuite.settings,
+    strategies: Sequence[str] = STRATEGIES,
     mixed: bool = False,
 ) -> Manifest:
     """Write chats and manifest into a new or empty folder, and return the manifest.
@@ -38,9 +39,9 @@ def export_magma(
     One file per split, algorithm, size and strategy; with `mixed` one per split, in a random order that the seed fixes.
     ConfigError for a folder that holds something, an unknown strategy, or a split with fewer traces than asked for.
     """
-    unknown = sorted(set(strategies) - set(MagmaSuite.settings))
+    unknown = sorted(set(strategies) - set(STRATEGIES))
     if unknown or not strategies:
-        raise ConfigError(f"no strategy {', '.join(unknown)}", hint=f"strategies: {', '.join(MagmaSuite.settings)}")
+        raise ConfigError(f"no strategy {', '.join(unknown)}", hint=f"strategies: {', '.join(STRATEGIES)}")
     make_folder(folder)
     if any(not is_scratch(entry) for entry in folder.iterdir()):
         raise ConfigError(f"{folder} exists and is not an empty folder", hint="name a new folder")

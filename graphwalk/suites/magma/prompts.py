@@ -7,16 +7,17 @@ from graphwalk.suites.magma.answers import PREFIXES, write_answer, write_list
 from graphwalk.suites.magma.generator.algorithms import Step
 from graphwalk.suites.magma.generator.traces import MagmaTrace
 from graphwalk.types.chat import Message
+from graphwalk.types.schema import Schema
 
-STEPWISE = ("is", "ish")
-"""Strategies that ask for every state in a chat of its own turns, without and with hints."""
+STEPWISE = ("is", "ish", "tools")
+"""Strategies that ask for every state in a chat of its own turns: without hints, with them, and without edges."""
 
 
-def problem(trace: MagmaTrace, agent: AgentConfig = AgentConfig()) -> str:
+def problem(trace: MagmaTrace, agent: AgentConfig = AgentConfig(), *, edges_shown: bool = True) -> str:
     """Algorithm, goal, graph, source and answer format."""
     n, edges, weights, source = trace.instance
     listed = edges if weights is None else tuple((*edge, w) for edge, w in zip(edges, weights, strict=True))
-    values = {"n": n, "edges": list(listed), "weights": weights, "source": source}
+    values = {"n": n, "edges": list(listed) if edges_shown else None, "weights": weights, "source": source}
     return agent.render("magma_problem.j2", **_names(trace.algorithm), **values).strip()
 
 
@@ -31,20 +32,35 @@ def turn(trace: MagmaTrace, setting: str, step: int, agent: AgentConfig = AgentC
     return agent.render("magma_turn.j2", algorithm=trace.algorithm, step=step, hint=hint).strip()
 
 
-def conversation(trace: MagmaTrace, setting: str, step: int, agent: AgentConfig = AgentConfig()) -> tuple[Message, ...]:
+def conversation(
+    trace: MagmaTrace, setting: str, step: int, agent: AgentConfig = AgentConfig(), schema: Schema | None = None
+) -> tuple[Message, ...]:
     """The prompt whose answer is the state after `step`: in stepwise strategies with the correct states before it.
 
     In the input–output strategies there is one turn and no state before it; for the last step it asks for the final
-    result, as if there were no steps.
+    result, as if there were no steps. `schema`: of the stored graph, for "tools".
     """
     system = Message("system", agent.render("magma_system.j2").strip())
     if setting not in STEPWISE:
         return (system, Message("user", f"{problem(trace, agent)}\n\n{_asked_at_once(trace, setting, step, agent)}"))
-    messages = [system, Message("user", f"{problem(trace, agent)}\n\n{turn(trace, setting, 1, agent)}")]
+    messages = [system, Message("user", f"{_begun(trace, setting, agent, schema)}\n\n{turn(trace, setting, 1, agent)}")]
     for number in range(2, step + 1):
         messages.append(Message("assistant", trace.written[number - 2]))
         messages.append(Message("user", turn(trace, setting, number, agent)))
     return tuple(messages)
+
+
+def _begun(trace: MagmaTrace, setting: str, agent: AgentConfig, schema: Schema | None) -> str:
+    """The problem, with its edges or with the way to them."""
+    if setting != "tools":
+        return problem(trace, agent)
+    rows = () if schema is None else tuple(schema.rows())
+    return f"{problem(trace, agent, edges_shown=False)}\n\n{agent.render('magma_tools.j2', schema=rows).strip()}"
+
+
+def hint_in_words(algorithm: str, step: Step, agent: AgentConfig) -> str:
+    """The working state that a step begins with."""
+    return agent.render("magma_hint.j2", algorithm=algorithm, hint=_hint(step)).strip()
 
 
 def _asked_at_once(trace: MagmaTrace, setting: str, step: int, agent: AgentConfig) -> str:

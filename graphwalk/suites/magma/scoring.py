@@ -40,7 +40,7 @@ def _judge_replies(
 ) -> tuple[StepScore, ...]:
     """One score per state asked for. A dialogue that broke off has no reply to judge there: not exact, no error."""
     asked = task.asked(setting)
-    replies = [turn.message.content or "" for turn in trajectory.turns]
+    replies = [turn.message.content or "" for turn in trajectory.turns if not turn.message.tool_calls]
     if len(asked) == 1:
         replies = [trajectory.reply]
     read = [read_answer(task.algorithm, reply).answer for reply in replies]

@@ -13,6 +13,7 @@ from graphwalk.report.figures import Figure
 from graphwalk.report.observations import Observations
 from graphwalk.report.scenes import Scene
 from graphwalk.scoring.extraction import Extraction
+from graphwalk.seeds import stdlib_random
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import read_answer
@@ -20,18 +21,21 @@ from graphwalk.suites.magma.config import MagmaConfig
 from graphwalk.suites.magma.generator.traces import MagmaTrace, make_traces
 from graphwalk.suites.magma.players import REPLIES, replies
 from graphwalk.suites.magma.scoring import score_episode
+from graphwalk.suites.magma.stored import stored_graph, walking_expert
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask, make_task
 from graphwalk.suites.suite import Opening, Suite, World
+from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.toolbox.tool import Tool
 from graphwalk.types.episode import Score, Task, Trajectory, Turn
 from graphwalk.types.schema import Schema
 
 
 class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
-    """Settings are the paper's strategies: input–output without and with reasoning, steps without and with hints."""
+    """Settings are the paper's strategies: input–output without and with reasoning, steps without and with hints; and
+    `tools`, in which the graph stands in the store."""
 
     name: ClassVar[str] = "magma"
-    settings: ClassVar[tuple[str, ...]] = ("io", "io_reasoning", "is", "ish")
+    settings: ClassVar[tuple[str, ...]] = ("io", "io_reasoning", "is", "ish", "tools")
     task_type: ClassVar[type[Task]] = MagmaTask
     score_type: ClassVar[type[Score]] = MagmaScore
     config_type: ClassVar[type[SuiteConfig]] = MagmaConfig
@@ -39,6 +43,8 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
     thing: ClassVar[str] = "trace"
     players: ClassVar[tuple[str, ...]] = tuple(REPLIES)
     default_players: ClassVar[tuple[str, ...]] = ("expert", "random")
+    tools: ClassVar[tuple[str, ...]] = GRAPH_TOOLS
+    turn_limit: ClassVar[int] = 100
 
     commands: ClassVar[str | None] = "graphwalk.suites.magma.commands"
 
@@ -46,7 +52,7 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         """One per trace. ConfigError where a split has fewer distinct traces than asked for."""
         for spec in config.specs():
             for trace in make_traces(spec, seed):
-                yield World(trace.digest, None, trace, _facts(trace))
+                yield World(trace.digest, stored_graph(trace) if config.in_store else None, trace, _facts(trace))
 
     async def tasks(
         self,
@@ -63,6 +69,8 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
 
     def applies(self, task: MagmaTask, setting: str, config: MagmaConfig) -> bool:
         """Input–output strategies ask for the final state only, unless the experiment has `io_steps`."""
+        if setting == "tools" and not config.in_store:
+            return False
         return setting in prompts.STEPWISE or config.io_steps or task.step in (None, task.total_steps)
 
     async def opening(
@@ -75,10 +83,16 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         tools: Sequence[Tool] | None = None,
     ) -> Opening:
         """The conversation up to the question for the task's state; a free-running one starts at the first state."""
+        schema = toolbox = None
+        if setting == "tools":
+            assert store is not None
+            schema = await store.schema()
+            toolbox = GraphToolbox(store, schema, tools, agent)
         if task.whole and setting in prompts.STEPWISE:
-            first = prompts.conversation(world.source, setting, 1, agent)
-            return Opening(first, next_user=partial(_next_user, world.source, setting, agent))
-        return Opening(prompts.conversation(world.source, setting, task.step or task.total_steps, agent))
+            first = prompts.conversation(world.source, setting, 1, agent, schema)
+            return Opening(first, toolbox, partial(_next_user, world.source, setting, agent))
+        last = task.step or task.total_steps
+        return Opening(prompts.conversation(world.source, setting, last, agent, schema), toolbox)
 
     def extract(self, task: MagmaTask, reply: str) -> Extraction:
         return read_answer(task.algorithm, reply)
@@ -115,13 +129,20 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         """ConfigError for a name that is not one of `players`."""
         if name not in REPLIES:
             raise ConfigError(f"magma has no scripted model {name!r}", hint=f"there are: {', '.join(REPLIES)}")
+        if setting == "tools" and name == "expert":
+            return walking_expert(task, setting)
         return replies(name, task, setting, seed)
+
+    def thoughts(self, task: MagmaTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
+        from graphwalk.suites.magma.thoughts import steps_in_words
+
+        return steps_in_words(task, setting, trajectory, stdlib_random(seed, "thoughts", task.task_id))
 
 
 def _next_user(trace: MagmaTrace, setting: str, agent: AgentConfig, turns: Sequence[Turn]) -> str | None:
     """The question for the state after the next step; None when all states were asked for."""
-    left = len(turns) < len(trace.steps)
-    return prompts.turn(trace, setting, len(turns) + 1, agent) if left else None
+    given = sum(not turn.message.tool_calls for turn in turns)
+    return prompts.turn(trace, setting, given + 1, agent) if given < len(trace.steps) else None
 
 
 def _facts(trace: MagmaTrace) -> dict[str, object]:

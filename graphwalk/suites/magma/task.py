@@ -5,6 +5,7 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.config import Algorithm
+from graphwalk.suites.magma.generator.instances import WEIGHTED
 from graphwalk.suites.magma.generator.traces import MagmaTrace
 from graphwalk.suites.magma.judgement import StepScore
 from graphwalk.types.episode import Score, Task
@@ -24,6 +25,11 @@ class MagmaTask(Task):
     index: int
     step: int | None
     total_steps: int
+
+    @property
+    def weighted(self) -> bool:
+        """True where edges have weights."""
+        return self.algorithm in WEIGHTED
 
     @property
     def whole(self) -> bool:

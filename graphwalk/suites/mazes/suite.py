@@ -24,6 +24,7 @@ from graphwalk.suites.mazes.players import WALKERS, walker_named
 from graphwalk.suites.mazes.prompts import answer_format, no_tools_prompt, question, tools_prompt
 from graphwalk.suites.mazes.scoring import extract_path, path_error, score_path
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
+from graphwalk.suites.mazes.thoughts import walk_in_words
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.suite import Opening, Pictures, ReadLine, Suite, World
 from graphwalk.toolbox.tool import Tool
@@ -146,6 +147,9 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         from graphwalk.suites.mazes.pictures.pictures import MazePictures
 
         return MazePictures()
+
+    def thoughts(self, task: MazeTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
+        return walk_in_words(trajectory, stdlib_random(seed, "thoughts", task.task_id))
 
     def player(self, name: str, task: MazeTask, setting: str, schema: Schema | None, seed: int) -> Policy:
         draw = stdlib_random(seed, "policy", task.task_id)

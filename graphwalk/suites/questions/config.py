@@ -10,6 +10,7 @@ from graphwalk.config.strict import MOST, NameOrPath, SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
+from graphwalk.suites.questions.other_words import Wording
 from graphwalk.suites.questions.own_graph import AnyGraph, OwnGraph
 from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
 
@@ -26,6 +27,9 @@ class QuestionsConfig(SuiteConfig):
     """Graphs to generate, each `count` times, and graphs of your own."""
     questions: tuple[NameOrPath, ...] | None = None
     """Questions that ship, by name, and the user's own, by the path of their YAML file; None: all twelve."""
+    wording: Wording = Field(default="standard", exclude_if=lambda wording: wording == "standard")
+    """The words of the questions that ship: their own, others that models may be trained on, or others that are held
+    out."""
     per_question: int = Field(default=1, ge=1, le=MOST)
     """Tasks per graph and question."""
     answer_rows: tuple[RowBounds, ...] = Field(default=(ANY_ROWS,), min_length=1)

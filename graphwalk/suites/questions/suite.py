@@ -26,19 +26,24 @@ from graphwalk.suites.questions.kept_tasks import LARGE, KeptTasks, Left
 from graphwalk.suites.questions.making import LeaveOut
 from graphwalk.suites.questions.oracle.by_networkx import rows_by_brute_force
 from graphwalk.suites.questions.oracle.rows import same_rows
+from graphwalk.suites.questions.other_words import in_other_words
 from graphwalk.suites.questions.own_worlds import OwnWorld, settings_left_out, worlds_of
 from graphwalk.suites.questions.players.roster import FOLLOW_A_PLAN, PLAYERS, WRITE_QUERIES, player_named
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_prompt, write_cypher_prompt
 from graphwalk.suites.questions.scoring import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks_about import own_tasks, tasks_in, twin_tasks
+from graphwalk.suites.questions.thoughts import no_answer, walk_in_words
 from graphwalk.suites.suite import Opening, Suite, World
+from graphwalk.toolbox.by_reference import ReferenceToolbox
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.toolbox.tool import Tool, load_tools
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 
+BY_REFERENCE = "rows_of_results"
+"""The operation of a tool that answers."""
 QUERY_TOOLS = ("run_cypher",)
 """What a model that writes queries has."""
 
@@ -95,6 +100,12 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         config: QuestionsConfig,
         seed: int,
         agent: AgentConfig = AgentConfig(),
+    ) -> list[QuestionTask]:
+        tasks = await self._standard_tasks(world, store, config, seed, agent)
+        return [in_other_words(task, config.wording, seed) for task in tasks]
+
+    async def _standard_tasks(
+        self, world: World, store: GraphStore | None, config: QuestionsConfig, seed: int, agent: AgentConfig
     ) -> list[QuestionTask]:
         assert store is not None
         kinds, graph, own = config.kinds, _graph(world), world.source
@@ -177,7 +188,9 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             offered = load_tools(QUERY_TOOLS) if writes else own
             toolbox = self._toolboxes[world.digest, setting, agent] = GraphToolbox(store, schema, offered, agent)
         prompt = write_cypher_prompt if writes else tools_prompt
-        return Opening(prompt(task.question, schema, agent), toolbox)
+        answering = next((tool for tool in tools or () if tool.operation == BY_REFERENCE), None)
+        offered_now = toolbox if answering is None or writes else ReferenceToolbox(toolbox, answering, agent)
+        return Opening(prompt(task.question, schema, agent), offered_now)
 
     def extract(self, task: QuestionTask, reply: str) -> Extraction:
         return extract_rows(task, reply)
@@ -217,6 +230,12 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     def player(self, name: str, task: QuestionTask, setting: str, schema: Schema | None, seed: int) -> Policy:
         assert schema is not None
         return player_named(name, task, schema, stdlib_random(seed, "policy", task.task_id))
+
+    def thoughts(self, task: QuestionTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
+        return walk_in_words(task, trajectory, stdlib_random(seed, "thoughts", task.task_id))
+
+    def without_answer(self, task: QuestionTask, trajectory: Trajectory, seed: int) -> tuple[str, str] | None:
+        return no_answer(task, trajectory, stdlib_random(seed, "without-answer", task.task_id))
 
     def texts(self, config: QuestionsConfig) -> Mapping[str, str]:
         """The YAML of every question, and of the tool that write_cypher has in place of all others."""

@@ -46,10 +46,14 @@ async def test_another_graph_seed_or_question_is_made_anew(
     assert make.times == 2
 
 
+def kept(folder: Path) -> list[Path]:
+    return list(folder.glob("*.jsonl"))
+
+
 async def test_a_damaged_file_is_made_again_and_no_folder_keeps_nothing(tmp_path: Path) -> None:
     make = Maker()
     first = await KeptTasks(tmp_path).of({}, KINDS, make)
-    (file,) = tmp_path.glob("*.jsonl")
+    (file,) = kept(tmp_path)
     file.write_text(file.read_text()[:200])
     assert await KeptTasks(tmp_path).of({}, KINDS, make) == first
     await KeptTasks(None).of({}, KINDS, make)
@@ -59,4 +63,4 @@ async def test_a_damaged_file_is_made_again_and_no_folder_keeps_nothing(tmp_path
 async def test_what_was_not_read_for_longest_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graphwalk.suites.questions.kept_tasks.MOST_BYTES", 1)
     await KeptTasks(tmp_path).of({}, KINDS, Maker())
-    assert list(tmp_path.glob("*.jsonl")) == []
+    assert kept(tmp_path) == []

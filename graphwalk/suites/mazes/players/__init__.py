@@ -9,6 +9,7 @@ from graphwalk.models.players.scripted import NO_ANSWER
 from graphwalk.suites.mazes.players.explorer import by_key, depth_first, nearest_first
 from graphwalk.suites.mazes.players.flawed import FLAWS, flawed
 from graphwalk.suites.mazes.players.random_walk import random_walk
+from graphwalk.suites.mazes.players.varied import varied
 
 MakePlayer = Callable[[str, str, random.Random], Policy]
 """(key of the start, key of the goal, random) → a player for one episode."""
@@ -23,6 +24,7 @@ def always_empty() -> Policy:
 WALKERS: dict[str, MakePlayer] = {
     "expert": lambda start, goal, draw: depth_first(start, goal, nearest_first),
     "depth_first": lambda start, goal, draw: depth_first(start, goal, by_key),
+    "varied": varied,
     "random": random_walk,
     "flawed": flawed,
     "empty": lambda start, goal, draw: always_empty(),

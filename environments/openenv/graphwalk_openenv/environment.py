@@ -1,0 +1,91 @@
+"""One episode at a time over the tasks of an experiment; all environments of a process share its graphs."""
+
+import json
+import os
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+from uuid import uuid4
+
+from fastmcp import FastMCP
+from openenv.core.env_server.mcp_environment import MCPEnvironment
+from openenv.core.env_server.types import Action, Observation, State
+
+from graphwalk.asynchronous import run_in_background
+from graphwalk.environments.stage import OpenEpisode, Stage
+from graphwalk.environments.tool_functions import tool_function
+from graphwalk.types.chat import ToolSpec
+
+EXPERIMENT = "GRAPHWALK_EXPERIMENT"
+"""The environment variable that names the experiment of a server."""
+_ANSWER = ToolSpec(
+    "answer",
+    "Gives the final answer, in the form that the question asks for, and ends the episode.",
+    {"properties": {"answer": {"type": "string", "description": "The answer."}}, "required": ["answer"]},
+)
+
+
+@cache
+def shared_stage(experiment: str) -> Stage:
+    """The tasks of an experiment, opened once per process. `experiment`: a name, a path, or its fields as JSON."""
+    return run_in_background(Stage.open(json.loads(experiment) if experiment.startswith("{") else experiment))
+
+
+class GraphwalkEnvironment(MCPEnvironment):
+    """`reset(task=…)` gives the prompt; tools are called by OpenEnv's own actions; `answer` brings the reward."""
+
+    SUPPORTS_CONCURRENT_SESSIONS = True
+
+    def __init__(self, experiment: str | None = None) -> None:
+        self._stage = shared_stage(experiment or os.environ.get(EXPERIMENT, "quickstart"))
+        self._state = State(episode_id=str(uuid4()), step_count=0)
+        self._episode = run_in_background(self._stage.begin(0))
+        server: Any = FastMCP("graphwalk")
+        for spec in (*self._episode.tools, _ANSWER):
+            server.tool(tool_function(spec, self._call), name=spec.name, description=spec.description)
+        super().__init__(server)
+
+    def reset(
+        self, seed: int | None = None, episode_id: str | None = None, task: int | None = None, **kwargs: Any
+    ) -> Observation:
+        """The task with a number, else the one that the seed stands for. The prompt is in `metadata`."""
+        number = (seed or 0) % len(self._stage) if task is None else task
+        self._episode = run_in_background(self._stage.begin(number))
+        self._state = State(episode_id=episode_id or str(uuid4()), step_count=0)
+        messages = [message.as_openai() for message in self._episode.prompt]
+        return Observation(
+            done=False, reward=0.0, metadata={"messages": messages, "task_id": self._episode.task.task_id}
+        )
+
+    def step(self, action: Action, timeout_s: float | None = None, **kwargs: Any) -> Observation:
+        self._state.step_count += 1
+        return self._with_reward(super().step(action, timeout_s=timeout_s, **kwargs))
+
+    async def step_async(self, action: Action, timeout_s: float | None = None, **kwargs: Any) -> Observation:
+        self._state.step_count += 1
+        return self._with_reward(await super().step_async(action, timeout_s=timeout_s, **kwargs))
+
+    @property
+    def state(self) -> State:
+        return self._state
+
+    @property
+    def episode(self) -> OpenEpisode:
+        return self._episode
+
+    def _step_impl(self, action: Action, timeout_s: float | None = None, **kwargs: Any) -> Observation:
+        """Actions that are no calls have no meaning here."""
+        return Observation(done=False, reward=0.0, metadata={"error": "call a tool, or `answer`"})
+
+    def _call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        if self._episode.ended:
+            return "The answer was given already."
+        if name == _ANSWER.name:
+            return self._episode.reply(str(arguments["answer"])) or "The answer is noted."
+        (result,) = run_in_background(self._episode.call((name, arguments)))
+        return result.content
+
+    def _with_reward(self, observation: Observation) -> Observation:
+        earned = self._episode.earned
+        reward = 0.0 if earned is None else earned.total
+        return observation.model_copy(update={"done": self._episode.ended, "reward": reward})

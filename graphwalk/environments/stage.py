@@ -1,0 +1,171 @@
+"""What all adapters share: the tasks of an experiment with their graphs loaded once, and episodes that go step by step.
+
+An experiment's own loop asks a model; here somebody else's loop does, and brings calls and an answer. Prompts, tools,
+limits, scores and rewards are those of a run. Any number of episodes are open at a time and share the graphs.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from graphwalk.agent.loop import Walk, run_episode
+from graphwalk.agent.tool_turn import run_tool_calls
+from graphwalk.environment import read_environment
+from graphwalk.errors import ConfigError
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.runlog.result import EpisodeKey
+from graphwalk.runner.places import Places
+from graphwalk.runner.plan import LoadedWorld, Plan, PlannedEpisode, make_plan
+from graphwalk.runner.players import Players
+from graphwalk.runner.resolve import Experiment, resolve
+from graphwalk.stores.registry import open_database
+from graphwalk.stores.store import Database
+from graphwalk.suites.suite import Opening
+from graphwalk.training.reward import Reward, reward
+from graphwalk.types.chat import Message, ToolCall, ToolSpec
+from graphwalk.types.episode import ExitStatus, Task, ToolResult, Trajectory, Turn
+
+
+@dataclass
+class Stage:
+    """The tasks of an experiment on their graphs. Close it at the end."""
+
+    experiment: Experiment
+    planned: Sequence[PlannedEpisode]
+    """One episode per task and setting."""
+    weights: Mapping[str, float]
+    _plan: Plan
+    _places: Places
+
+    @classmethod
+    async def open(cls, experiment: Any, *, weights: Mapping[str, float] | None = None, **flags: Any) -> "Stage":
+        """`experiment`: the name or path of one, or its fields; `flags` are set over them. `weights` of rewards.
+
+        ConfigError for mistakes in it, StoreError where the store cannot be reached.
+        """
+        resolved, places = _resolved(experiment, flags)
+        plan = await make_plan(resolved, places, lambda number: None)
+        return cls(resolved, plan.episodes, weights or {}, plan, places)
+
+    @classmethod
+    async def of_task(
+        cls, experiment: Any, task: Mapping[str, Any], setting: str, *, weights: Mapping[str, float] | None = None
+    ) -> "Stage":
+        """One episode of one task, by its record, with nothing made but the graph that it is about.
+
+        ConfigError where the experiment has no such graph.
+        """
+        resolved, places = _resolved(experiment, {})
+        suite, config = resolved.suite, resolved.config
+        async for world in suite.worlds_in(config.suite, config.seed, resolved.environment):
+            if world.digest == task["graph_digest"]:
+                loaded = LoadedWorld(world, await places.store_of(world))
+                found = suite.task_type.model_validate(task)
+                planned = PlannedEpisode(EpisodeKey(found.task_id, resolved.models[0], setting, 0), found, loaded)
+                return cls(resolved, [planned], weights or {}, Plan([loaded], [(found, loaded)], [planned]), places)
+        raise ConfigError(f"the experiment {config.name} has no graph {task['graph_digest'][:12]}")
+
+    async def close(self) -> None:
+        """Remove what was loaded."""
+        await self._plan.drop_graphs()
+        await self._places.close()
+
+    def __len__(self) -> int:
+        return len(self.planned)
+
+    async def begin(self, number: int) -> "OpenEpisode":
+        """A fresh episode of the task with this number."""
+        planned = self.planned[number]
+        return OpenEpisode(self, planned, await planned.opening(self.experiment))
+
+    async def expert(self, number: int) -> Reward:
+        """The reward of the scripted expert, through the loop of a run; below 1 the task is not what it should be."""
+        planned, experiment = self.planned[number], self.experiment
+        async with Players(experiment) as players, players.seat(planned) as (model, _):
+            walk = Walk(await planned.opening(experiment), model, experiment.agent, experiment.options)
+            earned = reward(planned.task, await run_episode(walk), setting=planned.key.setting, weights=self.weights)
+        if earned is None:
+            raise ConfigError(f"the expert cannot play {planned.task.task_id}")
+        return earned
+
+
+def _resolved(experiment: Any, flags: Mapping[str, Any]) -> tuple[Experiment, Places]:
+    environment = read_environment()
+    config = load_experiment(experiment, flags={**flags, "models": ["scripted/expert"]})
+
+    async def open_one() -> Database:
+        return await open_database(config.store, environment, run_id="environment")
+
+    places = Places(open_one, environment if config.store == "neo4j" else None)
+    return resolve(config, environment, keys=False), places
+
+
+@dataclass
+class OpenEpisode:
+    """One episode on its way."""
+
+    stage: Stage
+    planned: PlannedEpisode
+    opening: Opening
+    turns: list[Turn] = field(default_factory=list)
+    earned: Reward | None = None
+    """Once it has ended; None too where nothing can be learnt from it."""
+    ended: bool = False
+
+    @property
+    def task(self) -> Task:
+        return self.planned.task
+
+    @property
+    def prompt(self) -> tuple[Message, ...]:
+        return self.opening.prompt
+
+    @property
+    def tools(self) -> Sequence[ToolSpec]:
+        return () if self.opening.toolbox is None else self.opening.toolbox.specs
+
+    @property
+    def turns_left(self) -> int | None:
+        """Turns with calls before the answer is due; None: no limit."""
+        limit = self.stage.experiment.agent.turn_limit
+        return None if limit is None else max(0, limit - len(self.turns))
+
+    async def call(self, *calls: tuple[str, Mapping[str, Any] | str], said: str | None = None) -> list[ToolResult]:
+        """One turn with tool calls, each a name and its arguments; the results in order. Mistakes are results too.
+
+        At the turn limit nothing is called any more: the results say so.
+        """
+        if self.opening.toolbox is None:
+            raise ConfigError("this episode has no tools", hint="settings: [tools]")
+        made = sum(len(turn.results) for turn in self.turns)
+        asked = tuple(
+            ToolCall(f"call_{made + number}", name, given if isinstance(given, str) else json.dumps(given))
+            for number, (name, given) in enumerate(calls, 1)
+        )
+        agent = self.stage.experiment.agent
+        if self.turns_left == 0:
+            told = agent.render("answer_now.j2")
+            return [ToolResult(call, told, error="turn_limit") for call in asked]
+        results = await run_tool_calls(self.opening.toolbox, asked, agent, made)
+        self.turns.append(Turn(Message("assistant", said, asked), results=results))
+        if any(result.final for result in results):
+            self.ended, self.earned = True, self._reward(ExitStatus.ANSWERED)
+        return list(results)
+
+    def reply(self, text: str) -> str | None:
+        """A reply without calls: the next user message of a longer dialogue, or None where the episode has ended."""
+        turn = Turn(Message("assistant", text))
+        next_user = self.opening.next_user([*self.turns, turn])
+        self.turns.append(replace(turn, next_user=next_user))
+        if next_user is None:
+            self.ended = True
+            self.earned = self._reward(ExitStatus.ANSWERED if text.strip() else ExitStatus.NO_ANSWER)
+        return next_user
+
+    def trajectory(self, status: ExitStatus) -> Trajectory:
+        return Trajectory(self.prompt, tuple(self.turns), status)
+
+    def _reward(self, status: ExitStatus) -> Reward | None:
+        setting, weights = self.planned.key.setting, self.stage.weights
+        return reward(self.task, self.trajectory(status), setting=setting, weights=weights)

@@ -1,0 +1,100 @@
+"""Environments for TRL's `GRPOTrainer`: a class whose methods are the tools, with `reset` and `get_reward`.
+
+    environment = graphwalk.environments.trl.environment({"name": "train", "suite": {…}})
+    rows = Dataset.from_list(graphwalk.environments.trl.rows_of(environment))
+    trainer = GRPOTrainer(model=…, train_dataset=rows, environment_factory=environment)
+
+TRL itself is not imported here. All environments of a class share its graphs.
+"""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from graphwalk.asynchronous import run_in_background
+from graphwalk.environments.stage import OpenEpisode, Stage
+from graphwalk.environments.tool_functions import tool_function
+from graphwalk.errors import ConfigError
+from graphwalk.types.chat import ToolSpec
+
+_ANSWER = ToolSpec(
+    "answer",
+    "Gives the final answer, in the form that the question asks for. Nothing can be called after it.",
+    {"properties": {"answer": {"type": "string", "description": "The answer."}}, "required": ["answer"]},
+)
+
+
+class _Environment:
+    """One rollout at a time. TRL takes every method without an underscore for a tool, but for these two."""
+
+    _stage: ClassVar[Stage]
+    _rows: ClassVar[Sequence[dict[str, Any]]]
+
+    def __init__(self) -> None:
+        self._episode: OpenEpisode | None = None
+
+    def reset(self, task: int = 0, **row: Any) -> None:
+        """Begin the episode of a row of the data set; what it says stands in the row's prompt already."""
+        self._episode = run_in_background(self._stage.begin(task))
+
+    def get_reward(self) -> float:
+        """What the answer earned; an episode without one is one without words."""
+        return self._reward_of("")
+
+    def _call(self, name: str, arguments: dict[str, Any]) -> str:
+        assert self._episode is not None
+        if self._episode.ended:
+            return "The answer was given already."
+        if name == _ANSWER.name:
+            self._episode.reply(str(arguments["answer"]))
+            return "The answer is noted."
+        (result,) = run_in_background(self._episode.call((name, arguments)))
+        return result.content
+
+    def _reward_of(self, answer: str) -> float:
+        assert self._episode is not None
+        if not self._episode.ended:
+            self._episode.reply(answer)
+        return self._episode.earned.total if self._episode.earned else 0.0
+
+
+def environment(experiment: Any, *, answer_tool: bool = True, **flags: Any) -> type[Any]:
+    """The class, with the tasks of an experiment (`Stage.open`).
+
+    TRL shows an environment the calls of a model, and not its last words: with `answer_tool` the answer is a call too,
+    and the class has `get_reward`; without it there is no such method, and the trainer is given `answer_reward`.
+    ConfigError where its tasks differ in their tools.
+    """
+    stage = run_in_background(Stage.open(experiment, **flags))
+    openings = [run_in_background(stage.begin(number)) for number in range(len(stage))]
+    tools = openings[0].tools
+    if any([spec.name for spec in opening.tools] != [spec.name for spec in tools] for opening in openings):
+        raise ConfigError("the tasks of one TRL environment have the same tools", hint="one class for each setting")
+    offered = (*tools, _ANSWER) if answer_tool else tools
+    members: dict[str, Any] = {spec.name: tool_function(spec, _Environment._call, method=True) for spec in offered}
+    members["_rows"] = [
+        {"prompt": [message.as_openai() for message in opening.prompt], "task": number}
+        for number, opening in enumerate(openings)
+    ]
+    kept = {name: held for name, held in vars(_Environment).items() if name not in ("__dict__", "__weakref__")}
+    if not answer_tool:
+        del kept["get_reward"]
+    return type("GraphwalkEnvironment", (), {**kept, **members, "_stage": stage})
+
+
+def rows_of(environment: type[Any]) -> Sequence[dict[str, Any]]:
+    """The data set that goes with a class: `prompt`, and the number of its `task`."""
+    rows: Sequence[dict[str, Any]] = environment._rows
+    return rows
+
+
+def answer_reward(completions: Sequence[Any], environments: Sequence[Any], **others: Any) -> list[float]:
+    """A reward function for the trainer: the answer is the last message of a completion."""
+    pairs = zip(completions, environments, strict=True)
+    return [environment._reward_of(_last_text(completion)) for completion, environment in pairs]
+
+
+def _last_text(completion: Any) -> str:
+    if isinstance(completion, str):
+        return completion
+    last = completion[-1] if completion else {}
+    return str(last.get("content") or "") if last.get("role") == "assistant" else ""

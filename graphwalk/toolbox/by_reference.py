@@ -1,0 +1,179 @@
+"""Answers by reference: the rows of earlier results that a model points at, in place of a list that it copies."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from time import perf_counter
+from typing import Any
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.jinja import render_text
+from graphwalk.resources import quote
+from graphwalk.scoring.values import normalise
+from graphwalk.toolbox.arguments import check_shape, parse_arguments
+from graphwalk.toolbox.encodings import NOTE, read_rows
+from graphwalk.toolbox.messages import ToolMistake
+from graphwalk.toolbox.operations import rows_of_results
+from graphwalk.toolbox.tool import Tool
+from graphwalk.toolbox.toolbox import Toolbox
+from graphwalk.types.chat import ToolCall, ToolSpec
+from graphwalk.types.episode import ToolResult
+from graphwalk.types.values import Row
+
+_CONDITION = re.compile(r'\s*([\w.]+)\s*(!?=)\s*("(?:[^"\\]|\\.)*"|[^,]*?)\s*(?:,|\Z)')
+_RANGE = re.compile(r"\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?")
+Condition = tuple[str, bool, Any]
+"""Column, whether it must be equal, value."""
+
+
+class RefusedError(Exception):
+    """A reference that cannot be followed. `message` is one of the tool's own messages."""
+
+    def __init__(self, message: str, **values: Any) -> None:
+        super().__init__(message)
+        self.message, self.values = message, values
+
+
+class ReferenceToolbox:
+    """The tools of one episode, whose results are numbered, and one tool that answers by those numbers."""
+
+    ordered = True
+
+    def __init__(self, inner: Toolbox, tool: Tool, agent: AgentConfig) -> None:
+        self._inner, self._tool, self._say = inner, tool, agent.texts.message
+        self._shown: list[list[Row]] = []
+
+    @property
+    def specs(self) -> Sequence[ToolSpec]:
+        return self._inner.specs
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        """Run one call; one of the answering tool ends the episode, unless there is a mistake in it."""
+        if call.name == self._tool.name:
+            return self._answered(call)
+        result = await self._inner.call(call)
+        rows = read_rows(result.content) if result.error is None and result.rows is not None else None
+        if rows is None:
+            return result
+        self._shown.append([dict(_flat(row)) for row in rows])
+        number = render_text(self._tool.messages["number"], number=len(self._shown))
+        return ToolResult(call, f"{NOTE}{number}\n{result.content}", result.error, result.rows, result.seconds)
+
+    def _answered(self, call: ToolCall) -> ToolResult:
+        started = perf_counter()
+        try:
+            arguments = parse_arguments(self._tool, call.arguments)
+            check_shape(self._tool, arguments)
+            rows = self._rows(**arguments)
+        except ToolMistake as mistake:
+            return ToolResult(call, self._say(mistake.message, **mistake.values), mistake.kind)
+        except RefusedError as refused:
+            text = render_text(self._tool.messages[refused.message], **refused.values)
+            return ToolResult(call, text, "bad_reference", None, perf_counter() - started)
+        text = rows_of_results({"rows": rows})
+        return ToolResult(call, text, None, None, perf_counter() - started, final=True)
+
+    def _rows(
+        self, results: str, columns: str, where: str = "", also: str = "", but_not: str = "", count: str = ""
+    ) -> list[Row]:
+        if count not in ("", "rows", "different", "most"):
+            raise RefusedError("no_count", asked=count)
+        shown = [row for number in self._numbers(results) for row in self._shown[number - 1]]
+        fields = _fields(columns, counted=bool(count))
+        known = list(dict.fromkeys(name for row in shown for name in row))
+        named = {field: _column(name, known) for field, name in fields.items() if name}
+
+        def told(conditions: str) -> list[tuple[Any, ...]]:
+            chosen = [(_column(name, known), equal, value) for name, equal, value in _conditions(conditions)]
+            rows = (row for row in shown if all(_holds(row, condition) for condition in chosen))
+            return [tuple(row.get(column) for column in named.values()) for row in rows]
+
+        found = told(where)
+        required = set(map(_key, told(also))) if also else None
+        excluded = set(map(_key, told(but_not))) if but_not else set()
+        kept = [row for row in found if (required is None or _key(row) in required) and _key(row) not in excluded]
+        return _answer(kept, list(fields), count)
+
+    def _numbers(self, results: str) -> list[int]:
+        last = len(self._shown)
+        if results.strip().lower() == "all":
+            return list(range(1, last + 1))
+        numbers: list[int] = []
+        for part in results.split(","):
+            match = _RANGE.fullmatch(part)
+            first, end = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
+            if not 1 <= first <= end <= last:
+                raise RefusedError("no_result", asked=part.strip(), last=last)
+            numbers += range(first, end + 1)
+        return list(dict.fromkeys(numbers))
+
+
+def _answer(rows: Sequence[tuple[Any, ...]], fields: Sequence[str], count: str) -> list[Row]:
+    once = {_key(row): row for row in reversed(rows)}
+    if not count and not once:
+        raise RefusedError("no_rows")
+    if count in ("rows", "different"):
+        return [{fields[-1]: len(rows if count == "rows" else once)}]
+    if count == "most":
+        counted = Counter(map(_key, rows)).most_common(1)
+        if not counted:
+            raise RefusedError("no_rows")
+        return [dict(zip(fields, (*once[counted[0][0]], counted[0][1]), strict=True))]
+    return [dict(zip(fields, row, strict=True)) for row in reversed(once.values())]
+
+
+def _fields(columns: str, *, counted: bool) -> dict[str, str]:
+    """Field of the answer → column. Where rows are counted, the last field may stand without a column."""
+    found: dict[str, str] = {}
+    for part in columns.split(","):
+        field, sign, column = (text.strip() for text in part.partition("="))
+        if not field or not (column if sign else counted):
+            raise RefusedError("no_columns", asked=columns)
+        found[field] = column
+    return found
+
+
+def _conditions(text: str) -> Iterator[Condition]:
+    position = 0
+    while position < len(text.rstrip()):
+        match = _CONDITION.match(text, position)
+        if match is None:
+            raise RefusedError("no_condition", asked=text[position:])
+        yield match[1], match[2] == "=", _value(match[3])
+        position = match.end()
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _holds(row: Row, condition: Condition) -> bool:
+    """As Cypher has it: what a row lacks is neither equal nor different."""
+    column, equal, value = condition
+    return row.get(column) is not None and (normalise(row[column]) == normalise(value)) == equal
+
+
+def _column(name: str, known: Sequence[str]) -> str:
+    """The column of this name, or the only one that ends with it."""
+    ending = [column for column in known if column.endswith(f".{name}")]
+    if name in known:
+        return name
+    if len(ending) == 1:
+        return ending[0]
+    raise RefusedError("no_column", asked=quote(name)[1:-1], names=list(known))
+
+
+def _flat(row: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in row.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{before}{name}.")
+        else:
+            yield f"{before}{name}", value
+
+
+def _key(row: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple(normalise(value) for value in row)

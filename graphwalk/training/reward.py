@@ -1,0 +1,113 @@
+"""A reward for one episode, from parts that can each be left out (docs/training.md, Rewards).
+
+    reward = (exact·w + F1·w + evidence·w + F1 · (waste·w + calls·w + format·w)) ÷ Σw      every part in 0 … 1
+
+How an answer was come by counts only as far as the answer is right, so that nothing is earned without one: the reward
+is never above the F1 of the answer, whatever the weights, and 1 for a right answer that is proven, without waste, at
+par and in the form that was asked for.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import NonNegativeFloat
+
+from graphwalk.config.strict import Strict
+from graphwalk.config.yaml_files import validate
+from graphwalk.runner.episode import judge
+from graphwalk.scoring.waste import waste_of
+from graphwalk.suites.registry import suite_named
+from graphwalk.types.episode import Task, Trajectory
+
+
+class Weights(Strict):
+    """How much each part counts; 0 leaves it out."""
+
+    exact: NonNegativeFloat = 0.4
+    """The answer is right as a whole."""
+    f1: NonNegativeFloat = 0.2
+    """F1 of its rows against the target."""
+    evidence: NonNegativeFloat = 0.2
+    """F1, times the share of the rows given that the tool results prove, row by row."""
+    waste: NonNegativeFloat = 0.1
+    """1 less the share of calls that were repeated or refused, or made beyond par without use of their results."""
+    calls: NonNegativeFloat = 0.05
+    """The expert's calls divided by those made, 1 at most; notes do not count."""
+    format: NonNegativeFloat = 0.05
+    """1 for a reply that is the answer as it was asked for, 0.5 where it stands among other text or in another form."""
+
+
+@dataclass(frozen=True)
+class Reward:
+    """`total` and its parts, all in 0 … 1. A part is None where it cannot be told, and does not count then."""
+
+    total: float
+    exact: float
+    f1: float
+    evidence: float | None
+    waste: float | None
+    calls: float | None
+    format: float
+
+
+def reward(
+    task: Task, trajectory: Trajectory, *, setting: str = "tools", weights: Mapping[str, float] | None = None
+) -> Reward | None:
+    """What an episode is worth; None where it failed for reasons of its own, so that nothing can be learnt from it.
+
+    `weights` are fields of `Weights` that differ from the default: {"waste": 0} leaves one out. The answer is read and
+    scored as in a run, by the suite of the task. ConfigError for a weight that there is not.
+    """
+    chosen = validate(Weights, dict(weights or {}), "weights")
+    _, score = judge(suite_named(task.suite), task, setting, trajectory)
+    if score is None:
+        return None
+    parts = {
+        "exact": float(score["correct"]),
+        "f1": float(score["f1"]),
+        "evidence": _evidence(score),
+        "waste": _waste(task, trajectory),
+        "calls": _calls(task, trajectory),
+        "format": _form(score),
+    }
+    return Reward(total=_total(parts, chosen), **parts)  # type: ignore[arg-type]
+
+
+def _total(parts: Mapping[str, float | None], weights: Weights) -> float:
+    earned = told = 0.0
+    for name, part in parts.items():
+        weight = getattr(weights, name)
+        if part is not None:
+            told += weight
+            earned += weight * part * (1.0 if name in ("exact", "f1", "evidence") else parts["f1"] or 0.0)
+    return earned / told if told else 0.0
+
+
+def _evidence(score: Mapping[str, Any]) -> float | None:
+    """Rows that are right and not proven earn nothing here; None without tools, or where it cannot be told."""
+    if not score["f1"]:
+        return 0.0
+    return None if score["grounded"] is None else score["f1"] * score["grounded"]
+
+
+def _waste(task: Task, trajectory: Trajectory) -> float | None:
+    """Results that are only counted look unused, so that no more of them count than there are calls beyond par."""
+    calls = sum(not result.is_note for result in trajectory.results)
+    if not calls:
+        return None
+    waste = waste_of(trajectory)
+    unused = 0 if task.par_calls is None else min(waste.unused_results, max(0, calls - task.par_calls))
+    return max(0.0, 1 - (waste.repeated_calls + unused + waste.tool_errors) / calls)
+
+
+def _calls(task: Task, trajectory: Trajectory) -> float | None:
+    made = sum(not result.is_note for result in trajectory.results)
+    return min(1.0, task.par_calls / made) if task.par_calls and made else None
+
+
+def _form(score: Mapping[str, Any]) -> float:
+    if score["extraction_stage"] is None or score.get("missing_fields"):
+        return 0.0
+    plain = score["extraction_stage"] == "strict" and not score.get("lossy") and not score.get("extra_fields")
+    return 1.0 if plain else 0.5

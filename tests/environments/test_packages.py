@@ -1,0 +1,80 @@
+"""The packages for verifiers and OpenEnv, and traces in TRL, by those projects' own programs; their pins differ from ours, so that each is
+looked for in an environment of its own: `make environments` sets them up.
+"""
+
+import asyncio
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from graphwalk.training.traces import TraceOptions, export_traces
+from tests.training.recorded_runs import MAZES, QUESTIONS, recorded
+
+ROOT = Path(__file__).parents[2]
+EXPERIMENTS = {
+    "questions": {"graphs": [{"nodes": 20}], "questions": ["node_count", "node_by_property"]},
+    "mazes": {"mazes": [{"size": 5, "min_path": 4}]},
+    "magma": {"traces": [{"nodes": 5, "count": 1}]},
+}
+SETTINGS = {"magma": ["io", "is"]}
+
+
+def python_of(name: str) -> Path:
+    """The Python with that project's packages; skips where there is none."""
+    path = Path(os.environ.get(f"GRAPHWALK_{name.upper()}_VENV", ROOT / f".venv-{name}")) / "bin" / "python"
+    if not path.exists():
+        pytest.skip(f"no {path.parent.parent}: make environments")
+    return path
+
+
+def environment(package: str) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": f"{ROOT}:{ROOT / 'environments' / package}", "HOME": "/nonexistent"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("suite", EXPERIMENTS)
+def test_vf_validate_passes(tmp_path: Path, suite: str) -> None:
+    python = python_of("verifiers")
+    experiment = tmp_path / "experiment.yaml"
+    fields = {"name": suite, "suite": {"name": suite, **EXPERIMENTS[suite]}, "settings": SETTINGS.get(suite, ["tools"])}
+    experiment.write_text(json.dumps(fields))
+    words = [python.with_name("vf-validate"), "graphwalk_verifiers", "--taskset.experiment", experiment]
+    done = subprocess.run(
+        [*words, "--runtime.type", "subprocess", "--no-rich", "-o", tmp_path / "out"],
+        env={**environment("verifiers"), "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=280,
+    )
+    (summary,) = (tmp_path / "out").rglob("summary.json")
+    found = json.loads(summary.read_text())
+    assert found["valid_rate"] == 1.0, done.stdout + done.stderr
+    assert found["outcomes"]["valid"] == found["total"] > 0
+
+
+@pytest.mark.slow
+def test_an_openenv_client_walks_through_the_server(tmp_path: Path) -> None:
+    python = python_of("openenv")
+    script = ROOT / "environments" / "openenv" / "tests" / "walk.py"
+    env = {**environment("openenv"), "HOME": str(tmp_path)}
+    done = subprocess.run([python, script], env=env, capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "reward 1.0" in done.stdout
+
+
+@pytest.mark.slow
+async def test_trl_reads_traces_and_learns_what_was_said(tmp_path: Path) -> None:
+    python = python_of("trl")
+    files = []
+    for name, suite in (("questions", QUESTIONS), ("mazes", MAZES)):
+        run = await recorded(tmp_path / name, suite, "expert", "varied")
+        files.append(tmp_path / f"{name}.jsonl")
+        export_traces([run], files[-1], TraceOptions(refusals=50))
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)}
+    words = [python, "-m", "training.check_trl", *files]
+    done = await asyncio.to_thread(subprocess.run, words, env=env, capture_output=True, text=True, timeout=280)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "chats" in done.stdout

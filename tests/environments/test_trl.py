@@ -1,0 +1,75 @@
+"""The class for TRL as its trainer takes it apart (grpo_trainer.py of 1.16), without the trainer, which needs torch."""
+
+import inspect
+import json
+from typing import Any
+
+import pytest
+
+from graphwalk.environments.trl import answer_reward, environment, rows_of
+
+QUESTIONS = {"name": "q", "suite": {"name": "questions", "graphs": [{"nodes": 20}], "questions": ["node_by_property"]}}
+
+
+def tools_of(made: type[Any]) -> dict[str, Any]:
+    """What the trainer takes for tools: functions of the class, read from the class itself."""
+    instance = made()
+    return {
+        name: getattr(instance, name)
+        for name, _ in inspect.getmembers(made, predicate=inspect.isfunction)
+        if name not in ("reset", "get_reward") and not name.startswith("_")
+    }
+
+
+def test_an_episode_is_played_and_paid() -> None:
+    made = environment(QUESTIONS)
+    (row,) = rows_of(made)
+    assert [message["role"] for message in row["prompt"]] == ["system", "user"]
+    tools = tools_of(made)
+    assert set(tools) == {
+        "get_node_by_property",
+        "get_all_nearest_neighbors",
+        "get_unique_property_values",
+        "think",
+        "answer",
+    }
+    instance = made()
+    assert instance.reset(**row) is None
+    named = made._stage.planned[0].task.parameters
+    shown = instance.get_node_by_property(named["label"], named["property"], property_value=named["value"])
+    keys = [{"node_key": item["properties"]["key"]} for item in json.loads(shown)]
+    instance.answer(json.dumps(keys))
+    assert instance.get_reward() == 1.0
+    assert instance.answer("[]") == "The answer was given already."
+    instance.reset(**row)
+    assert instance.get_reward() == 0.0
+
+
+def test_every_tool_says_what_its_arguments_are() -> None:
+    for name, method in tools_of(environment(QUESTIONS)).items():
+        signature = inspect.signature(method)
+        assert method.__name__ == name
+        assert signature.return_annotation is str
+        for parameter in signature.parameters.values():
+            assert parameter.annotation is not inspect.Parameter.empty
+            assert f"    {parameter.name}: " in method.__doc__.partition("Args:")[2]
+
+
+def test_answers_can_be_the_last_words() -> None:
+    made = environment(QUESTIONS, answer_tool=False)
+    assert not hasattr(made, "get_reward")
+    assert not hasattr(made, "answer")
+    right, silent = made(), made()
+    for instance in (right, silent):
+        instance.reset(**rows_of(made)[0])
+    gold = json.dumps(made._stage.planned[0].task.gold)
+    completions = [[{"role": "assistant", "content": gold}], [{"role": "tool", "content": "x"}]]
+    known, nothing = answer_reward(completions, [right, silent])
+    assert 0 < known < 1, "the answer is right, and no tool result proves it"
+    assert nothing == 0
+
+
+def test_transformers_makes_schemas_of_the_tools() -> None:
+    chat = pytest.importorskip("transformers.utils.chat_template_utils", reason="pip install transformers")
+    for name, method in tools_of(environment(QUESTIONS)).items():
+        assert chat.get_json_schema(method)["function"]["name"] == name

@@ -1,0 +1,86 @@
+"""Answers by reference: what they pick out of results, what is refused, and that they end an episode."""
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.toolbox.by_reference import ReferenceToolbox
+from graphwalk.toolbox.tool import load_tools
+from graphwalk.types.chat import ToolCall, ToolSpec
+from graphwalk.types.episode import ToolResult
+
+ROWS = [
+    {"center_key": "a", "direction": "outgoing", "neighbor_label": "X", "relationship_properties": {"w": 1}},
+    {"center_key": "a", "direction": "outgoing", "neighbor_label": "Y", "relationship_properties": {"w": 2}},
+    {"center_key": "b", "direction": "outgoing", "neighbor_label": "X", "relationship_properties": {}},
+    {"center_key": "c", "direction": "incoming", "neighbor_label": "X", "relationship_properties": {"w": 2.0}},
+]
+
+
+class Shown:
+    """Tools that show one row each, in order; the fifth call is refused."""
+
+    ordered = False
+    specs: tuple[ToolSpec, ...] = ()
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        self.calls += 1
+        if self.calls > len(ROWS):
+            return ToolResult(call, "No.", error="unknown_name")
+        return ToolResult(call, json.dumps([ROWS[self.calls - 1]]), rows=1)
+
+
+async def answered(**arguments: Any) -> ToolResult:
+    toolbox = ReferenceToolbox(Shown(), load_tools(["answer"])[0], AgentConfig())
+    for number in range(5):
+        shown = await toolbox.call(ToolCall(str(number), "look", "{}"))
+    assert shown.content == "No.", "a refused call is no result, and has no number"
+    return await toolbox.call(ToolCall("9", "answer", json.dumps({"results": "all", **arguments})))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rows"),
+    [
+        ({"columns": "k=center_key"}, [{"k": "a"}, {"k": "b"}, {"k": "c"}]),
+        ({"columns": "k=center_key", "results": "1, 3-4"}, [{"k": "a"}, {"k": "b"}, {"k": "c"}]),
+        ({"columns": "k=center_key", "where": "direction=incoming"}, [{"k": "c"}]),
+        ({"columns": "k=center_key, w=w", "where": "w=2"}, [{"k": "a", "w": 2}, {"k": "c", "w": 2.0}]),
+        ({"columns": "k=center_key", "where": "w!=1"}, [{"k": "a"}, {"k": "c"}]),
+        ({"columns": "k=center_key", "where": "neighbor_label=X", "also": 'neighbor_label="Y"'}, [{"k": "a"}]),
+        ({"columns": "k=center_key", "where": "neighbor_label=X", "but_not": "w=1"}, [{"k": "b"}, {"k": "c"}]),
+        ({"columns": "n=center_key", "where": "direction=outgoing", "count": "different"}, [{"n": 2}]),
+        ({"columns": "n", "where": "direction=outgoing", "count": "rows"}, [{"n": 3}]),
+        ({"columns": "k=center_key, n", "count": "most"}, [{"k": "a", "n": 2}]),
+        ({"columns": "n=center_key", "where": "direction=neither", "count": "rows"}, [{"n": 0}]),
+    ],
+)
+async def test_it_picks_rows(arguments: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    result = await answered(**arguments)
+    assert result.error is None, result.content
+    assert result.final
+    assert json.loads(result.content) == rows
+
+
+@pytest.mark.parametrize(
+    ("arguments", "cause"),
+    [
+        ({"columns": "k=center_key", "results": "5"}, 'no result "5"; the results so far are 1 to 4'),
+        ({"columns": "k=nothing"}, 'a column "nothing".*center_key'),
+        ({"columns": "center_key"}, "is written like"),
+        ({"columns": "k=center_key", "where": "direction"}, "A condition is written like"),
+        ({"columns": "k=center_key", "where": "direction=neither"}, "No row"),
+        ({"columns": "k=center_key", "count": "all"}, '"count" is'),
+        ({}, "columns"),
+    ],
+)
+async def test_what_cannot_be_followed_is_said(arguments: dict[str, Any], cause: str) -> None:
+    result = await answered(**arguments)
+    assert result.error in ("bad_reference", "bad_arguments")
+    assert not result.final
+    assert re.search(cause, result.content), result.content

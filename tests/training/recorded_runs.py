@@ -1,0 +1,29 @@
+"""Small runs of experts that chats are made from."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from graphwalk.environment import Environment
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.runlog.run_folder import NewRun
+from graphwalk.runner.progress import Silent
+from graphwalk.runner.resolve import resolve
+from graphwalk.runner.run import start_run
+from graphwalk.training.recorded import RecordedRun, read_run
+
+QUESTIONS = {"name": "questions", "graphs": [{"nodes": 20}], "questions": ["node_count", "path_from_specific_node"]}
+MAZES = {"name": "mazes", "mazes": [{"size": 5, "min_path": 4}]}
+MAGMA = {"name": "magma", "traces": [{"algorithm": ["bfs", "dijkstra", "dfs"], "nodes": 5, "count": 1}]}
+
+
+async def recorded(folder: Path, suite: dict[str, Any], *players: str, **fields: Any) -> RecordedRun:
+    models = [f"scripted/{player}" for player in players or ("expert",)]
+    config = load_experiment({"name": "traces", "suite": suite, "models": models, **fields})
+    new = NewRun.make(config.name, folder)
+    await start_run(resolve(config, Environment()), new, Silent())
+    return await read_run(new.folder, Environment())
+
+
+def lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()]

@@ -1,0 +1,60 @@
+"""What a model learns of a chat: each of its replies once, and nothing that it was sent."""
+
+from typing import Any
+
+import pytest
+
+from training.packing import IGNORED, encoded, packed
+
+
+class Letters:
+    """A tokenizer of letters, with a chat template that marks who speaks."""
+
+    pad_token_id = 0
+
+    def apply_chat_template(
+        self, messages: list[dict[str, Any]], *, tools: Any, tokenize: bool, add_generation_prompt: bool
+    ) -> str:
+        text = "".join(f"<{message['role'][0]}>{message['content']}\n" for message in messages)
+        return text + ("<a>" if add_generation_prompt else "")
+
+    def __call__(self, text: str, add_special_tokens: bool) -> dict[str, list[int]]:
+        return {"input_ids": [ord(letter) for letter in text]}
+
+
+class Forgetful(Letters):
+    """Shows the last message alone, as templates do that drop earlier thoughts."""
+
+    def apply_chat_template(self, messages: list[dict[str, Any]], **options: Any) -> str:
+        return super().apply_chat_template(messages[-1:], **options)
+
+
+def chat(first_new: int = 0) -> dict[str, Any]:
+    said = [("system", "s"), ("user", "ask"), ("assistant", "call"), ("tool", "rows"), ("assistant", "done")]
+    return {"messages": [{"role": r, "content": c} for r, c in said], "tools": [], "first_new": first_new}
+
+
+def learnt(labels: list[int]) -> str:
+    return "".join(chr(label) for label in labels if label != IGNORED)
+
+
+def test_replies_are_learnt_and_nothing_else() -> None:
+    tokens, labels = encoded(chat(), Letters())
+    assert len(tokens) == len(labels)
+    assert "".join(map(chr, tokens)) == "<s>s\n<u>ask\n<a>call\n<t>rows\n<a>done\n"
+    assert learnt(labels) == "call\ndone\n"
+    assert learnt(encoded(chat(first_new=4), Letters())[1]) == "done\n"
+
+
+def test_a_template_that_rewrites_what_was_said_is_refused() -> None:
+    with pytest.raises(ValueError, match="rewrites"):
+        encoded(chat(), Forgetful())
+
+
+def test_chats_are_packed_whole() -> None:
+    one = len(encoded(chat(), Letters())[0])
+    sequences, too_long = packed([chat()] * 5, Letters(), 2 * one + 3)
+    assert (len(sequences), too_long) == (3, 0)
+    assert all(len(tokens) == len(labels) == 2 * one + 3 for tokens, labels in sequences)
+    assert "".join(learnt(labels) for _, labels in sequences) == "call\ndone\n" * 5
+    assert packed([chat()], Letters(), one - 1) == ([], 1)

@@ -1,0 +1,65 @@
+"""The reward pays for right answers that were looked up, and for nothing else."""
+
+from statistics import fmean
+
+import pytest
+
+import graphwalk
+from benchmarks.reward_hacking import measured
+from graphwalk.errors import ConfigError
+from graphwalk.training.reward import Reward
+from graphwalk.types.chat import Message
+from graphwalk.types.episode import ExitStatus, Trajectory, Turn
+
+EXPERIMENT = {"name": "cheap", "suite": {"name": "questions", "graphs": [{"nodes": 30}]}, "seed": 5}
+
+
+async def test_cheap_policies_earn_no_more_than_their_answers_are_worth() -> None:
+    found = await measured(EXPERIMENT)
+    for name, rewards in found.items():
+        for earned in rewards:
+            parts = [value for value in vars(earned).values() if value is not None]
+            assert all(0 <= part <= 1 for part in parts), (name, earned)
+            assert earned.total <= earned.f1 + 1e-9, (name, earned)
+    total = {name: fmean(earned.total for earned in rewards) for name, rewards in found.items()}
+    assert total["the expert"] > 0.95
+    for name in ("answer nothing", "copy the prompt", "one call again and again"):
+        assert total[name] == 0
+    assert total["list everything"] < 0.25
+    assert total["a likely number"] < 0.25
+    assert total["know it by heart"] < total["every call three times, then right"] < total["the expert"]
+
+
+def test_weights_leave_parts_out() -> None:
+    graph = graphwalk.generate_graph(nodes=20, seed=3)
+    task = graphwalk.make_tasks(graph, seed=3, questions=["node_by_property"])[0]
+    right = graphwalk.play(task, graph, model="scripted/flawed:fenced").trajectory
+    whole = graphwalk.reward(task, right)
+    assert whole is not None
+    assert whole.format == 0.5
+    assert whole.total < 1
+    without = graphwalk.reward(task, right, weights={"format": 0})
+    assert without == Reward(1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.5)
+    with pytest.raises(ConfigError, match="elegance"):
+        graphwalk.reward(task, right, weights={"elegance": 1})
+
+
+def test_a_failure_of_the_provider_earns_nothing_and_costs_nothing() -> None:
+    graph = graphwalk.generate_graph(nodes=20, seed=3)
+    task = graphwalk.make_tasks(graph, seed=3, questions=["node_by_property"])[0]
+    failed = Trajectory((), (Turn(Message("assistant", "[]")),), ExitStatus.MODEL_ERROR, "it is down")
+    assert graphwalk.reward(task, failed) is None
+
+
+@pytest.mark.parametrize("suite", ["mazes", "magma"])
+def test_the_other_suites_have_rewards_too(suite: str) -> None:
+    from graphwalk.asynchronous import run_in_background
+    from graphwalk.environments.stage import Stage
+
+    fields = {"mazes": {"mazes": [{"size": 5, "min_path": 4}]}, "magma": {"traces": [{"nodes": 5, "count": 1}]}}[suite]
+    setting = "tools" if suite == "mazes" else "is"
+    stage = run_in_background(Stage.open({"name": "e", "suite": {"name": suite, **fields}, "settings": [setting]}))
+    earned = run_in_background(stage.expert(0))
+    run_in_background(stage.close())
+    assert earned.exact == earned.f1 == 1
+    assert earned.total > 0.9

@@ -1,0 +1,161 @@
+"""Traces are what a model was sent and said, no more and no less, and say where they are from."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.errors import ConfigError
+from graphwalk.graphs.random.names import english_words
+from graphwalk.training.chats import ChatForm
+from graphwalk.training.splits import check_splits
+from graphwalk.training.traces import TraceOptions, export_traces, manifest_path
+from graphwalk.types.chat import Reply
+from tests.training.recorded_runs import MAGMA, MAZES, QUESTIONS, lines, recorded
+
+
+def calls(line: dict[str, Any]) -> list[dict[str, Any]]:
+    return [call["function"] for message in line["messages"] for call in message.get("tool_calls", ())]
+
+
+async def test_an_episode_is_one_chat_that_ends_with_the_answer(tmp_path: Path) -> None:
+    run = await recorded(tmp_path / "run", QUESTIONS)
+    manifest = export_traces([run], tmp_path / "all.jsonl", TraceOptions(correct=True, grounded=True, over_par=1.0))
+    written = lines(tmp_path / "all.jsonl")
+    assert {line["template"] for line in written} == {"node_count", "path_from_specific_node"}
+    for line, result in zip(written, run.results(), strict=True):
+        roles = [message["role"] for message in line["messages"]]
+        assert roles[:3] == ["system", "user", "assistant"]
+        assert roles[-1] == "assistant"
+        assert line["messages"][-1]["content"].endswith(result.trajectory.reply)
+        assert all(isinstance(call["arguments"], dict) for call in calls(line))
+        assert {call["name"] for call in calls(line)} <= {tool["function"]["name"] for tool in line["tools"]}
+        assert line["tools"] == [spec.as_openai() for spec in run.tools(result)]
+    assert manifest["lines"] == 2
+    assert manifest["sha256"] == hashlib.sha256((tmp_path / "all.jsonl").read_bytes()).hexdigest()
+    assert json.loads(manifest_path(tmp_path / "all.jsonl").read_text()) == json.loads(json.dumps(manifest))
+
+
+async def test_arguments_can_be_text_and_calls_can_stand_in_the_text(tmp_path: Path) -> None:
+    run = await recorded(tmp_path / "run", QUESTIONS)
+    export_traces([run], tmp_path / "string.jsonl", TraceOptions(form=ChatForm(arguments="string")))
+    assert all(isinstance(json.loads(call["arguments"]), dict) for call in calls(lines(tmp_path / "string.jsonl")[0]))
+    export_traces([run], tmp_path / "text.jsonl", TraceOptions(form=ChatForm(protocol="text")))
+    for line in lines(tmp_path / "text.jsonl"):
+        assert not line["tools"]
+        assert not calls(line)
+        assert {message["role"] for message in line["messages"]} == {"system", "user", "assistant"}
+        assert "get_node_by_property" in line["messages"][0]["content"]
+
+
+@pytest.mark.parametrize("agent", [{"compaction": "window", "compaction_window": 2}, {"tool_protocol": "text"}])
+async def test_chats_are_what_a_model_was_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: Any) -> None:
+    """Every reply stands once as new, in exactly the context that the loop gave it."""
+    sent: list[tuple[int, str]] = []
+    from graphwalk.models.players.scripted import ScriptedModel
+
+    complete = ScriptedModel.complete
+
+    async def noted(self: Any, messages: Any, tools: Any, options: Any) -> Reply:
+        sent.append((len(messages), json.dumps([message.content for message in messages])))
+        return await complete(self, messages, tools, options)
+
+    monkeypatch.setattr(ScriptedModel, "complete", noted)
+    run = await recorded(tmp_path / "run", MAZES, agent=agent)
+    protocol: Any = "text" if "tool_protocol" in agent else "native"
+    options = TraceOptions(thoughts=False, form=ChatForm(protocol=protocol))
+    export_traces([run], tmp_path / "all.jsonl", options)
+    written = lines(tmp_path / "all.jsonl")
+    assert len(written) > 1
+    new = [
+        (place, line)
+        for line in written
+        for place, message in enumerate(line["messages"])
+        if place >= line["first_new"] and message["role"] == "assistant"
+    ]
+    assert len(new) == len(sent)
+    if protocol == "native":
+        for (place, line), (number, contents) in zip(new, sent, strict=True):
+            given = [message["content"] or None for message in line["messages"][:place]]
+            assert place == number
+            assert given == json.loads(contents)
+
+
+@pytest.mark.parametrize("suite", [QUESTIONS, MAZES, MAGMA])
+async def test_experts_think_in_words_that_never_come_from_the_target(tmp_path: Path, suite: Any) -> None:
+    setting = "is" if suite is MAGMA else "tools"
+    run = await recorded(tmp_path / "run", suite, settings=[setting])
+    for result in run.results():
+        task = run.task(result)
+        thoughts = run.experiment.suite.thoughts(task, setting, result.trajectory, 3)
+        assert len(thoughts) == len(result.trajectory.turns)
+        assert all(thoughts)
+        blind = task.model_copy(update={"gold": [], "gold_size": 0} if suite is not MAGMA else {"gold": [None]})
+        assert run.experiment.suite.thoughts(blind, setting, result.trajectory, 3) == thoughts
+    export_traces([run], tmp_path / "silent.jsonl", TraceOptions(thoughts=False))
+    for line in lines(tmp_path / "silent.jsonl"):
+        spoken = [m["content"] for m in line["messages"] if m["role"] == "assistant" and m.get("tool_calls")]
+        assert not any(spoken)
+
+
+async def test_varied_experts_err_recover_and_are_right(tmp_path: Path) -> None:
+    suite = {"name": "questions", "graphs": [{"nodes": 20, "count": 2}]}
+    run = await recorded(tmp_path / "run", suite, "varied")
+    results = list(run.results())
+    assert all(result.score and result.score["correct"] for result in results)
+    errors = [held.error for result in results for held in result.trajectory.results if held.error]
+    assert {"unknown_tool", "unknown_name", "bad_arguments"} & set(errors)
+    mazes = await recorded(tmp_path / "mazes", {**MAZES, "mazes": [{"size": 8, "min_path": 8, "count": 3}]}, "varied")
+    assert all(result.score and result.score["correct"] for result in mazes.results())
+    assert any(held.error == "malformed_id" for result in mazes.results() for held in result.trajectory.results)
+
+
+async def test_questions_without_an_answer_are_refused_in_words(tmp_path: Path) -> None:
+    run = await recorded(tmp_path / "run", QUESTIONS)
+    export_traces([run], tmp_path / "all.jsonl", TraceOptions(refusals=100))
+    refused = [line for line in lines(tmp_path / "all.jsonl") if line["refusal"]]
+    assert len(refused) == 2
+    for line in refused:
+        system, user, reply = line["messages"]
+        asked, told = (set(re.findall(r"\w+", message["content"])) for message in (user, reply))
+        known = set(re.findall(r"\w+", system["content"])) | english_words()
+        assert not calls(line)
+        assert {word for word in asked & told if word.lower() not in known} - known, (
+            "what is asked for is in the schema"
+        )
+
+
+async def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
+    run = await recorded(tmp_path / "run", QUESTIONS, "expert", "empty", "flawed:malformed_arguments")
+    manifest = export_traces([run], tmp_path / "all.jsonl", TraceOptions(correct=True))
+    assert manifest["left_out"] == {"not correct": 2, "arguments of a call are no JSON object": 2}
+    with pytest.raises(ConfigError, match="no trace is left"):
+        export_traces([run], tmp_path / "none.jsonl", TraceOptions(models=("openai/other",)))
+    assert not (tmp_path / "none.jsonl").exists()
+
+
+async def test_splits_with_names_of_their_own_share_nothing(tmp_path: Path) -> None:
+    files = []
+    for name, pool, wording in (
+        ("train", "train", "training"),
+        ("test", "held_out", "held_out"),
+        ("mixed", "any", "standard"),
+    ):
+        suite = {**QUESTIONS, "graphs": [{"nodes": 30, "names": pool}], "wording": wording}
+        run = await recorded(tmp_path / name, suite, seed=len(name))
+        files.append(tmp_path / f"{name}.jsonl")
+        export_traces([run], files[-1], TraceOptions())
+    train, test = check_splits(files[:2])
+    assert not train.wordings & test.wordings
+    assert min(len(train.names), len(test.names)) > 30
+    again = tmp_path / "again.jsonl"
+    run = await recorded(tmp_path / "more", {**QUESTIONS, "graphs": [{"nodes": 30, "names": "train"}]}, seed=5)
+    export_traces([run], again, TraceOptions())
+    with pytest.raises(ConfigError, match="share"):
+        check_splits([files[0], again])
+    files[0].write_text(files[0].read_text().replace("node", "nodf", 1))
+    with pytest.raises(ConfigError, match="digest"):
+        check_splits(files[:2])

@@ -1,0 +1,66 @@
+"""What TRL makes of files of traces: its own tests, its chat template for training, the mask of what is learnt.
+
+    python -m training.check_trl FILE.jsonl …            (needs trl, transformers and datasets, and no torch)
+
+Every call and every reply must stand in the rendered text, and the mask must cover the replies and nothing else.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import datasets
+import trl
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+from transformers import PreTrainedTokenizerFast
+from trl.chat_template_utils import supports_tool_calling
+from trl.data_utils import apply_chat_template, is_conversational
+
+TEMPLATE = "qwen2_5_training.jinja"
+
+
+def byte_tokenizer() -> PreTrainedTokenizerFast:
+    """A tokenizer of bytes with TRL's template for Qwen 2.5, so that nothing is downloaded."""
+    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
+    tokenizer = Tokenizer(models.BPE(vocab={letter: number for number, letter in enumerate(letters)}, merges=[]))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|im_end|>", pad_token="<|endoftext|>")
+    fast.chat_template = (Path(trl.__file__).parent / "chat_templates" / TEMPLATE).read_text(encoding="utf-8")
+    return fast
+
+
+def check(row: dict[str, Any], tokenizer: PreTrainedTokenizerFast) -> float:
+    """The share of tokens that are learnt. AssertionError where something is lost."""
+    assert is_conversational(row)
+    tools = row["tools"] or None
+    text = apply_chat_template({"messages": row["messages"]}, tokenizer, tools=tools)["text"]
+    for message in row["messages"]:
+        assert (message["content"] or "").strip() in text
+        for call in message.get("tool_calls") or ():
+            written = {"name": call["function"]["name"], "arguments": call["function"]["arguments"]}
+            assert json.dumps(written, ensure_ascii=False) in text, written
+    found = tokenizer.apply_chat_template(
+        row["messages"], tools=tools, return_assistant_tokens_mask=True, return_dict=True
+    )
+    mask = found["assistant_masks"]
+    learnt = tokenizer.decode([token for token, wanted in zip(found["input_ids"], mask, strict=True) if wanted])
+    for message in row["messages"]:
+        if message["role"] == "assistant":
+            assert (message["content"] or "").strip() in learnt
+        elif message["role"] == "tool":
+            assert message["content"] not in learnt
+    return sum(mask) / len(mask)
+
+
+def main() -> None:
+    tokenizer = byte_tokenizer()
+    assert supports_tool_calling(tokenizer)
+    rows = datasets.load_dataset("json", data_files=sys.argv[1:], split="train")
+    shares = [check(row, tokenizer) for row in rows]
+    print(f"TRL {trl.__version__} reads {len(shares)} chats; {100 * sum(shares) / len(shares):.1f} % of them is learnt")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+"""Chats as token sequences of one length, several in one where they fit; only what the model says is learnt."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+IGNORED = -100
+"""The label of a token that is not learnt, as torch's cross entropy has it."""
+Sequences = list[tuple[list[int], list[int]]]
+"""Tokens and labels, all of the same length."""
+
+
+def read_chats(path: Path) -> list[dict[str, Any]]:
+    with path.open(encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def encoded(chat: dict[str, Any], tokenizer: Any) -> tuple[list[int], list[int]]:
+    """Tokens and labels of a chat; the replies from `first_new` on are learnt, each once.
+
+    A reply is what the chat gains by it, so that every template does; none has to mark its replies.
+    """
+    messages, tools = chat["messages"], chat["tools"] or None
+    tokens: list[int] = []
+    labels: list[int] = []
+    for place, message in enumerate(messages):
+        if message["role"] != "assistant":
+            continue
+        before = _tokens(messages[:place], tools, tokenizer, prompt=True)
+        after = _tokens(messages[: place + 1], tools, tokenizer, prompt=False)
+        if before[: len(tokens)] != tokens or after[: len(before)] != before:
+            raise ValueError("the chat template rewrites earlier messages: choose another model, or --protocol text")
+        context, reply = before[len(tokens) :], after[len(before) :]
+        learnt = reply if place >= chat["first_new"] else [IGNORED] * len(reply)
+        tokens, labels = after, [*labels, *[IGNORED] * len(context), *learnt]
+    return tokens, labels
+
+
+def packed(chats: Sequence[dict[str, Any]], tokenizer: Any, length: int) -> tuple[Sequences, int]:
+    """Sequences of `length` tokens, each of whole chats and padded at its end; and how many chats were too long."""
+    sequences: Sequences = []
+    too_long = 0
+    waiting: tuple[list[int], list[int]] = ([], [])
+    for tokens, labels in _fitting(chats, tokenizer):
+        if len(tokens) > length:
+            too_long += 1
+            continue
+        if len(waiting[0]) + len(tokens) > length:
+            sequences.append(_padded(waiting, length, tokenizer.pad_token_id))
+            waiting = ([], [])
+        waiting = ([*waiting[0], *tokens], [*waiting[1], *labels])
+    if waiting[0]:
+        sequences.append(_padded(waiting, length, tokenizer.pad_token_id))
+    return sequences, too_long
+
+
+def _fitting(chats: Sequence[dict[str, Any]], tokenizer: Any) -> Iterator[tuple[list[int], list[int]]]:
+    return (encoded(chat, tokenizer) for chat in chats)
+
+
+def _padded(pair: tuple[list[int], list[int]], length: int, pad: int) -> tuple[list[int], list[int]]:
+    missing = length - len(pair[0])
+    return [*pair[0], *[pad] * missing], [*pair[1], *[IGNORED] * missing]
+
+
+def _tokens(messages: Sequence[dict[str, Any]], tools: Any, tokenizer: Any, *, prompt: bool) -> list[int]:
+    text = tokenizer.apply_chat_template(messages, tools=tools, tokenize=False, add_generation_prompt=prompt)
+    found: list[int] = tokenizer(text, add_special_tokens=False)["input_ids"]
+    return found
