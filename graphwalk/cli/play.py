@@ -8,13 +8,12 @@ import typer
 
 from graphwalk.asynchronous import run_async
 from graphwalk.cli.view import drawn_format, show
-from graphwalk.console import prose, say
+from graphwalk.console import say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 
 if TYPE_CHECKING:
     from graphwalk.experiments.config import AnyExperiment
-    from graphwalk.runlog.result import Result
     from graphwalk.suites.suite import Suite
 
 _SHORT = {"index": "offset"}
@@ -40,7 +39,7 @@ def play(
     option too: graphwalk play maze --size 8 --walls 0.4. With --name you stand in the report, beside the models where
     WHAT is a run folder.
     """
-    from graphwalk.cli.play_logged import play_in_run, play_new_run, typed_lines
+    from graphwalk.cli.play_logged import play_in_run, play_new_run, tell, typed_lines
     from graphwalk.runner.one_episode import play_first
     from graphwalk.runner.resolve import resolve
 
@@ -64,18 +63,6 @@ def play(
     tell(result)
     if result.score is None:
         raise typer.Exit(4)
-
-
-def tell(result: "Result") -> None:
-    """Right or not."""
-    if result.score is None:
-        say(f"error: the episode failed ({result.exit_status}): {result.trajectory.error}")
-        return
-    if result.score["correct"]:
-        prose(f"right: {result.answer}")
-        return
-    given = "no answer was read" if result.answer is None else f"not right: {result.answer}"
-    prose(f"{given}; the target: {result.task['gold']}")
 
 
 def _experiment(what: str, given: dict[str, Any], words: Sequence[str]) -> "AnyExperiment":

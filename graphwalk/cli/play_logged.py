@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.asynchronous import Interrupted, run_async
-from graphwalk.console import data, say
+from graphwalk.console import data, prose, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 from graphwalk.runner.progress import Silent
@@ -29,6 +29,18 @@ def typed_lines() -> "ReadLine":
     from graphwalk.models.players.prompt_reader import PromptReader
 
     return PromptReader() if sys.stdin.isatty() and sys.stdout.isatty() else LineReader()
+
+
+def tell(result: "Result") -> None:
+    """Right or not."""
+    if result.score is None:
+        say(f"error: the episode failed ({result.exit_status}): {result.trajectory.error}")
+        return
+    if result.score["correct"]:
+        prose(f"right: {result.answer}")
+        return
+    given = "no answer was read" if result.answer is None else f"not right: {result.answer}"
+    prose(f"{given}; the target: {result.task['gold']}")
 
 
 def play_new_run(experiment: "Experiment", name: str) -> None:
@@ -89,8 +101,6 @@ class _Told(Silent):
     """Says after each task how it went."""
 
     def finished(self, result: "Result") -> None:
-        from graphwalk.cli.play import tell
-
         tell(result)
 
     def note(self, text: str) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from graphwalk.asynchronous import Interrupted
 from graphwalk.cli.naming import run_folders
 from graphwalk.console import counted, data, say, stdout
 from graphwalk.errors import ConfigError
@@ -148,7 +149,7 @@ def _serve(places: Sequence[Path], wanted: Mapping[str, str], port: int) -> None
             say("open this address in a browser on this machine; Ctrl-C ends")
             data(server.address)
             server.serve_forever(poll_interval=0.2)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Interrupted):
             say("ended")
 
 

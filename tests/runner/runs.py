@@ -36,6 +36,12 @@ def records(folder: Path) -> list[dict[str, Any]]:
     return list(RunFolder.open(folder).records())
 
 
+def plain_log(folder: Path) -> Path:
+    """The log of a run, to be changed by hand: as it was before the run was done and its results compressed."""
+    RunFolder.open(folder).results_writer().close()
+    return folder / "results.jsonl"
+
+
 def log_bytes(folder: Path) -> bytes:
     """The lines of the results, compressed or not."""
     with open_lines(folder / "results.jsonl") as lines:

@@ -13,7 +13,7 @@ from graphwalk.runlog.run_folder import ForeignLinesWarning, RunFolder
 from graphwalk.runner.reporting import report_of
 from graphwalk.runner.rescore import rescore_run
 from tests.models.server import Answer, ModelServer, Request, chat
-from tests.runner.runs import experiment, records, resume, start
+from tests.runner.runs import experiment, log_bytes, plain_log, records, resume, start
 
 
 def accuracy(folder: Path) -> Any:
@@ -47,8 +47,8 @@ async def test_lines_of_another_run_are_left_out(tmp_path: Path) -> None:
     one, other = await two_runs(tmp_path)
     before = accuracy(one)
     assert before < 50
-    with (one / "results.jsonl").open("ab") as log:
-        for line in (other / "results.jsonl").read_bytes().splitlines(keepends=True):
+    with plain_log(one).open("ab") as log:
+        for line in log_bytes(other).splitlines(keepends=True):
             log.write(forged(line))
     with pytest.warns(ForeignLinesWarning, match=r"one/results\.jsonl: 12 lines of another run"):
         assert accuracy(one) == before
@@ -61,7 +61,7 @@ async def test_lines_of_another_run_are_left_out(tmp_path: Path) -> None:
 
 async def test_lines_of_another_run_do_not_stand_for_missing_ones(tmp_path: Path) -> None:
     one, other = await two_runs(tmp_path)
-    shutil.copy(other / "results.jsonl", one / "results.jsonl")
+    shutil.copy(plain_log(other), plain_log(one))
     with pytest.warns(ForeignLinesWarning):
         assert records(one) == []
 
@@ -69,7 +69,7 @@ async def test_lines_of_another_run_do_not_stand_for_missing_ones(tmp_path: Path
 async def test_a_copy_that_went_on_under_other_conditions_is_another_run(tmp_path: Path) -> None:
     await start(tmp_path / "run", experiment(models=["scripted/expert"]))
     folder = RunFolder.open(tmp_path / "run")
-    line = folder.results_path.read_bytes().splitlines(keepends=True)[0]
+    line = plain_log(folder.path).read_bytes().splitlines(keepends=True)[0]
     manifest = folder.read_manifest()
     (conditions,) = manifest["conditions"]
     assert json.loads(line)["conditions"] == conditions
@@ -85,7 +85,7 @@ async def test_a_copy_that_went_on_under_other_conditions_is_another_run(tmp_pat
 
 async def test_the_lines_of_a_resumed_run_are_all_its_own(tmp_path: Path) -> None:
     await start(tmp_path / "run", experiment(models=["scripted/expert"]))
-    log = tmp_path / "run" / "results.jsonl"
+    log = plain_log(tmp_path / "run")
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:5]))
     assert (await resume(tmp_path / "run")).finished == 12
     assert len(records(tmp_path / "run")) == 12

@@ -9,7 +9,7 @@ from graphwalk.config.strict import MOST, Spec, Strict, SuiteConfig
 
 Algorithm = Literal["bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim"]
 Split = Literal["train", "validation", "test"]
-_MOST_NODES = 500
+_MOST_NODES = 2000
 """A trace holds its state after every step; the paper has 50 nodes at most."""
 _Nodes = Annotated[int, Field(ge=2, le=_MOST_NODES)]
 

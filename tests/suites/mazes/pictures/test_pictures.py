@@ -82,10 +82,9 @@ def test_colour_only_helps(color: bool, monkeypatch: pytest.MonkeyPatch) -> None
 def test_svg_shows_walls_order_and_path() -> None:
     one = episode(path=(0, 1, 2, 9, -1, 8))
     root = ElementTree.fromstring(maze_svg(one.maze, one.walk.visited, one.path, one.hit, title=HOSTILE))
-    kinds = [rect.get("class") for rect in root.findall(f"{SVG}rect")]
-    assert len(kinds) == 16 + 1
+    kinds = [rect.get("class") for rect in root.findall(f"{SVG}rect")][: 16 + 1]  # those of the legend come after
     assert (kinds.count("wall"), kinds.count("hit"), kinds.count("visited")) == (4, 1, 4)
-    labels = [text.text for text in root.findall(f"{SVG}text")]
+    labels = [text.text for text in root.findall(f"{SVG}text")][:7]
     assert labels == ["0", "1", "2", "3", "4", "S", "G"]
-    assert [path.get("class") for path in root.findall(f"{SVG}path")] == ["path", "path", "path leap", "path"]
+    assert [path.get("class") for path in root.findall(f"{SVG}path")][:4] == ["path", "path", "path leap", "path"]
     assert not list(root.iter(f"{SVG}script")) + list(root.iter(f"{SVG}img"))
