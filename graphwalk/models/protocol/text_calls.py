@@ -19,8 +19,11 @@ _WRAPPERS = ("function", "function_call", "tool_call")
 _START = re.compile(r"\[\s*\{|\{")
 _BROKEN = re.compile(r'\{\s*"(?:name|function|tool)"\s*:\s*"([^"]{1,64})"\s*,\s*"(?:arguments|parameters|args)"\s*:\s*')
 _BROKEN_END = re.compile(r"```|</?tool_call>|\Z")
-_EMPTY_SHELL = re.compile(r"```[\w-]*\s*```|<(tool_call|function_call)>\s*</\1>|<function=[\w.-]+>\s*</function>")
-_TAG = re.compile(r"<function=([\w.-]+)>\s*\Z")
+_EMPTY_SHELL = re.compile(
+    r"```[\w-]*\s*```|<(tool_call|function_call)>\s*</\1>|<function=[\w.-]+>\s*</function>"
+    r"""|(?:<tools?>\s*)?<\w+\s+name=["'][\w.-]+["']\s+arguments=(["'])\2\s*(?:/>|>\s*</\w+>)(?:\s*</tools?>)?"""
+)
+_TAG = re.compile(r"""<function=([\w.-]+)>\s*\Z|<\w+\s+name=["']([\w.-]+)["']\s+arguments=["']\s*\Z""")
 _WRITTEN_CALL = re.compile(r"([A-Za-z_][\w-]{0,63})\(\s*\Z")
 _CLOSED = re.compile(r"\s*\)[;,]?")
 _NOTHING = re.compile(r"(?:```[\w-]*|[\s`;,])*")
@@ -49,7 +52,7 @@ def find_calls(text: str, known: Collection[str], *, lenient: bool) -> Found:
     calls: list[tuple[str, str]] = []
     for start, end, value in values:
         tag = _TAG.search(text, max(0, start - 100), start)
-        meant = {"name": tag[1], "arguments": value} if tag is not None and isinstance(value, dict) else value
+        meant = {"name": tag[1] or tag[2], "arguments": value} if tag is not None and isinstance(value, dict) else value
         found = _calls_in(meant, known, lenient)
         if found:
             calls += found

@@ -32,6 +32,8 @@ CALLS = {
     "list": '[{"name": "look", "arguments": {"key": "a"}}]',
     "mistral": '[TOOL_CALLS][{"name": "look", "arguments": {"key": "a"}}]',
     "function tag": '<function=look>{"key": "a"}</function>',
+    "attributes": """<tools>\n  <function name="look" arguments='{"key": "a"}'/>\n</tools>""",
+    "attributes, closed by a tag": """<invoke name="look" arguments='{"key": "a"}'></invoke>""",
     "in prose": 'I will look {now}.\n{"name": "look", "arguments": {"key": "a"}}\nThen I know.',
     "after thinking": '<think>{"name": "look", "arguments": {}}</think>{"name": "look", "arguments": {"key": "a"}}',
 }
