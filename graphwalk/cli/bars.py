@@ -20,7 +20,7 @@ _BESIDE = 5 + 3 * 2
 
 
 def bars(report: "Report", columns: int) -> Iterator[Table]:
-    """A table for each break-down: group, model, accuracy as a bar and in percent; nothing where no answer is right or wrong.
+    """A table for each break-down: group, model, accuracy as a bar and in percent; none where nothing is judged.
 
     `columns`: those of the terminal.
     """
