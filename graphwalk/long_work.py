@@ -94,9 +94,11 @@ def long_work(title: str, total: int | None = None) -> Iterator[Callable[[], Non
         with now_and_then(lambda: " · ".join(filter(None, [title, str(pace), clock(pace.seconds)]))):
             yield pace.step
         return
-    from rich.progress import Progress
+    from rich.progress import Progress, TextColumn
 
-    with Progress(*bar_columns(), console=stderr(), transient=True) as bar:
+    with Progress(
+        *bar_columns(), TextColumn("{task.fields[detail]}", markup=False), console=stderr(), transient=True
+    ) as bar:
         task = bar.add_task(title, total=total, detail="")
 
         def step() -> None:
@@ -107,12 +109,11 @@ def long_work(title: str, total: int | None = None) -> Iterator[Callable[[], Non
 
 
 def bar_columns() -> "tuple[ProgressColumn, ...]":
-    """What a moving line shows: what is done, a bar, `detail`, and how long it has taken."""
+    """What a moving line shows: what is done, a bar, and how long it has taken."""
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
 
     return (
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=16),
-        TextColumn("{task.fields[detail]}", markup=False),
         TimeElapsedColumn(),
     )

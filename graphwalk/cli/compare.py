@@ -12,7 +12,10 @@ from graphwalk.console import data, stdout
 
 def compare(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Run folders, one or more.", autocompletion=run_folders)
+        list[Path],
+        typer.Argument(
+            metavar="RUN...", help="Run folders or published runs, one or more.", autocompletion=run_folders
+        ),
     ],
     model: Annotated[list[str] | None, typer.Option("--model", "-m", help="Only this model; repeatable.")] = None,
     setting: Annotated[list[str] | None, typer.Option(help="Only this setting; repeatable.")] = None,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphwalk.asynchronous import run_async
-from graphwalk.cli.view import drawn_format, show
-from graphwalk.console import say
+from graphwalk.cli.view import drawn_format, write_pictures
+from graphwalk.console import say, stdout
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 
@@ -56,10 +56,11 @@ def play(
     if out is not None:
         drawn_format(suite, out)
     result = run_async(play_first(experiment, typed_lines()))
-    if suite.pictures() is not None:
-        show(suite, [result.as_dict()], None, what)
+    pictures = suite.pictures()
+    for drawing in pictures.drawings([result.as_dict()]) if pictures is not None else ():
+        stdout().print(drawing, markup=False)
     if out is not None:
-        show(suite, [result.as_dict()], out, what)
+        write_pictures(suite, [result.as_dict()], out, what)
     tell(result)
     if result.score is None:
         raise typer.Exit(4)

@@ -19,7 +19,9 @@ Format = Literal["terminal", "json", "csv", "markdown", "html"]
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(help="A run folder, finished or not.", autocompletion=run_folders)],
+    folder: Annotated[
+        Path, typer.Argument(help="A run folder, finished or not, or a published run.", autocompletion=run_folders)
+    ],
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
     format: Annotated[
         Format, typer.Option(help="How to write the tables; html: with plots and episodes.")

@@ -89,9 +89,10 @@ def _glance(folder: "RunFolder", heads: "Sequence[dict[str, object]]", most: int
     from graphwalk.cli.episode_list import episode_list
     from graphwalk.runner.reporting import report_of
 
-    for table in bars(report_of(folder)):
+    for table in bars(report_of(folder), stdout().width):
         stdout().print(table)
         stdout().print()
-    stdout().print(episode_list(heads[:most]))
+    for line in episode_list(heads[:most]):
+        stdout().print(line)
     if most is not None and len(heads) > most:
         say(f"{len(heads) - most} more, shown by --all; one of them: graphwalk show {folder.quoted} TASK")

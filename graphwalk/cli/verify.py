@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def verify(
-    folder: Annotated[Path, typer.Argument(help="A run folder, finished or not.", autocompletion=run_folders)],
+    folder: Annotated[
+        Path, typer.Argument(help="A run folder, finished or not, or a published run.", autocompletion=run_folders)
+    ],
     store: Annotated[str | None, typer.Option(help="Where graphs are made again. Default: as in the run.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Every difference, as JSON.")] = False,
 ) -> None:

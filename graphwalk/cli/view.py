@@ -1,4 +1,4 @@
-"""`graphwalk view`: runs as a page, in a file or served to a browser on this machine; episodes as pictures."""
+"""`graphwalk view`: runs as a page, in a file or served to a browser on this machine; episodes as drawings."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -9,13 +9,13 @@ import typer
 
 from graphwalk.asynchronous import Interrupted
 from graphwalk.cli.naming import run_folders
-from graphwalk.console import counted, data, say, stdout
+from graphwalk.console import counted, data, say
 from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
 
 if TYPE_CHECKING:
     from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.suites.suite import Pictures, Suite
+    from graphwalk.suites.suite import Suite
 
 _MOST = 500
 """Largest number of episodes in one drawing."""
@@ -34,7 +34,6 @@ def view(
         Path | None,
         typer.Option(help="FILE.html (the page); FILE.svg, FILE.txt, where the suite draws such. Default: serve it."),
     ] = None,
-    terminal: Annotated[bool, typer.Option("--terminal", help="Draw the episodes here, where the suite can.")] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="To serve at; 0: any that is free.")] = 0,
 ) -> None:
     """Look at runs: tables, plots and every episode, step by step.
@@ -45,29 +44,26 @@ def view(
     asked = {"task_id": task, "model": model, "setting": setting}
     wanted = {name: value for name, value in asked.items() if value is not None}
     places = folders or [Path("runs")]
-    if terminal or (out is not None and out.suffix.lower() not in _PAGE):
-        _draw(_one_run(places), wanted, out)
-    elif out is not None:
+    if out is None:
+        _serve(places, wanted, port)
+    elif out.suffix.lower() in _PAGE:
         _write_page(places, wanted, out)
     else:
-        _serve(places, wanted, port)
+        _draw(_one_run(places), wanted, out)
 
 
-def show(suite: "Suite[Any, Any]", records: list[dict[str, Any]], out: Path | None, title: str) -> None:
-    """Draw in the terminal, or into a file of one of the suite's forms, or as a page."""
-    if out is not None and out.suffix.lower() in _PAGE:
+def write_pictures(suite: "Suite[Any, Any]", records: list[dict[str, Any]], out: Path, title: str) -> None:
+    """Into a file of one of the suite's forms, or as a page."""
+    if out.suffix.lower() in _PAGE:
         from graphwalk.page.content import RunContent, episodes_of
         from graphwalk.page.page import write_page
 
         episodes = episodes_of(records, suite.name)
         say(f"written to {write_page([RunContent(title, suite.name, {}, episodes=episodes)], out, title)}")
         return
-    pictures = _pictures(suite, title)
-    if out is None:
-        for drawing in pictures.drawings(records):
-            stdout().print(drawing, markup=False)
-        return
-    page = pictures.page(records, drawn_format(suite, out), title)
+    form, pictures = drawn_format(suite, out), suite.pictures()
+    assert pictures is not None, "a form that is drawn has somebody who draws it"
+    page = pictures.page(records, form, title)
     # Models may write halves of characters, which no file can hold.
     write_whole(out, [page.encode("utf-8", "replace").decode()])
     say(f"written to {out}")
@@ -82,25 +78,14 @@ def drawn_format(suite: "Suite[Any, Any]", out: Path) -> str:
     return form
 
 
-def _pictures(suite: "Suite[Any, Any]", name: str) -> "Pictures":
-    pictures = suite.pictures()
-    if pictures is None:
-        raise ConfigError(
-            f"{name} is of the suite {suite.name}, which draws no pictures", hint="--out FILE.html is for every suite"
-        )
-    return pictures
-
-
-def _draw(run: "RunFolder", wanted: Mapping[str, str], out: Path | None) -> None:
+def _draw(run: "RunFolder", wanted: Mapping[str, str], out: Path) -> None:
     from graphwalk.suites.registry import suite_named
 
     suite = suite_named(run.read_manifest()["config"]["suite"]["name"])
-    if out is not None:
-        drawn_format(suite, out)
-    _pictures(suite, str(run.path))
+    drawn_format(suite, out)
     chosen = _chosen(run, wanted)
-    show(suite, chosen, out, f"{suite.name}: {run.path.name}")
-    if out is not None and out.suffix.lower() == ".svg" and len(chosen) > 1:
+    write_pictures(suite, chosen, out, f"{suite.name}: {run.path.name}")
+    if out.suffix.lower() == ".svg" and len(chosen) > 1:
         say(f"a picture holds one episode, this is the first of {len(chosen)}: choose with --task, --model, --setting")
 
 

@@ -11,6 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from graphwalk.report.comparison_table import PAIRS_NOTE
 from graphwalk.report.declared import Report
 from graphwalk.report.layout import Cell, TextTable
 from graphwalk.report.tables import text_tables
@@ -26,7 +27,7 @@ class TerminalReport:
     """A report that fits itself into the width it is given: optional columns go first, then names are folded."""
 
     def __init__(self, report: Report, *, tables: int | None = None) -> None:
-        """`tables`: only the first ones; None: all."""
+        """`tables`: only the first ones, which are not those of pairs; None: all."""
         self.report = report
         self.tables = tables
 
@@ -36,7 +37,8 @@ class TerminalReport:
         for table in islice(text_tables(self.report), self.tables):
             yield from rendered(table, options.max_width)
         for note in self.report.notes:
-            yield Text(visible(note, len(note)), style="dim")
+            if self.tables is None or note != PAIRS_NOTE:
+                yield Text(visible(note, len(note)), style="dim")
 
 
 def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:

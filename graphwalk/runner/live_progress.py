@@ -179,7 +179,8 @@ def live_progress() -> Iterator["Progress"]:
 
         def get_renderables(self) -> "Iterator[RenderableType]":
             yield self.make_tasks_table(self.tasks)
-            yield from (Text(task.fields["detail"]) for task in self.tasks if task.fields["detail"])
+            details = [task.fields["detail"] for task in self.tasks if task.fields["detail"]]
+            yield from (Text(detail, no_wrap=False, overflow="fold") for detail in details)
 
     with TwoLines(*bar_columns(), console=stderr(), transient=True, redirect_stdout=False) as bar:
         live = LiveProgress(bar)

@@ -80,7 +80,7 @@ class Pictures(Protocol):
         ...
 
     def drawings(self, records: Sequence[ResultRecord]) -> "Iterable[RenderableType]":
-        """The episodes for a terminal."""
+        """What a terminal shows of the episodes beside prompt, turns, calls and answer."""
         ...
 
     def page(self, records: Sequence[ResultRecord], form: str, title: str) -> str:

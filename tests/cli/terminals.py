@@ -9,13 +9,13 @@ import sys
 import termios
 from pathlib import Path
 
-_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
 def on_terminal(
     columns: int, *words: object, folder: Path, stdout: Path | None = None, typed: str = "", **variables: str
 ) -> tuple[int, str]:
-    """Exit code, and all that appears on a terminal so wide. `stdout`: a file that takes it, as with `> FILE`."""
+    """Exit code, and all that appears on a terminal so wide; what is written over a line is a line too. `stdout`: a file that takes it, as with `> FILE`."""
     child, descriptor = pty.fork()
     if child == 0:
         environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
@@ -30,7 +30,8 @@ def on_terminal(
     while block := _read(descriptor):
         shown += block
     os.close(descriptor)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), _CONTROL.sub("", shown.decode("utf-8", "replace"))
+    text = shown.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), _CONTROL.sub("", text)
 
 
 def _read(descriptor: int) -> bytes:

@@ -68,9 +68,9 @@ def test_its_commands_are_there(chains: Place) -> None:
 
 def test_a_suite_without_pictures_says_so(chains: Place) -> None:
     assert chains.graphwalk("run", "chains.yaml", "--graphs", 1, "--out", "run").returncode == 0
-    done = chains.graphwalk("view", "run", "--terminal")
+    done = chains.graphwalk("view", "run", "--out", "run.svg")
     assert done.returncode == 2
-    assert "of the suite chains, which draws no pictures" in done.stderr
+    assert "episodes are written as .html" in done.stderr
     assert chains.graphwalk("view", "run", "--out", "run.html").returncode == 0
     assert chains.graphwalk("report", "run", "--plots", "plots").returncode == 0
     assert (chains.folder / "plots" / "accuracy-by-template.svg").exists()
@@ -112,7 +112,7 @@ def test_a_suite_with_pictures_is_viewed(chains: Place) -> None:
     chains.install_text("drawn_chains", PICTURES, "[graphwalk.suites]\ndrawn = drawn_chains:DrawnSuite\n")
     (chains.folder / "drawn.yaml").write_text("name: drawn\nsuite: {name: drawn, chains: [{length: 3}]}\n")
     assert chains.graphwalk("run", "drawn.yaml", "--out", "run").returncode == 0
-    assert " -> " in chains.graphwalk("view", "run", "--terminal").stdout
+    assert " -> " in chains.graphwalk("show", "run", "chain").stdout
     assert chains.graphwalk("view", "run", "--out", "chains.txt").returncode == 0
     assert " -> " in (chains.folder / "chains.txt").read_text()
     refused = chains.graphwalk("view", "run", "--out", "chains.svg")

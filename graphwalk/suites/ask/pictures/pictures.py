@@ -1,4 +1,4 @@
-"""Questions that were asked, as `graphwalk view` shows them: steps, answer and evidence; the evidence as a drawing."""
+"""Questions that were asked as text, and what their answers rest on, as a table or drawing."""
 
 import io
 from collections.abc import Iterator, Sequence
@@ -17,6 +17,7 @@ from graphwalk.types.wire import from_dict
 
 if TYPE_CHECKING:
     from rich.console import Group
+    from rich.table import Table
 
 _WIDTH = 120
 
@@ -24,22 +25,12 @@ _WIDTH = 120
 class AskPictures:
     formats = (".svg", ".txt")
 
-    def drawings(self, records: Sequence[ResultRecord]) -> "Iterator[Group]":
-        """One after the other, in the order in which they were asked."""
-        from rich.console import Group
-        from rich.text import Text
-
-        for record in sorted(records, key=lambda record: (record["task"]["number"], record["model"])):
-            trajectory = from_dict(Trajectory, record["trajectory"])
-            steps = enumerate(steps_of(trajectory), 1)
+    def drawings(self, records: Sequence[ResultRecord]) -> "Iterator[Table]":
+        """What each answer rests on, in the order in which they were asked."""
+        for record in _in_order(records):
             evidence = evidence_in(record)
-            yield Group(
-                Text(f"{record['model']}: {visible(record['task']['question'])}", style="bold"),
-                *(step_shown(number, step) for number, step in steps),
-                Text(_answer(record)),
-                *((evidence_table(evidence),) if evidence.nodes else ()),
-                Text(""),
-            )
+            if evidence.nodes:
+                yield evidence_table(evidence)
 
     def page(self, records: Sequence[ResultRecord], form: str, title: str) -> str:
         """All of it as text; as a drawing the evidence of the first question."""
@@ -50,9 +41,29 @@ class AskPictures:
             return evidence_svg(evidence_in(first), first["task"]["question"])
         stream = io.StringIO()
         console = Console(file=stream, width=_WIDTH, color_system=None, highlight=False)
-        for drawing in self.drawings(records):
-            console.print(drawing, markup=False)
+        for record in _in_order(records):
+            console.print(_told(record), markup=False)
         return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+
+
+def _in_order(records: Sequence[ResultRecord]) -> list[ResultRecord]:
+    return sorted(records, key=lambda record: (record["task"]["number"], record["model"]))
+
+
+def _told(record: ResultRecord) -> "Group":
+    """Question, steps, answer and evidence."""
+    from rich.console import Group
+    from rich.text import Text
+
+    steps = enumerate(steps_of(from_dict(Trajectory, record["trajectory"])), 1)
+    evidence = evidence_in(record)
+    return Group(
+        Text(f"{visible(record['model'])}: {visible(record['task']['question'])}", style="bold"),
+        *(step_shown(number, step) for number, step in steps),
+        Text(_answer(record)),
+        *((evidence_table(evidence),) if evidence.nodes else ()),
+        Text(""),
+    )
 
 
 def evidence_in(record: ResultRecord) -> AnswerEvidence:

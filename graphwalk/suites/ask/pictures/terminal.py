@@ -17,7 +17,8 @@ _ROWS = 3
 """Rows of a result that are shown."""
 _VALUES = 8
 """Single values that are shown."""
-_NUMBER = 2
+_NUMBER = 3
+"""Columns of a number; a number that needs more takes them."""
 
 
 def step_shown(number: int, step: Step) -> "Table":
@@ -26,7 +27,7 @@ def step_shown(number: int, step: Step) -> "Table":
     from rich.text import Text
 
     shown = Table.grid(padding=(0, 1, 0, 0))
-    shown.add_column(justify="right", width=_NUMBER, style="dim")
+    shown.add_column(justify="right", min_width=_NUMBER, no_wrap=True, style="dim")
     shown.add_column(overflow="fold")
     noted = step.thought is not None and step.thought == step.result
     if step.thought and not noted:
