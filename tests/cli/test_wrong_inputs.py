@@ -188,9 +188,13 @@ def working(command: tuple[str, ...]) -> tuple[str, ...]:
         ("generate", "twin"): ("--graph", "example", "--out", "twin.json", "--mapping", "map.json"),
         ("export", "magma"): ("out.jsonl", "--count", "1"),
         ("db", "load"): ("example",),
+        ("publish",): (run, "run.zip"),
+        ("view",): (run, "--out", "page.html"),
     }
-    folder = ("resume", "report", "compare", "rescore", "verify", "view")
-    return (run,) if command[0] in folder else known.get(command, ())
+    if command[0] == "export" and command not in known:
+        return run, "--out", "exported"
+    folder = ("resume", "report", "compare", "rescore", "verify", "show")
+    return known.get(command, (run,) if command[0] in folder else ())
 
 
 def test_every_flag_refuses_what_it_cannot_be(call: Call) -> None:
