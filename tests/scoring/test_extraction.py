@@ -125,6 +125,8 @@ HOSTILE = {
     "commas": "[" + ", " * 90_000 + "]",
     "channels": "<|channel|>analysis" * 50_000,
     "tool calls": "<tool_call>" * 100_000,
+    "pairs within": "[[]" * 333_333,
+    "footnotes": "[1]" * 333_333,
     "dotted i": "İ" * 1000 + "<THINK>x</THINK>[]",
 }
 
@@ -135,6 +137,14 @@ def test_hostile_replies_neither_raise_nor_take_long(name):
     rows, _ = read(HOSTILE[name])
     assert time.process_time() - started < 5
     json.dumps(rows)
+
+
+@pytest.mark.parametrize("piece", ["[", "{", '["', "[{", '{"a":', "[ ", "```"])
+def test_a_million_characters_are_read_in_a_second(piece):
+    reply = (piece * 1_000_000)[:1_000_000]
+    started = time.process_time()
+    read(reply)
+    assert time.process_time() - started < 1
 
 
 def test_deep_values_are_refused_so_that_they_can_be_logged():
