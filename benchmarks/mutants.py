@@ -57,7 +57,7 @@ timeout_constant = 2.0
 
 
 def copy(modules: list[str]) -> None:
-    """The code and its tests. The fixtures of the tests clear up after a process, and mutmut runs them many times in one."""
+    """The code and its tests. What clears up after a test run is left out: mutmut makes many in one process."""
     for name in COPIED:
         shutil.copytree(ROOT / name, WORK / name, dirs_exist_ok=True)
     shutil.copy(ROOT / "docker-compose.yml", WORK)

@@ -20,7 +20,8 @@ def interpreters() -> dict[str, str]:
     for version in VERSIONS:
         installed = [str(path) for path in sorted(pyenv.glob(f"{version}.*/bin/python{version}"))]
         on_path = [place for place in [shutil.which(f"python{version}")] if place and "shims" not in place]
-        found |= {version: place for place in [*installed, *on_path][:1]}
+        if places := [*installed, *on_path]:
+            found[version] = places[0]
     return found
 
 

@@ -29,8 +29,10 @@ async def _on_each(folder: Path, number: int, measure: Measured) -> Row:
         with own_server(folder / release, release) as server:
             await server.run("UNWIND range(1, 1000) AS i CREATE (:Foreign {n: i})")
             rows.append(await measure(server, folder / f"runs-{release}", number))
-    sums = [sum(values) for values in zip(*((r.tries, r.faults, r.lost, r.repeated, r.changed) for r in rows))]
-    return Row(*sums, "; ".join(f"{release}: {row.note}" for release, row in zip(RELEASE_NAMES, rows)))
+    sums = [
+        sum(values) for values in zip(*((r.tries, r.faults, r.lost, r.repeated, r.changed) for r in rows), strict=True)
+    ]
+    return Row(*sums, "; ".join(f"{release}: {row.note}" for release, row in zip(RELEASE_NAMES, rows, strict=True)))
 
 
 async def restarts(folder: Path, number: int) -> Row:
@@ -61,7 +63,7 @@ async def cut_runs(folder: Path, number: int) -> Row:
                 await start(folder / str(turn), expert(), environment)
                 cutter.cancel()
                 cuts += proxy.cuts
-            right, false, failed = scores(folder / str(turn))
+            _, false, failed = scores(folder / str(turn))
             lost, wrong = lost + failed, wrong + false
         left = await server.run("MATCH (n) RETURN count(n)") - 1000
         return Row(number * EPISODES, cuts, lost, left, wrong, f"{cuts} cuts")
@@ -76,7 +78,7 @@ async def _cutting(cut: Callable[[], int], draw: random.Random) -> None:
 
 
 async def loads(folder: Path, number: int) -> Row:
-    """Loads are killed half-way and made again, then twice more through connections that are cut; foreign data stays."""
+    """Loads are killed half-way, then made twice through connections that are cut; foreign data stays."""
 
     async def measure(server: OwnServer, folder: Path, number: int) -> Row:
         lost = repeated = faults = 0
@@ -93,8 +95,8 @@ async def loads(folder: Path, number: int) -> Row:
                 cutter.cancel()
                 faults += 1 + proxy.cuts
                 found = await scope_count(opened, scope_of(f"load-{turn}", chain(NODES).digest))
-                lost += sum(max(0, w - f) for w, f in zip(whole, found))
-                repeated += sum(max(0, f - w) for w, f in zip(whole, found))
+                lost += sum(max(0, w - f) for w, f in zip(whole, found, strict=True))
+                repeated += sum(max(0, f - w) for w, f in zip(whole, found, strict=True))
                 await store.drop()
                 await through.close()
                 await opened.close()

@@ -30,7 +30,9 @@ async def misbehaviour(folder: Path, number: int) -> Row:
             found = await played(folder / f"{name}-{turn}".replace(" ", "-"), answer)
             statuses = [ExitStatus(record["exit_status"]) for record in found]
             lost += 3 - len(found)
-            wrong += sum((record["score"] is None) != s.infrastructure for record, s in zip(found, statuses))
+            wrong += sum(
+                (record["score"] is None) != s.infrastructure for record, s in zip(found, statuses, strict=True)
+            )
             wrong += sum(not status.infrastructure for status in statuses) if name in SERVERS_FAULT else 0
     note = f"{len(SERVERS_FAULT)} ways of servers, {len(MODELS_FAULT)} of models"
     return Row(3 * number * len(kinds), number * len(kinds), lost, 0, wrong, note)

@@ -75,7 +75,9 @@ async def named_points(folder: Path, number: int) -> Row:
             await (await begin(server.url, *command)).communicate()
             now = await table(server.url, run)
             rows.append(_compared(run, episodes, faults, asked, whole, len(server.requests), now))
-    sums = [sum(values) for values in zip(*((r.tries, r.faults, r.lost, r.repeated, r.changed) for r in rows))]
+    sums = [
+        sum(values) for values in zip(*((r.tries, r.faults, r.lost, r.repeated, r.changed) for r in rows), strict=True)
+    ]
     reached = sum(row.faults > 0 for row in rows)
     return Row(*sums, f"{reached} of {len(POINTS)} points: {', '.join(POINTS)}")
 
