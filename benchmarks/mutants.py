@@ -1,4 +1,4 @@
-"""What the tests of scoring notice: mutmut changes it in small ways, and a table in docs/reliability.md says what survived.
+"""What the tests of scoring notice: mutmut changes it in small ways; docs/reliability.md says what survived.
 
 Works on a copy in build/mutants, with mutmut installed in a virtual environment of its own (make mutants). What was
 tried before is not tried again while neither code nor tests change.
@@ -87,7 +87,7 @@ def changed(module: str, name: str) -> str:
 
 
 def _body(text: str, name: str) -> list[str]:
-    found = re.search(rf"^(?:async )?def {re.escape(name)}\(.*?(?=^\S)", text, re.MULTILINE | re.DOTALL)
+    found = re.search(rf"^(?:async )?def {re.escape(name)}\(.*?(?=^[\w@])", text, re.MULTILINE | re.DOTALL)
     return found[0].splitlines()[1:] if found else []
 
 
