@@ -70,12 +70,12 @@ def copy(modules: list[str]) -> None:
     )
 
 
-def survivors(module: str) -> tuple[int, list[str]]:
-    """How many mutants were tried, and the names of those that no test noticed."""
+def survivors(module: str) -> tuple[int, int, list[str]]:
+    """How many mutants there are, how many were tried, and the names of those that no test noticed."""
     meta = WORK / "mutants" / "graphwalk" / f"{module}.meta"
     codes = json.loads(meta.read_text())["exit_code_by_key"] if meta.exists() else {}
     tried = {name.rpartition(".")[2]: code for name, code in codes.items() if code is not None}
-    return len(tried), [name for name, code in tried.items() if code in (0, 5, 33)]
+    return len(codes), len(tried), [name for name, code in tried.items() if code in (0, 5, 33)]
 
 
 def changed(module: str, name: str) -> str:
@@ -93,14 +93,14 @@ def _body(text: str, name: str) -> list[str]:
 
 def rows(modules: list[str]) -> Iterator[list[str]]:
     for module in modules:
-        tried, left = survivors(module)
+        all_, tried, left = survivors(module)
         equal = [name for name in left if name in EQUAL]
         share = f"{100 * (tried - len(left)) / tried:.0f} %" if tried else ""
         open_ = [f"`{changed(module, name).replace('|', chr(92) + '|')}`" for name in left if name not in EQUAL]
         why = "; ".join(dict.fromkeys(EQUAL[name] for name in equal))
         note = "; ".join([*([f"{len(equal)} make no difference: {why}"] if equal else []), *open_[:3]])
         more = f" … and {len(open_) - 3} more" if len(open_) > 3 else ""
-        yield [f"`{module}`", str(tried), str(tried - len(left)), share, note + more]
+        yield [f"`{module}`", f"{tried} of {all_}", str(tried - len(left)), share, note + more]
 
 
 def main() -> None:
@@ -115,7 +115,7 @@ def main() -> None:
         subprocess.run([mutmut, "run", "--max-children", "2"], cwd=WORK, timeout=options.seconds, check=False)
     except subprocess.TimeoutExpired:
         print("the time is over; the table holds what was tried", file=sys.stderr)
-    table = markdown_table(("module", "mutants", "noticed", "share", "survived"), list(rows(modules)))
+    table = markdown_table(("module", "mutants tried", "noticed", "share", "survived"), list(rows(modules)))
     print(table)
     if not options.modules:
         write_between_markers(DOCS / "reliability.md", "mutants", table)
