@@ -8,7 +8,7 @@ export NO_MKDOCS_2_WARNING := 1
 # What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have other versions of openai and mcp.
 WALKING := kglite langgraph "genai-prices>=0.2.3,<0.3" neo4j networkx platformdirs psutil python-dotenv typer pytz rich jinja2 pyyaml
 
-.PHONY: quickstart test check audit docs format formats lock release bench coverage soak reliability truth clrs mcp bench-peers environments training-setup train-smoke clean
+.PHONY: quickstart test check audit docs format formats lock release bench coverage soak reliability mutants truth clrs mcp bench-peers environments training-setup train-smoke clean
 
 quickstart: $(USER_STAMP) ## Generate graphs, run the scripted players, print the table
 	@$(BIN)/graphwalk run quickstart
@@ -61,6 +61,11 @@ soak: $(STAMP) ## The slow tests: many kills, many graphs, many episodes
 
 reliability: $(STAMP) ## Kill, freeze and damage what can be, and write the figures into docs/reliability.md (hours)
 	$(BIN)/python -m benchmarks.reliability
+
+mutants: $(STAMP) ## Change the scoring in small ways, and write into docs/reliability.md what no test noticed (half an hour)
+	test -d .venv-mutants || $(PYTHON) -m venv .venv-mutants
+	.venv-mutants/bin/python -m pip install --quiet --disable-pip-version-check 'mutmut>=3.8,<4' -e '.[dev]'
+	.venv-mutants/bin/python -m benchmarks.mutants
 
 truth: ## Ask openCypher's TCK, networkx and reasoning-gym, and write docs/truth.md (minutes; installs in .venv-truth)
 	test -d .venv-truth || $(PYTHON) -m venv .venv-truth
@@ -120,4 +125,4 @@ $(STAMP): $(USER_STAMP) requirements/dev.txt ## What working on it takes, in the
 	@touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) .venv-clrs .venv-truth .venv-peers .venv-formats .venv-verifiers .venv-openenv .venv-trl .venv-training build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-clrs .venv-mutants .venv-truth .venv-peers .venv-formats .venv-verifiers .venv-openenv .venv-trl .venv-training build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

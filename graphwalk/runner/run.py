@@ -281,7 +281,7 @@ class _Run:
                 finally:
                     await self.places.close()
         except (StoreError, TimeoutError) as error:
-            cause = str(error or "time out").splitlines()[0]
+            cause = (str(error) or "time out").splitlines()[0]
             self.progress.note(f"graphs may be left in the database ({cause}): graphwalk db clean")
 
 

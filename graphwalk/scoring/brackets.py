@@ -31,17 +31,19 @@ def match_brackets(text: str) -> Brackets:
     unclosed: list[int] = []
     opened: list[tuple[str, int]] = []
     open_count = {"[": 0, "{": 0}
-    position = 0
-    for _ in range(_MOST_BRACKETS):
-        token = (_INSIDE if opened else _OPENING).search(text, position)
-        if token is None:
+    position, left = 0, _MOST_BRACKETS
+    while left and (first := _OPENING.search(text, position)):
+        for token in _INSIDE.finditer(text, first.start()):
+            position, bracket, left = token.end(), token[0], left - 1
+            if bracket in open_count:
+                opened.append((bracket, token.start()))
+                open_count[bracket] += 1
+            elif bracket in _PARTNER and open_count[_PARTNER[bracket]]:
+                spans.append((_close(_PARTNER[bracket], opened, open_count, unclosed), position))
+            if not (opened and left):
+                break
+        else:
             break
-        position, bracket = token.end(), token[0]
-        if bracket in open_count:
-            opened.append((bracket, token.start()))
-            open_count[bracket] += 1
-        elif bracket in _PARTNER and open_count[_PARTNER[bracket]]:
-            spans.append((_close(_PARTNER[bracket], opened, open_count, unclosed), position))
     unclosed += [start for _, start in opened]
     return Brackets(sorted(spans), sorted(unclosed))
 

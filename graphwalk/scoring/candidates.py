@@ -7,6 +7,7 @@ read; what is within a value that was read is part of it. The time is linear in 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 from graphwalk.scoring.brackets import match_brackets
@@ -14,8 +15,12 @@ from graphwalk.scoring.relaxed import ascii_forms, parse_relaxed
 from graphwalk.scoring.values import parse_json, parse_literal
 
 _FENCE_LANGUAGE = re.compile(r"[ \t]*[\w+#.-]*[ \t]*\r?\n")
+_FENCED, _EMBEDDED, _UNCLOSED = range(3)
+_STAGES = ("fenced", "embedded")
 _MOST_FENCES = 1000
 _MOST_VALUES = 20_000
+_MOST_READ = 5 * _MOST_VALUES
+"""Footnotes are read too, and dropped."""
 _ATTEMPT = 100
 """What one attempt to parse costs besides the length of its text, in characters."""
 _FAILED_LENGTHS = 8
@@ -75,15 +80,15 @@ def find_values(text: str) -> Findings:
 def _search(text: str) -> Findings:
     readable = ascii_forms(text)
     brackets = match_brackets(readable)
-    fences = [(start, -end, 0) for start, end in _fences(text)]
-    matched = [(start, -end, 1) for start, end in brackets.matched]
-    unclosed = [(start, -len(text), 2) for start in brackets.unclosed]
-    places = [
-        _Place(start, -end, ["fenced", "embedded", "unclosed"][kind])
-        for start, end, kind in sorted([*fences, *matched, *unclosed])
+    readable_places = [
+        *((start, -end, _FENCED) for start, end in _fences(text)),
+        *((start, -end, _EMBEDDED) for start, end in brackets.matched),
     ]
+    # An opening bracket without a partner matters to what is read behind it, and to nothing else.
+    last = max(readable_places, default=(0, 0, 0))[0]
+    unclosed = [(start, -len(text), _UNCLOSED) for start in brackets.unclosed if start < last]
     values = []
-    for found in _read(text, readable, places):
+    for found in islice(_read(text, readable, sorted([*readable_places, *unclosed])), _MOST_READ):
         if not _is_footnote(found):
             values.append(found)
         if len(values) == _MOST_VALUES:
@@ -91,12 +96,6 @@ def _search(text: str) -> Findings:
     last = values[-1].end if values else 0
     broken = [start for start in brackets.unclosed if start >= last and _begins_object(readable, start)]
     return Findings(values, text, broken[0] if broken else None)
-
-
-class _Place(NamedTuple):
-    start: int
-    end: int
-    kind: str
 
 
 def _fences(text: str) -> Iterator[tuple[int, int]]:
@@ -114,22 +113,23 @@ def _fences(text: str) -> Iterator[tuple[int, int]]:
         position += len(part) + 3
 
 
-def _read(text: str, readable: str, places: list[_Place]) -> Iterator[Found]:
+def _read(text: str, readable: str, places: list[tuple[int, int, int]]) -> Iterator[Found]:
+    """What can be read at places, which are (start, -end, kind) in ascending order: a whole before its parts."""
     attempts, torn, read_until = Attempts(text, readable), list[tuple[int, int]](), 0
-    for start, end, kind in places:
+    for start, minus_end, kind in places:
+        end = -minus_end
         if start < read_until:
             continue
         while torn and torn[-1][1] <= start:
             torn.pop()
-        value, literal = (None, False) if kind == "unclosed" else attempts.parse(start, end)
+        value, literal = (None, False) if kind == _UNCLOSED else attempts.parse(start, end)
         if value is not None:
             read_until = end
-            begins = kind == "fenced" or _begins(text, start)
+            begins = kind == _FENCED or _begins(text, start)
             stated = begins or _ends(text, end)
-            yield Found(
-                value, "literal" if literal else kind, start, end, begins, stated, torn[-1][0] if torn else None
-            )
-        elif kind != "fenced" and readable[start] == "[":
+            stage = "literal" if literal else _STAGES[kind]
+            yield Found(value, stage, start, end, begins, stated, torn[-1][0] if torn else None)
+        elif kind != _FENCED and readable[start] == "[":
             torn.append((start, end))
         if attempts.failed < 0:
             return

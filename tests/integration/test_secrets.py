@@ -9,6 +9,7 @@ import unicodedata
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from graphwalk.environment import Environment, read_environment
@@ -65,6 +66,27 @@ async def test_planted_secrets_stand_nowhere(tmp_path: Path, key: str) -> None:
     (record,) = records(tmp_path / "run")
     assert "***" in record["trajectory"]["error"]
     assert "***" in record["trajectory"]["turns"][0]["message"]["content"]
+
+
+async def test_no_secret_stands_in_the_list_of_processes(tmp_path: Path) -> None:
+    """Other users of a machine see command lines: of the run, and of every process that it starts."""
+    seen: set[str] = set()
+
+    def respond(request: Request) -> Answer:
+        seen.update(" ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"]))
+        return Answer(chat("[]"))
+
+    async with ModelServer(respond) as server:
+        words = ["--model", "openai-api/local/m", "--graphs", "1", "--limit", "2", "--out", tmp_path / "run"]
+        process = await asyncio.create_subprocess_exec(
+            *command("run", "quickstart", *words),
+            env={**os.environ, **planted(server, LONG)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        await process.communicate()
+    assert any("quickstart" in line for line in seen)
+    assert [(secret, line) for line in seen for secret in PLANTED if secret in line and secret != SHORT] == []
 
 
 @pytest.mark.parametrize("key", ["llama3.2", "local", "m", "answered", "node_count", "tools"])

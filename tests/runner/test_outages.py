@@ -25,6 +25,8 @@ pytestmark = [
     pytest.mark.neo4j,
     pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="the server that NEO4J_URI names is not ours to restart"),
 ]
+SLOW = (pytest.mark.slow, pytest.mark.timeout(0))
+"""Servers take their time to start again; on the oldest release the shortest of these tests are quick ones."""
 REPEATS = 4
 EPISODES = 12 * REPEATS
 AWAY, BACK = "the run waits for it", "the database answers again"
@@ -71,12 +73,16 @@ def scores(folder: Path) -> tuple[int, int, int]:
     return right, len(given) - right - given.count(None), given.count(None)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnServer]:
-    with own_server(tmp_path_factory.mktemp("own"), RELEASE_NAMES[0]) as found:
+@pytest.fixture(
+    scope="module", params=[RELEASE_NAMES[0], *(pytest.param(name, marks=SLOW) for name in RELEASE_NAMES[1:])]
+)
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OwnServer]:
+    with own_server(tmp_path_factory.mktemp("own"), request.param) as found:
         yield found
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(0)
 async def test_killed_and_restarted(server: OwnServer, tmp_path: Path) -> None:
     progress = Disturbed(10, lambda: server.restart(pause=1.0))
     summary = await disturbed(tmp_path / "run", server, progress)
@@ -98,6 +104,8 @@ async def test_restarted_with_nothing_in_it(server: OwnServer, tmp_path: Path) -
     assert scores(tmp_path / "run")[:2] == (EPISODES, 0)
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(0)
 async def test_all_nodes_are_deleted(server: OwnServer, tmp_path: Path) -> None:
     progress = Disturbed(10, lambda: server.run("MATCH (n) DETACH DELETE n"))
     await disturbed(tmp_path / "run", server, progress)
@@ -107,6 +115,8 @@ async def test_all_nodes_are_deleted(server: OwnServer, tmp_path: Path) -> None:
     assert scores(tmp_path / "run")[:2] == (EPISODES, 0)
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(0)
 async def test_frozen_and_thawed(server: OwnServer, tmp_path: Path) -> None:
     async def freeze() -> None:
         server.freeze()
@@ -119,6 +129,8 @@ async def test_frozen_and_thawed(server: OwnServer, tmp_path: Path) -> None:
     assert (progress.told(AWAY), progress.told(BACK)) == (1, 1)
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(0)
 async def test_the_run_ends_where_it_does_not_come_back(server: OwnServer, tmp_path: Path) -> None:
     killed: list[float] = []
 

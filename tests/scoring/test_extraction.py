@@ -125,6 +125,8 @@ HOSTILE = {
     "commas": "[" + ", " * 90_000 + "]",
     "channels": "<|channel|>analysis" * 50_000,
     "tool calls": "<tool_call>" * 100_000,
+    "pairs within": "[[]" * 333_333,
+    "footnotes": "[1]" * 333_333,
     "dotted i": "İ" * 1000 + "<THINK>x</THINK>[]",
 }
 
@@ -135,6 +137,14 @@ def test_hostile_replies_neither_raise_nor_take_long(name):
     rows, _ = read(HOSTILE[name])
     assert time.process_time() - started < 5
     json.dumps(rows)
+
+
+@pytest.mark.parametrize("piece", ["[", "{", '["', "[{", '{"a":', "[ ", "```"])
+def test_a_million_characters_are_read_in_a_second(piece):
+    reply = (piece * 1_000_000)[:1_000_000]
+    started = time.process_time()
+    read(reply)
+    assert time.process_time() - started < 1
 
 
 def test_deep_values_are_refused_so_that_they_can_be_logged():
@@ -189,6 +199,7 @@ class Scribe:
         self.asked = ""
 
     async def complete(self, messages, tools, options: CallOptions) -> Reply:
+        assert ([message.role for message in messages], tools, options) == (["user"], (), CallOptions())
         self.asked = "\n".join(message.content or "" for message in messages)
         return Reply(Message("assistant", '[{"node_key": "a"}]'), Usage(1, 1))
 
@@ -202,6 +213,28 @@ async def test_a_model_reads_question_form_and_reply():
     assert answer.message.content == '[{"node_key": "a"}]'
     assert all(part in scribe.asked for part in ("Which node?", "It is a, I say.", "a list"))
     assert "x7" not in scribe.asked
+
+
+def test_placeholders_in_a_plain_list_are_no_keys():
+    assert read('["<key of the node>", "a"]') == ([A], "bare")
+
+
+def test_quoted_json_is_no_plain_value():
+    assert read('{"answer": " [1, 2"}') == (None, None)
+    assert read('{"answer": "{1: 2"}') == (None, None)
+
+
+@pytest.mark.parametrize("answer", ['"a"', '["a"]'])
+def test_a_plain_value_stands_alone_in_its_object(answer):
+    assert read(f'{{"answer": {answer}}}') == ([A], "bare")
+    assert read(f'{{"answer": {answer}, "unit": {{}}}}') == (None, None)
+
+
+def test_corrections_that_have_something_in_common_take_back_what_they_lack():
+    three = '[{"node_key": "a"}, {"node_key": "b"}, {"node_key": "c"}]'
+    overlapping = ['[{"node_key": "a"}]', '[{"node_key": "b"}]', '[{"node_key": "a"}]']
+    assert read("\n".join([three, *overlapping]))[0] == [A]
+    assert read("\n".join([three, *overlapping[:2]]))[0] == [A, B, {"node_key": "c"}]
 
 
 def test_a_tool_call_written_as_text_is_no_answer():

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphwalk.scoring.rows import compare_rows, missing_fields, unknown_fields
+from graphwalk.scoring.rows import RowScore, compare_rows, missing_fields, unknown_fields
 from graphwalk.scoring.values import normalise
 
 
@@ -82,3 +82,12 @@ def test_scores_are_those_of_sets(given_numbers, target):
     assert score.recall == right / len(target)
     assert score.precision == (right / len(given_numbers) if given_numbers else 0.0)
     assert 0 <= score.f1 <= 1
+
+
+def test_all_figures_where_the_target_is_empty():
+    assert compare_rows([], [], ["node_key"]) == RowScore(True, 1.0, 1.0, 1.0, 0)
+    assert compare_rows(keys("a", "b"), [], ["node_key"]) == RowScore(False, 0.0, 0.0, 0.0, 2)
+
+
+def test_a_field_that_only_an_early_row_lacks_is_missing():
+    assert missing_fields([{"b": 1}, {"a": 1, "b": 1}], ["a", "b"]) == ("a",)

@@ -1,0 +1,89 @@
+"""Very many episodes, very many in flight, very long logs (R37, R38)."""
+
+import asyncio
+import json
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+
+from benchmarks.reliability.row import Row
+from graphwalk.environment import Environment
+from graphwalk.runlog.listing import list_runs
+from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runner.reporting import report_of
+from tests.models.server import Answer, ModelServer, chat
+from tests.runner.runs import experiment, records, start
+
+
+async def episodes(folder: Path, number: int) -> Row:
+    """Scripted players in one process: what memory and files they take after the first tenth, and at the end."""
+    process, begun, sizes = psutil.Process(), time.monotonic(), []
+    for part in range(10):
+        config = experiment(models=["scripted/expert"], repeats=max(1, number // 120))
+        await start(folder / str(part), config)
+        sizes.append((process.memory_info().rss / 2**20, process.num_fds()))
+    total = 10 * 12 * max(1, number // 120)
+    found = sum(sum(1 for _ in RunFolder.open(folder / str(part)).records()) for part in range(10))
+    (first, files), (last, files_now) = sizes[0], sizes[-1]
+    note = f"{first:.0f} MB after a tenth, {last:.0f} MB at the end; files open: {files}, {files_now}"
+    return Row(total, 0, total - found, 0, 0, f"{note}; {time.monotonic() - begun:.0f} s")
+
+
+async def file_handles(folder: Path, number: int) -> Row:
+    """256 episodes in flight in a process that may have 256 files open."""
+    code = f"from benchmarks.reliability.endurance import crowded; crowded({str(folder / 'run')!r}, {number})"
+    done = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", code], capture_output=True, text=True)
+    if done.returncode:
+        return Row(number, 0, number, note=done.stderr.strip().splitlines()[-1])
+    found = json.loads(done.stdout.splitlines()[-1])
+    note = f"{found['most']} in flight at most, {found['files']} files open at the end"
+    return Row(number, 0, number - found["answered"], 0, 0, note)
+
+
+def crowded(folder: str, number: int) -> None:
+    """In a process of its own: the server is in another one, so that the files are those of the run alone."""
+    words = [sys.executable, "-m", "tests.models.server", "--delay", "0.5"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        url = server.stdout.readline().strip()
+        resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+        most = asyncio.run(_crowd(Path(folder), url, number))
+        server.kill()
+    answered = sum(record["score"] is not None for record in records(Path(folder)))
+    print(json.dumps({"answered": answered, "most": most, "files": psutil.Process().num_fds()}))
+
+
+async def _crowd(folder: Path, url: str, number: int) -> int:
+    flags = {"suite.questions": ["node_count"], "repeats": number, "limits.max_concurrency": 256}
+    config = experiment(models=["openai-api/local/m"], **flags)
+    running, most = asyncio.ensure_future(start(folder, config, Environment({"LOCAL_BASE_URL": url}))), 0
+    while not running.done():
+        connections = psutil.Process().net_connections("tcp")
+        most = max(most, sum(c.status == psutil.CONN_ESTABLISHED for c in connections))
+        await asyncio.sleep(0.05)
+    await running
+    return most
+
+
+async def large_log(folder: Path, number: int) -> Row:
+    """A log of very many results: listed, reported, and what memory its report takes."""
+    async with ModelServer(lambda _: Answer(chat("[]")), record=False) as server:
+        config = experiment(models=["openai-api/local/m"])
+        await start(folder / "run", config, Environment({"LOCAL_BASE_URL": server.url}))
+    first, *_ = records(folder / "run")
+    run = RunFolder.open(folder / "run")
+    writer = run.results_writer()
+    for repeat in range(1, number):
+        writer.append({**{k: v for k, v in first.items() if k != "crc32"}, "repeat": repeat})
+    writer.close()
+    size, begun = run.results_path.stat().st_size / 2**20, time.monotonic()
+    list_runs(folder)
+    listed, before = time.monotonic() - begun, psutil.Process().memory_info().rss
+    report_of(run)
+    seconds, grown = time.monotonic() - begun - listed, (psutil.Process().memory_info().rss - before) / 2**20
+    note = f"{size:.0f} MB: listed in {listed:.1f} s, reported in {seconds:.1f} s with {grown:.0f} MB more"
+    return Row(number, 0, note=note)

@@ -1,0 +1,23 @@
+"""One line of the table in docs/reliability.md."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """`tries`: episodes, lines or calls that were tried. `faults`: so many disturbances were survived. `lost`,
+    `repeated`, `changed`: what is not as it would be undisturbed; all should be 0.
+    """
+
+    tries: int
+    faults: int
+    lost: int = 0
+    repeated: int = 0
+    changed: int = 0
+    note: str = ""
+
+    def cells(self) -> list[str]:
+        return [*map(str, (self.tries, self.faults, self.lost, self.repeated, self.changed)), self.note]
+
+
+COLUMNS = ("promise", "tries", "faults survived", "lost", "repeated", "changed", "note")

@@ -1,0 +1,36 @@
+"""What fixed seeds give in this process: digests of the graphs, tasks, prompts, transcripts and scores of small runs.
+
+python -m tests.made_digests WORKERS
+"""
+
+import asyncio
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from graphwalk.environment import Environment
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.runlog.run_folder import NewRun
+from graphwalk.runner.progress import Silent
+from graphwalk.runner.resolve import resolve
+from graphwalk.runner.run import start_run
+from tests.test_golden import RUNS, digests
+
+
+async def made(folder: Path, workers: int) -> dict[str, object]:
+    """By name of the run; `graph` is that of a graph alone."""
+    found: dict[str, object] = {"graph": generate_graph(GraphSpec(preset="paper-100"), 7).digest}
+    for name, (experiment, worlds, flags) in RUNS.items():
+        config = load_experiment(experiment, flags={**flags, "limits.max_concurrency": workers}, worlds=worlds)
+        new = NewRun.make(config.name, folder / name)
+        await start_run(resolve(config, Environment()), new, Silent())
+        found[name] = digests(new.folder.records())
+    return found
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        print(json.dumps(asyncio.run(made(Path(scratch), int(sys.argv[1]))), sort_keys=True))
