@@ -34,7 +34,7 @@ class AskPictures:
             steps = enumerate(steps_of(trajectory), 1)
             evidence = evidence_in(record)
             yield Group(
-                Text(f"{record['model']}: {visible(record['task']['question'])}", style="bold"),
+                Text(f"{visible(record['model'])}: {visible(record['task']['question'])}", style="bold"),
                 *(step_shown(number, step) for number, step in steps),
                 Text(_answer(record)),
                 *((evidence_table(evidence),) if evidence.nodes else ()),
