@@ -6,7 +6,7 @@ USER_STAMP := $(VENV)/.installed
 STAMP := $(VENV)/.installed-dev
 export NO_MKDOCS_2_WARNING := 1
 
-.PHONY: quickstart test check audit docs format formats lock release bench coverage soak reliability truth clrs mcp bench-peers clean
+.PHONY: quickstart test check audit docs format formats lock release bench coverage soak reliability truth clrs mcp bench-peers pictures clean
 
 quickstart: $(USER_STAMP) ## Generate graphs, run the scripted players, print the table
 	@$(BIN)/graphwalk run quickstart
@@ -53,6 +53,9 @@ bench: $(STAMP) ## Print how fast it is, as ratios to the plain way
 
 coverage: $(STAMP) ## Simulate how often intervals and tests are right, and write it into docs/statistics.md (minutes)
 	$(BIN)/python -m benchmarks.coverage
+
+pictures: $(STAMP) ## Screenshots of the page in docs, taken with Chromium
+	$(BIN)/python -m benchmarks.page_pictures tests/data/runs/questions
 
 soak: $(STAMP) ## The slow tests: many kills, many graphs, many episodes
 	$(BIN)/pytest -m slow --timeout 0
