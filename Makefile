@@ -8,7 +8,7 @@ export NO_MKDOCS_2_WARNING := 1
 # What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have other versions of openai and mcp.
 WALKING := kglite langgraph "genai-prices>=0.2.3,<0.3" neo4j networkx platformdirs psutil python-dotenv typer pytz rich jinja2 pyyaml
 
-.PHONY: quickstart test check audit docs format formats lock release bench coverage soak reliability mutants truth clrs mcp bench-peers environments training-setup train-smoke clean
+.PHONY: quickstart test check audit docs format formats lock release bench coverage soak reliability mutants truth clrs mcp bench-peers pictures environments training-setup train-smoke clean
 
 quickstart: $(USER_STAMP) ## Generate graphs, run the scripted players, print the table
 	@$(BIN)/graphwalk run quickstart
@@ -55,6 +55,9 @@ bench: $(STAMP) ## Print how fast it is, as ratios to the plain way
 
 coverage: $(STAMP) ## Simulate how often intervals and tests are right, and write it into docs/statistics.md (minutes)
 	$(BIN)/python -m benchmarks.coverage
+
+pictures: $(STAMP) ## Screenshots of the page in docs, taken with Chromium
+	$(BIN)/python -m benchmarks.page_pictures tests/data/runs/questions
 
 soak: $(STAMP) ## The slow tests: many kills, many graphs, many episodes
 	$(BIN)/pytest -m slow --timeout 0

@@ -15,7 +15,7 @@ from graphwalk.environment import read_environment
 from graphwalk.errors import GraphwalkError
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
 
 _NO_LIMIT = 10_000
@@ -53,6 +53,14 @@ def data(text: str) -> None:
     """A line of data, flushed at once: a program that reads it from a pipe may be waiting for it."""
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
+
+
+def draw(picture: "RenderableType") -> None:
+    """A picture of a suite to stdout. Texts of models and graphs may stand in it, whoever wrote the suite."""
+    from rich.segment import Segment, Segments
+
+    drawn = stdout().render(picture)
+    stdout().print(Segments([one if one.control else Segment(printable(one.text), one.style) for one in drawn]))
 
 
 def prose(text: str, indent: int = 0) -> None:

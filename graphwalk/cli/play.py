@@ -8,7 +8,7 @@ import typer
 
 from graphwalk.asynchronous import run_async
 from graphwalk.cli.view import drawn_format, write_pictures
-from graphwalk.console import say, stdout
+from graphwalk.console import draw, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 
@@ -58,7 +58,7 @@ def play(
     result = run_async(play_first(experiment, typed_lines()))
     pictures = suite.pictures()
     for drawing in pictures.drawings([result.as_dict()]) if pictures is not None else ():
-        stdout().print(drawing, markup=False)
+        draw(drawing)
     if out is not None:
         write_pictures(suite, [result.as_dict()], out, what)
     tell(result)

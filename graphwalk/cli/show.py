@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphwalk.cli.naming import run_folders, tasks_of_run
-from graphwalk.console import say, stdout
+from graphwalk.console import draw, say, stdout
 from graphwalk.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | Non
             stdout().print(part)
         for drawing in pictures.drawings([records[key]]) if pictures is not None else ():
             stdout().print()
-            stdout().print(drawing, markup=False)
+            draw(drawing)
 
 
 def _glance(folder: "RunFolder", heads: "Sequence[dict[str, object]]", most: int | None) -> None:

@@ -92,12 +92,8 @@ def _draw(run: "RunFolder", wanted: Mapping[str, str], out: Path) -> None:
 def _write_page(places: Sequence[Path], wanted: Mapping[str, str], out: Path) -> None:
     from graphwalk.page.content import content_of
     from graphwalk.page.page import write_page
-    from graphwalk.runlog.listing import list_runs
-    from graphwalk.runlog.run_folder import RunFolder
 
-    found = [run.path for place in places for run in list_runs(place) if run.state != "unreadable"]
-    # Opening names what is wrong with a place that is no run.
-    folders = [RunFolder.open(path) for path in (found or places)]
+    folders = [folder for place in places for folder in _runs_at(place)]
     runs = [content_of(folder, lambda record: _fits(record, wanted)) for folder in folders]
     if wanted and not any(run.episodes for run in runs):
         raise ConfigError(f"{', '.join(map(str, places))}: no episode with {_told(wanted)}")
@@ -105,11 +101,22 @@ def _write_page(places: Sequence[Path], wanted: Mapping[str, str], out: Path) ->
     say(f"{counted(sum(len(run.episodes) for run in runs), 'episode')} written to {written}")
 
 
+def _runs_at(place: Path) -> "list[RunFolder]":
+    """The run, the published run, or the runs in a folder of them. Opening names what is wrong with any other place."""
+    from graphwalk.runlog.listing import list_runs
+    from graphwalk.runlog.run_folder import RunFolder
+
+    found = [run.path for run in list_runs(place) if run.state != "unreadable"]
+    return [RunFolder.open(path) for path in (found or [place])]
+
+
 def _serve(places: Sequence[Path], wanted: Mapping[str, str], port: int) -> None:
     """Serves until Ctrl-C. Runs in several places are served from the folder above them."""
     from graphwalk.page.server import PageServer
 
     for place in places:
+        if place.is_file():
+            raise ConfigError(f"{place} is a file, and folders are served", hint="--out FILE.html takes published runs")
         if not place.is_dir():
             raise ConfigError(
                 f"there is no folder {place}", hint="graphwalk run quickstart   makes runs/ and a run in it"

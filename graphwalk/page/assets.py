@@ -8,7 +8,21 @@ from typing import Any
 
 from graphwalk.resources import data_path
 
-_SCRIPTS = ("dom", "data", "tables", "plots", "filters", "list", "layout", "graph", "grid", "walk", "turns", "episode")
+_SCRIPTS = (
+    "dom",
+    "data",
+    "tables",
+    "plots",
+    "filters",
+    "list",
+    "layout",
+    "graph",
+    "grid",
+    "walk",
+    "turns",
+    "episode",
+    "paper",
+)
 _LAST = "main"
 _STYLES = ("page", "episode")
 

@@ -3,7 +3,7 @@
 import base64
 import json
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,24 +51,53 @@ class RunContent:
     episodes: list[Episode] = field(default_factory=list)
 
 
-def content_of(folder: RunFolder, wanted: Callable[[Record], bool] = lambda record: True) -> RunContent:
-    """A run with the episodes that are wanted; tables and plots are of the whole run."""
+class EpisodeReader:
+    """Makes the episodes of a page from records on their way to somebody else; what it has read it makes once."""
+
+    def __init__(self, suite_name: str, wanted: Callable[[Record], bool] = lambda record: True) -> None:
+        self.suite = suite_named(suite_name)
+        self._wanted = wanted
+        self._read = 0
+        self._found: dict[EpisodeKey, Episode] = {}
+
+    def passing(self, records: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """The same records. They begin with those that were read before, where this is not the first time."""
+        for number, record in enumerate(records):
+            if number >= self._read:
+                if self._wanted(record):
+                    self.take(record)
+                self._read = number + 1
+            yield record
+
+    def take(self, record: Record) -> None:
+        key = key_of(dict(record))
+        block = deflated(json.dumps(episode_content(record, self.suite), separators=(",", ":")))
+        self._found[key] = Episode(key, record["task"].get("graph_digest", ""), _line(record), block)
+
+    def episodes(self) -> list[Episode]:
+        """In the order of their keys; of an episode that was run again the last one."""
+        return [self._found[key] for key in sorted(self._found)]
+
+
+def content_of(
+    folder: RunFolder, wanted: Callable[[Record], bool] = lambda record: True, reader: EpisodeReader | None = None
+) -> RunContent:
+    """A run with the episodes that are wanted; tables and plots are of the whole run. Its log is read once.
+
+    `reader`: one that read the beginning of the same log, to make only those episodes that have come since.
+    """
     manifest = folder.read_manifest()
-    config = manifest["config"]
-    report, observed = measured(folder)
-    content = RunContent(folder.path.name, config["suite"]["name"], _facts(manifest), report, observed)
-    content.episodes = episodes_of(filter(wanted, folder.records()), content.suite)
-    return content
+    reader = reader or EpisodeReader(manifest["config"]["suite"]["name"], wanted)
+    report, observed = measured(folder, reader.passing(folder.records()))
+    return RunContent(folder.path.name, reader.suite.name, _facts(manifest), report, observed, reader.episodes())
 
 
 def episodes_of(records: Iterable[Record], suite_name: str) -> list[Episode]:
     """In the order of their keys; of an episode that was run again the last one."""
-    suite, found = suite_named(suite_name), dict[EpisodeKey, Episode]()
+    reader = EpisodeReader(suite_name)
     for record in records:
-        key = key_of(dict(record))
-        block = deflated(json.dumps(episode_content(record, suite), separators=(",", ":")))
-        found[key] = Episode(key, record["task"].get("graph_digest", ""), _line(record), block)
-    return [found[key] for key in sorted(found)]
+        reader.take(record)
+    return reader.episodes()
 
 
 def deflated(text: str) -> bytes:

@@ -79,7 +79,7 @@ def _notes(report: Report) -> Sequence[str]:
 def _table(table: TextTable) -> dict[str, Any]:
     return {
         "title": table.title,
-        "headers": [[header.title, header.name] for header in table.headers],
+        "headers": [[header.title, header.name, header.optional] for header in table.headers],
         "rows": [[_cell(cell) for cell in row] for row in table.rows],
         "note": table.note,
         "more": sorted(table.long_only),

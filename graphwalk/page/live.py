@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any
 
 from graphwalk.errors import GraphwalkError
-from graphwalk.page.content import Record, RunContent, content_of, inflated
+from graphwalk.page.content import EpisodeReader, Record, RunContent, content_of, inflated
 from graphwalk.page.index import figures_of, index_of
 from graphwalk.runlog.listing import ListedRun, list_runs
 from graphwalk.runlog.run_folder import RunFolder
@@ -20,6 +20,9 @@ _REST = 4.0
 @dataclass
 class _Reading:
     content: RunContent
+    reader: EpisodeReader
+    file: tuple[str, int] | None
+    """Name and inode of the log: as long as these stay the same, it has only grown."""
     size: int
     seconds: float
     done: float
@@ -81,14 +84,25 @@ class LiveRuns:
         if known and (known.size == size or time.monotonic() < known.done + _REST * known.seconds):
             return known
         begun = time.monotonic()
-        content = content_of(RunFolder.open(run.path), self._wanted)
+        folder = RunFolder.open(run.path)
+        file = _log_file(folder)
+        reader = known.reader if known and known.file == file and known.size <= size else self._reader(folder)
+        content = content_of(folder, reader=reader)
         self._number += 1
         done = time.monotonic()
-        self._readings[name] = _Reading(content, size, done - begun, done, self._number)
+        self._readings[name] = _Reading(content, reader, file, size, done - begun, done, self._number)
         return self._readings[name]
+
+    def _reader(self, folder: RunFolder) -> EpisodeReader:
+        return EpisodeReader(folder.read_manifest()["config"]["suite"]["name"], self._wanted)
 
     @staticmethod
     def _version(readings: Sequence[_Reading], listed: Sequence[ListedRun]) -> str:
         return "-".join(f"{one.number}{run.state[:3]}" for one, run in zip(readings, listed, strict=True)).replace(
             " ", ""
         )
+
+
+def _log_file(folder: RunFolder) -> tuple[str, int] | None:
+    path = folder.results_file
+    return (path.name, path.stat().st_ino) if path.exists() else None

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any
 
 from graphwalk.report.scenes import Scene, SceneStep, StateTable
@@ -74,7 +75,12 @@ def _step(step: SceneStep) -> dict[str, Any]:
 
 def _fields(one: Any) -> dict[str, Any]:
     """The fields of a dataclass as they are; `asdict` would copy all that is in them, ten times as slowly."""
-    return {field.name: getattr(one, field.name) for field in fields(one)}
+    return {name: getattr(one, name) for name in _names(type(one))}
+
+
+@cache
+def _names(kind: Hashable) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(cast(Any, kind)))
 
 
 def _message(message: Message) -> list[str]:

@@ -19,13 +19,14 @@ def report_of(folder: RunFolder) -> Report:
     return measured(folder)[0]
 
 
-def measured(folder: RunFolder) -> tuple[Report, Observations]:
+def measured(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None) -> tuple[Report, Observations]:
     """The report of a run, and what it was made from.
 
-    RunLogError where what was logged has another form than the suite's.
+    `records`: those of the run, where somebody else reads them in the same pass. RunLogError where what was logged has
+    another form than the suite's.
     """
     try:
-        return _measured(folder)
+        return _measured(folder, folder.records() if records is None else records)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         cause = f"{type(error).__name__}: {error}"
         raise RunLogError(
@@ -34,13 +35,13 @@ def measured(folder: RunFolder) -> tuple[Report, Observations]:
         ) from error
 
 
-def _measured(folder: RunFolder) -> tuple[Report, Observations]:
+def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Report, Observations]:
     manifest = folder.read_manifest()
     config = manifest["config"]
     declared = suite_named(config["suite"]["name"]).report()
     reference, notes = _reference(declared, config.get("reference"))
     seen: set[EpisodeKey] = set()
-    observed = observe(_seen(folder.records(), seen), declared)
+    observed = observe(_seen(records, seen), declared)
     report = report_on(observed, reference=reference, seed=config.get("seed", 0))
     incomplete = _missing_part(manifest, sum(not is_person(key.model) for key in seen))
     first = [incomplete] if incomplete else []

@@ -13,6 +13,7 @@ from graphwalk.types.values import Row
 KEY = "key"
 _NAMING = ("name", "title", "label", "caption")
 """Properties that people call a node by, where it has one of them."""
+_CONTENT = json.JSONEncoder(sort_keys=True).encode
 
 
 @dataclass
@@ -66,9 +67,9 @@ class Seen:
 
     def join(self, type_: str, source: str, target: str, properties: Any) -> None:
         own = dict(properties) if isinstance(properties, dict) else {}
-        self.links.setdefault(
-            json.dumps([type_, source, target, own], sort_keys=True), SeenLink(type_, source, target, own)
-        )
+        content = _CONTENT([type_, source, target, own])
+        if content not in self.links:
+            self.links[content] = SeenLink(type_, source, target, own)
 
     def take(self, result: ToolResult) -> None:
         """Add what one more result shows."""

@@ -1,5 +1,6 @@
 // Which episodes are listed: choices by column, and words that must all occur.
 const CHOICES = [
+  ["suite", "suite", (episode) => index.runs[episode.run].suite],
   ["run", "run", (episode) => index.runs[episode.run].name],
   ["model", "model", (episode) => episode.model],
   ["setting", "setting", (episode) => episode.setting],

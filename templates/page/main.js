@@ -1,5 +1,6 @@
 // Which part is shown follows from the address behind the #, so that every view can be linked to.
 const VIEWS = [["results", "Results", resultsView], ["plots", "Plots", plotsView], ["episodes", "Episodes", null]];
+const OTHERS = { episode: episodeView, paper: paperView };
 let lastList = "";
 let drawn = 0;
 
@@ -19,7 +20,7 @@ function problem(error) {
 function viewName(state) {
   if (source === "server" && !runQuery()) return "runs";
   const asked = state.get("view");
-  return asked === "episode" || VIEWS.some(([name]) => name === asked) ? asked : index.runs.some((run) => run.tables.length) ? "results" : "episodes";
+  return asked in OTHERS || VIEWS.some(([name]) => name === asked) ? asked : index.runs.some((run) => run.tables.length) ? "results" : "episodes";
 }
 
 async function show() {
@@ -31,7 +32,7 @@ async function show() {
   const main = byId("main");
   let made;
   try {
-    made = name === "runs" ? runsView() : name === "episode" ? await episodeView(state) : name === "episodes" ? listView(state) : VIEWS.find(([one]) => one === name)[2]();
+    made = name === "runs" ? runsView() : name in OTHERS ? await OTHERS[name](state) : name === "episodes" ? listView(state) : VIEWS.find(([one]) => one === name)[2]();
   } catch (error) {
     problem(error);
     document.body.dataset.ready = String(turn);
@@ -47,13 +48,14 @@ async function show() {
 function heading(name) {
   const [run] = index.runs || [];
   byId("title").textContent = plain(index.title);
-  const facts = (index.runs || []).length === 1 ? [run.suite, run.experiment, clock(run.created || ""), run.planned && counted(run.planned, "episode"), run.seed !== undefined && `seed ${run.seed}`, run.version && `GraphWalk ${run.version}`] : (index.runs || []).map((one) => one.name);
+  const facts = (index.runs || []).length === 1 ? [run.suite, run.experiment, clock(run.created || ""), run.planned && counted(run.planned, "episode"), run.seed !== undefined && `seed ${run.seed}`, run.version && `GraphWalk ${run.version}`] : [[...new Set((index.runs || []).map((one) => one.suite))].join(", "), counted(episodes.length, "episode")];
   byId("facts").textContent = facts.filter(Boolean).map(plain).join(" · ");
   const running = (index.runs || []).filter((one) => one.state === "running");
   byId("state").hidden = running.length === 0;
   byId("state").textContent = running.length ? `running: ${episodes.length} of ${running.reduce((sum, one) => sum + (one.planned || 0), 0)} episodes are done` : "";
   const shownViews = name === "runs" ? [] : VIEWS.filter(([one]) => one === "episodes" || (index.runs || []).some((each) => each.tables.length));
   replace(byId("nav"), shownViews.map(([one, title]) => h("button", { type: "button", role: "tab", id: `tab-${one}`, "aria-selected": one === name || (one === "episodes" && name === "episode"), onclick: () => go(one === "episodes" ? Object.fromEntries(new URLSearchParams(lastList || "view=episodes")) : { view: one }) }, title, one === "episodes" && h("span", { class: "tally" }, ` ${episodes.length.toLocaleString("en")}`))),
+    ["results", "plots", "episodes"].includes(name) && button("Print", { class: "quiet print", title: "Tables, plots and the episodes chosen", onclick: printAll }),
     source === "server" && name !== "runs" && h("a", { href: "?", class: "all-runs" }, "All runs"));
 }
 
@@ -76,7 +78,6 @@ document.addEventListener("keydown", (event) => {
   if (event.key === " " && !["BUTTON", "SUMMARY"].includes(event.target.tagName)) { event.preventDefault(); for (const player of players) player.toggle(); }
 });
 window.addEventListener("hashchange", show);
-window.addEventListener("beforeprint", () => { for (const one of document.querySelectorAll("details.score, .table details")) one.open = true; });
 
 async function follow() {
   // A page that is served stays up to date: the list of runs, and a run that goes on.
@@ -87,7 +88,7 @@ async function follow() {
     Object.assign(index, news);
     if (runQuery()) { unfold(); if (figures) figures = null; }
     const view = document.body.dataset.view;
-    if (view === "episode") heading("episode");
+    if (view in OTHERS) heading(view);
     else { const top = byId("list") ? byId("list").scrollTop : 0; await show(); if (byId("list")) byId("list").scrollTop = top; }
   }
   const live = !runQuery() || (index.runs || []).some((one) => one.state === "running" || one.state === "not finished");

@@ -4,12 +4,12 @@ function plotsView() {
     ask(`figures?${runQuery()}`).then((found) => { figures = found; show(); }, problem);
     return h("p", { class: "empty" }, "Drawing …");
   }
-  return figures.map((drawn, number) => [
-    index.runs.length > 1 && h("h2", { class: "run" }, plain(index.runs[number].name)),
+  return [jumpView(), figures.map((drawn, number) => [
+    runTitle(number),
     drawn.missing && h("p", { class: "about" }, "Plots are drawn with matplotlib, which was not installed when this page was made; here are their data. To get them: ", h("code", {}, drawn.missing)),
     drawn.figures.length === 0 && h("p", { class: "empty" }, "There is nothing to plot yet."),
     h("div", { class: "plots" }, drawn.figures.map(plotView)),
-  ]);
+  ])];
 }
 
 function plotView(figure) {

@@ -49,8 +49,8 @@ def page_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
     return address
 
 
-def changed_run(suite: str, folder: Path, change: Change, manifest: Change = lambda made: made) -> RunFolder:
-    """A copy of a run with every record changed."""
+def changed_run(suite: str | Path, folder: Path, change: Change, manifest: Change = lambda made: made) -> RunFolder:
+    """A copy of a run, logged long ago or in a folder of its own, with every record changed."""
     shutil.copytree(RUNS / suite, folder)
     run = RunFolder.open(folder)
     records = list(read_lines(run.results_path))

@@ -1,5 +1,7 @@
 """What models, graphs and servers write stays text: in the page, in plots, in their data."""
 
+import csv
+import io
 import json
 import re
 from pathlib import Path
@@ -7,11 +9,17 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from typer.testing import CliRunner
 
+from graphwalk.cli.app import app
+from graphwalk.console import stderr, stdout
 from graphwalk.page.content import content_of
 from graphwalk.page.page import write_page
 from graphwalk.report.drawing import page_svg, save_figures
 from graphwalk.report.figures import Figure, Panel, Point, Series, figure_csv
+from graphwalk.runlog.run_folder import RunFolder
+from tests.cli.test_ask import FILMS
+from tests.cli.test_commands import graphwalk
 from tests.page.browser import Browser
 from tests.page.conftest import changed_run
 
@@ -20,8 +28,11 @@ EVIL = (
     "<a href=\"javascript:document.title='owned'\">go</a><svg onload=alert(1)>$\\frac{1}{0}$ {{7*7}} ]]>"
     " <!-- \u2028 \u202e \x1b]0;owned\x07\x1b[31m"
 )
+HIDDEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]")
 NAMES = {"task_id", "template", "setting", "exit_status", "suite", "graph_digest", "role", "algorithm", "mode", "id"}
 """Texts that the program itself chose, and by which it finds its way."""
+KEPT = ("task_id", "setting", "exit_status", "run_id", "conditions")
+"""Those of them that stand in every record."""
 
 
 def poisoned(value: Any, name: str = "") -> Any:
@@ -34,7 +45,7 @@ def poisoned(value: Any, name: str = "") -> Any:
 
 
 def poisoned_record(record: dict[str, Any]) -> dict[str, Any]:
-    kept = {name: record[name] for name in ("task_id", "setting", "exit_status")}
+    kept = {name: record[name] for name in KEPT if name in record}
     turned = poisoned({name: value for name, value in record.items() if name != "crc32"})
     task = {
         **turned["task"],
@@ -44,11 +55,33 @@ def poisoned_record(record: dict[str, Any]) -> dict[str, Any]:
     return {**turned, **kept, "task": task, "trajectory": {**turned["trajectory"], **told}}
 
 
-@pytest.mark.parametrize("suite", ["questions"])
-def test_a_browser_obeys_nothing_in_a_run(browser: Browser, tmp_path: Path, suite: str) -> None:
-    folder = changed_run(suite, tmp_path / "run", poisoned_record, lambda made: {**made, "name": EVIL})
-    page = write_page([content_of(folder)], tmp_path / "page.html", EVIL)
-    for view in ("results", "plots", "episodes", "episode&e=0", "episode&e=1&beside=2", "episodes&q=%3Cscript%3E"):
+def poisoned_manifest(made: dict[str, Any]) -> dict[str, Any]:
+    told = {"description": EVIL, "tags": [EVIL], "models": [f"{one}{EVIL}" for one in made["config"]["models"]]}
+    return {**made, "name": EVIL, "config": {**made["config"], **told}}
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of `graphwalk ask`, which none of the runs logged long ago is."""
+    folder = tmp_path_factory.mktemp("asked")
+    question = "Who acted in the quiet harbour?"
+    done = graphwalk("ask", question, "--graph", FILMS, "-m", "scripted/look", "--out", "run", folder=folder)
+    assert done.returncode == 0, done.stderr
+    return folder / "run"
+
+
+@pytest.fixture(params=["questions", "mazes", "magma", "ask"])
+def hostile(request: pytest.FixtureRequest, tmp_path: Path) -> RunFolder:
+    """A run of each suite with hostile text in all that anybody but the program wrote."""
+    run = request.getfixturevalue("asked") if request.param == "ask" else request.param
+    return changed_run(run, tmp_path / "run", poisoned_record, poisoned_manifest)
+
+
+def test_a_browser_obeys_nothing_in_a_run(browser: Browser, tmp_path: Path, hostile: RunFolder) -> None:
+    content = content_of(hostile)
+    page = write_page([content], tmp_path / "page.html", EVIL)
+    beside = ["episode&e=1&beside=2"] if len(content.episodes) > 2 else []
+    for view in ("results", "plots", "episodes", "episode&e=0", *beside, "episodes&q=%3Cscript%3E"):
         browser.open(f"{page.as_uri()}#view={view}")
         browser.run(
             "document.querySelectorAll('button:not(#close)').forEach((one) => one.closest('.call, .turn') && one.click())"
@@ -69,6 +102,54 @@ def test_a_browser_obeys_nothing_in_a_run(browser: Browser, tmp_path: Path, suit
     assert browser.complaints == []
 
 
+FORMATS = ("terminal", "markdown", "csv", "json")
+SPREAD = ("csv", "chats", "sts", "atif")
+
+
+def test_no_other_form_of_a_run_is_obeyed(tmp_path: Path, hostile: RunFolder) -> None:
+    """Terminals get no escape and nothing that reorders, Markdown no tag, spreadsheets no formula, pictures no script."""
+    run = str(hostile.path)
+    shown = [said("report", run, "--format", form) for form in FORMATS]
+    first = next(hostile.records())["task_id"]
+    shown += [said("show", run), said("show", run, first, "--all", "--prompt"), said("runs", str(hostile.path.parent))]
+    for text in shown:
+        assert not HIDDEN.search(text), HIDDEN.search(text)
+    assert not re.search(r"(?<!\\)<", shown[1])
+    said("report", run, "--plots", str(tmp_path / "plots"))
+    for picture in (tmp_path / "plots").glob("*.svg"):
+        assert_only_drawn(picture.read_text(), picture.name)
+    for form in SPREAD:
+        said("export", form, run, "--out", str(tmp_path / form))
+    tables = [*(tmp_path / "plots").glob("*.csv"), *(tmp_path / "csv").rglob("*.csv")]
+    assert tables
+    for table in tables:
+        assert_no_formula(table.read_text(), table.name)
+    assert_no_formula(shown[2], "report")
+
+
+def said(*words: str) -> str:
+    """What a command writes. In this process: many commands, and each would load everything again."""
+    stdout.cache_clear()
+    stderr.cache_clear()
+    done = CliRunner().invoke(app, words)
+    stdout.cache_clear()
+    stderr.cache_clear()
+    assert done.exit_code == 0, (words, done.output, done.exception)
+    return str(done.output)
+
+
+def assert_only_drawn(picture: str, name: str) -> None:
+    elements = list(ElementTree.fromstring(picture).iter())
+    assert not {one.tag.rpartition("}")[2] for one in elements} & {"script", "img", "a", "foreignObject", "image"}, name
+    assert not [attribute for one in elements for attribute in one.attrib if attribute.startswith("on")], name
+
+
+def assert_no_formula(table: str, name: str) -> None:
+    cells = [cell for row in csv.reader(io.StringIO(table)) for cell in row]
+    begun = [cell for cell in cells if cell.startswith(("=", "+", "@", "\t", "\r"))]
+    assert not begun, (name, begun[:3])
+
+
 FIGURE = Figure(
     "evil",
     EVIL,
@@ -80,10 +161,7 @@ FIGURE = Figure(
 def test_a_plot_has_no_script_and_its_data_no_formula(tmp_path: Path) -> None:
     save_figures([FIGURE], tmp_path)
     for text in (page_svg(FIGURE), (tmp_path / "evil.svg").read_text()):
-        tags = {one.tag.rpartition("}")[2] for one in ElementTree.fromstring(text).iter()}
-        assert not tags & {"script", "img", "a", "foreignObject", "image"}
-        assert not re.search(r"\son\w+=\"", text.replace(EVIL, ""))
-    cells = [cell for line in figure_csv(FIGURE).splitlines()[1:] for cell in line.split(",")]
-    assert not [cell for cell in cells if cell.strip('"').startswith(("=", "+", "@"))]
+        assert_only_drawn(text, "evil")
+    assert_no_formula(figure_csv(FIGURE), "evil")
     assert (tmp_path / "evil.png").read_bytes().startswith(b"\x89PNG")
     assert json.dumps(figure_csv(FIGURE)).count("\\u001b") == 0

@@ -211,3 +211,32 @@ def test_the_page_needs_nothing_from_elsewhere(browser: Browser, page_of: PageOf
     for view in ("results", "plots", "episodes", "episode&e=0"):
         browser.open(f"{address}#view={view}")
     assert {urlsplit(asked).path for asked in browser.asked_for} == {urlsplit(address).path}
+
+
+@pytest.mark.parametrize("width", [400, 980])
+def test_wide_tables_fold_their_less_important_columns(browser: Browser, page_of: PageOf, width: int) -> None:
+    browser.window(width, 800)
+    browser.open(page_of("questions"))
+    folded = "document.querySelectorAll('.table thead')[0].querySelectorAll('th[hidden]').length"
+    browser.until(f"{folded} > 0")
+    assert "A %" in text(browser, ".table thead")
+    browser.run("document.querySelector('.columns-toggle').click()")
+    assert browser.run(folded) == 0
+    assert browser.run("document.querySelector('.table .scroller').classList.contains('cut-right')")
+    browser.run("document.querySelector('.table .scroller').scrollLeft = 9999")
+    browser.until("document.querySelector('.table .scroller').classList.contains('cut-left')")
+    assert not browser.run("document.querySelector('.table .scroller').classList.contains('cut-right')")
+    assert browser.complaints == []
+
+
+def test_paper_holds_tables_plots_and_episodes_in_this_order(browser: Browser, page_of: PageOf) -> None:
+    browser.open(f"{page_of('mazes', 'magma')}#view=paper")
+    found = browser.run("[...document.querySelectorAll('.paper h2, .paper h3')].map((one) => one.textContent)")
+    assert found.index("Results") < found.index("Plots") < found.index("Episodes")
+    assert browser.run("document.querySelectorAll('.paper-list tbody tr').length === episodes.length")
+    browser.open(f"{page_of('mazes')}#view=episodes&outcome=right")
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+    assert browser.run("document.querySelectorAll('.paper-list tbody tr').length === listed.length")
+    browser.run("dispatchEvent(new Event('afterprint'))")
+    assert browser.run("document.querySelector('.paper-list')") is None
+    assert browser.complaints == []

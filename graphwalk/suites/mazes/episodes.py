@@ -9,6 +9,7 @@ from graphwalk.suites.mazes.scoring import path_cells
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.walk import MazeWalk, walk_of
 from graphwalk.types.episode import Trajectory
+from graphwalk.types.inert import visible
 from graphwalk.types.wire import from_dict
 
 
@@ -35,7 +36,7 @@ def maze_episodes(records: Iterable[Mapping[str, Any]]) -> Iterator[MazeEpisode]
         task = MazeTask.model_validate(record["task"])
         walk = walk_of(task.maze, from_dict(Trajectory, record["trajectory"]).results)
         repeat = f" · repeat {record['repeat']}" if record["repeat"] else ""
-        title = f"{record['model']} · {record['setting']} · {record['task_id']}{repeat}"
+        title = visible(f"{record['model']} · {record['setting']} · {record['task_id']}{repeat}")
         path = tuple(path_cells(task.maze, record["answer"]))
         score = None if record["score"] is None else MazeScore.model_validate(record["score"])
         said = f"failed: {record['exit_status']}" if score is None else verdict(score, task)

@@ -1,0 +1,36 @@
+"""Screenshots for the documentation: `python -m benchmarks.page_pictures RUN`, a run of the suite `questions`."""
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.markers import DOCS
+from graphwalk.page.content import content_of
+from graphwalk.page.page import write_page
+from graphwalk.runlog.run_folder import RunFolder
+from tests.page.browser import Browser
+
+_LONGEST_WALK = "listed.filter((one) => one.calls < 12).sort((a, b) => b.calls - a.calls)[0].number"
+
+
+def main(words: Sequence[str]) -> None:
+    run = RunFolder.open(Path(words[0]))
+    with tempfile.TemporaryDirectory() as folder:
+        page = write_page([content_of(run)], Path(folder) / "page.html", run.path.name)
+        browser = Browser(Path(folder) / "profile")
+        try:
+            browser.window(1100, 700)
+            browser.open(f"{page.as_uri()}#view=results")
+            browser.picture(DOCS / "view-results.png")
+            browser.window(1100, 700, dark=True)
+            browser.open(f"{page.as_uri()}#view=episodes&outcome=right")
+            browser.run(f"go({{view: 'episode', e: {_LONGEST_WALK}}})")
+            browser.until("document.body.dataset.view === 'episode'")
+            browser.picture(DOCS / "view-episode.png")
+        finally:
+            browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

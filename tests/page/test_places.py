@@ -1,0 +1,55 @@
+"""`graphwalk view` of what is not a plain finished run: published, compressed, half done, or no run at all."""
+
+from pathlib import Path
+
+import pytest
+
+from graphwalk.jsonlines import LineWriter, read_lines
+from graphwalk.page.content import content_of
+from graphwalk.page.live import LiveRuns
+from graphwalk.runlog.run_folder import RunFolder
+from tests.page.conftest import RUNS, changed_run
+from tests.page.test_hostile import said
+
+
+def test_a_published_run_beside_a_folder_of_runs(tmp_path: Path) -> None:
+    said("publish", str(RUNS / "mazes"), str(tmp_path / "sent.zip"))
+    changed_run("magma", tmp_path / "runs" / "mine", lambda record: record)
+    told = said("view", str(tmp_path / "sent.zip"), str(tmp_path / "runs"), "--out", str(tmp_path / "both.html"))
+    every = [content_of(RunFolder.open(RUNS / name)) for name in ("mazes", "magma")]
+    assert f"{sum(len(run.episodes) for run in every)} episodes written" in told
+    assert "sent and mine" in (tmp_path / "both.html").read_text()
+
+
+@pytest.mark.parametrize("words", [["--out", "x.html"], []])
+def test_a_place_without_a_run_is_named_beside_others(tmp_path: Path, words: list[str]) -> None:
+    with pytest.raises(AssertionError, match="nowhere"):
+        said("view", str(RUNS / "mazes"), str(RUNS / "nowhere"), *words)
+
+
+def test_a_compressed_run_shows_the_same(tmp_path: Path) -> None:
+    run = changed_run("mazes", tmp_path / "run", lambda record: record)
+    plain = content_of(run)
+    run.compress_results()
+    assert not run.results_path.exists()
+    assert content_of(run).episodes == plain.episodes
+
+
+def test_a_run_that_grows_is_made_from_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its first episodes are the same objects, so that nothing of them was made again."""
+    monkeypatch.setattr("graphwalk.page.live._REST", 0.0)
+    run = changed_run("mazes", tmp_path / "run", lambda record: record)
+    records = list(read_lines(run.results_path))
+    run.results_path.unlink()
+    writer = LineWriter(run.results_path)
+    writer.append(records[0])
+    runs = LiveRuns(tmp_path)
+    assert len(runs.index(["run"])["episodes"]) == 1
+    first = {id(one) for one in runs._readings["run"].content.episodes}
+    for record in records[1:]:
+        writer.append(record)
+    writer.close()
+    assert len(runs.index(["run"])["episodes"]) == len(records)
+    assert first < {id(one) for one in runs._readings["run"].content.episodes}
+    run.compress_results()
+    assert len(runs.index(["run"])["episodes"]) == len(records)
