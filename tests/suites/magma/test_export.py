@@ -10,10 +10,9 @@ import pytest
 from graphwalk.errors import ConfigError
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.config import MagmaSpec
-from graphwalk.suites.magma.export import chat, export_magma
+from graphwalk.suites.magma.export import STRATEGIES, chat, export_magma
 from graphwalk.suites.magma.generator.traces import ALGORITHMS, make_traces
 from graphwalk.suites.magma.judgement import judge
-from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.verify_export import Verification, verify_export
 
 SPECS = [
@@ -28,7 +27,7 @@ def lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-@pytest.mark.parametrize("strategy", MagmaSuite.settings)
+@pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_every_answer_of_a_chat_scores_full_marks(algorithm: str, strategy: str) -> None:
     spec = MagmaSpec(algorithm=algorithm, nodes=7, count=3, split="train")  # type: ignore[arg-type]

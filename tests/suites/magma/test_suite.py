@@ -14,6 +14,7 @@ from graphwalk.experiments.loading import experiment_from, load_experiment
 from graphwalk.models.players.scripted import ScriptedModel
 from graphwalk.scoring.extraction import Extraction
 from graphwalk.suites.magma.config import MagmaConfig
+from graphwalk.suites.magma.export import STRATEGIES
 from graphwalk.suites.magma.judgement import ERRORS
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask
@@ -55,7 +56,7 @@ WAYS: list[dict[str, bool]] = [{}, {"free_running": True}, {"io_steps": True}]
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("setting", MagmaSuite.settings)
+@pytest.mark.parametrize("setting", STRATEGIES)
 def test_the_expert_is_right_everywhere(setting: str, way: dict[str, bool]) -> None:
     for task, trajectory, score in played("expert", setting, experiment(**way)):
         assert trajectory.exit_status is ExitStatus.ANSWERED
