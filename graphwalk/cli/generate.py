@@ -76,6 +76,7 @@ def graph(
         bool | None, typer.Option("--self-loops", help="Allow relationships from a node to itself.")
     ] = None,
     parallel: Annotated[bool | None, typer.Option("--parallel", help="Allow parallel relationships of a type.")] = None,
+    names: Annotated[str | None, typer.Option(help="any; or train and held_out: two pools that share no name.")] = None,
     out: Annotated[
         Path | None, typer.Option(help="FILE.json, .graphml, .cypher, or a folder for CSV. Default: only count.")
     ] = None,
@@ -98,6 +99,7 @@ def graph(
         "pair_fraction": pair_fraction,
         "hops": hops,
         "missing_rate": missing_rate,
+        "names": names,
         "self_loops": self_loops,
         "parallel_relationships": parallel,
     }

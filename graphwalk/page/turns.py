@@ -1,10 +1,10 @@
 """One episode as the page shows it: question, prompt, turns with their calls, answer beside target, scene."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import fields
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from graphwalk.report.scenes import Scene, SceneStep, StateTable
 from graphwalk.suites.suite import Suite
@@ -75,7 +75,7 @@ def _step(step: SceneStep) -> dict[str, Any]:
 
 def _fields(one: Any) -> dict[str, Any]:
     """The fields of a dataclass as they are; `asdict` would copy all that is in them, ten times as slowly."""
-    return {name: getattr(one, name) for name in _names(type(one))}
+    return {name: getattr(one, name) for name in _names(cast(Hashable, type(one)))}
 
 
 @cache

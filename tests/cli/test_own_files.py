@@ -83,7 +83,6 @@ def test_the_same_run_goes_on(tmp_path: Path) -> None:
         ("questions", "  tools: [./no_tool.yaml]\n", "own.yaml:5: agent.tools.0: there is no file or folder", ""),
         ("questions", "  tools: [./wrong.yaml]\n", "wrong.yaml: cypher: there is no colour", ""),
         ("questions", "  tools: [think, think]\n", "named twice", ""),
-        ("magma", "  tools: [think]\n", "agent.tools: the suite magma plays without tools", "leave the field out"),
         ("questions", "  prompts: ./nowhere/\n", "own.yaml:5: agent.prompts: there is no file or folder", ""),
         ("questions", "  prompts: mine\n", "is not a folder", ""),
         ("questions", "  prompts: ./prompts/\n", "graph_tools.j2:2: there is no colour; known: clock", "ours: "),
@@ -92,7 +91,7 @@ def test_the_same_run_goes_on(tmp_path: Path) -> None:
 def test_a_mistake_is_told_before_anything_runs(
     tmp_path: Path, suite: str, agent: str, cause: str, next_step: str
 ) -> None:
-    experiment(tmp_path, suite, "io" if suite == "magma" else "tools", agent)
+    experiment(tmp_path, suite, "tools", agent)
     prompt(tmp_path, "graph_tools.j2", "Rows:\n{{ colour }}")
     wrong = TOOL.format(name="wrong").replace("any_node", "colour")
     (tmp_path / "sub" / "wrong.yaml").write_text(wrong)

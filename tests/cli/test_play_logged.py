@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from graphwalk.environment import Environment
+from graphwalk.models.backends.openai_servers import server_of
 from graphwalk.runlog.listing import list_runs
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.reporting import report_of
@@ -72,6 +74,7 @@ async def test_no_key_of_the_models_is_needed(tmp_path: Path) -> None:
     manifest = folder.read_manifest()
     for config in (manifest["config"], manifest["fingerprint"]["config"]):
         config["models"] = ["openai/gpt-4.1"]
+    manifest["fingerprint"]["servers"] = {"openai/gpt-4.1": server_of("openai/gpt-4.1", Environment({}))}
     manifest["prices"] = {}
     folder.write_manifest(manifest)
     folder.results_file.unlink()
@@ -80,6 +83,10 @@ async def test_no_key_of_the_models_is_needed(tmp_path: Path) -> None:
     assert [record["model"] for record in records(run)] == ["human/ida"]
     (listed,) = list_runs(run)
     assert (listed.state, listed.done, listed.models) == ("not finished", 0, ("openai/gpt-4.1", "human/ida"))
+
+
+READY = r"help or quit\?.*\x1b\[\?2004h"
+"""The question, and after it the line that is edited; what is typed before that is not completed."""
 
 
 class Terminal:
@@ -100,11 +107,11 @@ class Terminal:
         os.close(slave)
         self.shown = ""
 
-    def until(self, text: str, seconds: float = 60) -> str:
-        """What was shown since the last time, up to the moment when `text` stands in it."""
+    def until(self, pattern: str, seconds: float = 60) -> str:
+        """What was shown since the last time, up to the moment when it has the pattern."""
         end, new = time.monotonic() + seconds, ""
-        while text not in new:
-            assert time.monotonic() < end, f"no {text!r} in {self.shown[-3000:]!r}"
+        while not re.search(pattern, new, re.DOTALL):
+            assert time.monotonic() < end, f"no {pattern!r} in {self.shown[-3000:]!r}"
             if select.select([self._master], [], [], 0.2)[0]:
                 try:
                     new += os.read(self._master, 65536).decode("utf-8", "replace")
@@ -133,13 +140,14 @@ def test_pages_completion_and_an_answer_at_a_real_terminal(terminal: Terminal) -
     first = terminal.until("Enter for more")
     assert first.count("\n") <= 22
     terminal.type("q\r")
-    terminal.until("help or quit?")
-    terminal.type("get_uni\t entity_t\t=node\r")
-    shown = terminal.until("help or quit?")
-    assert "get_unique_property_values" in shown
-    assert "entity_type" in shown
+    terminal.until(READY)
+    for begun, rest in (("get_uni", "que_property_values"), (" entity_t", "ype")):
+        terminal.type(f"{begun}\t")
+        terminal.until(rest)
+    terminal.type("=node\r")
+    assert "get_unique_property_values" in terminal.until(READY), "the message about the arguments that lack"
     terminal.type("help\r")
-    assert "call a tool" in terminal.until("help or quit?")
+    assert "call a tool" in terminal.until(READY)
     terminal.type("answer [1]\r")
     told = terminal.until("the target:")
     assert re.search(r"not right|no answer", told)
