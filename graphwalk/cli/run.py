@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from graphwalk.runlog.run_folder import RunFolder
     from graphwalk.runner.progress import Progress
     from graphwalk.runner.resolve import Experiment
-    from graphwalk.runner.run import RunSummary
+    from graphwalk.runner.tally import RunSummary
 
     Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
 

@@ -71,6 +71,8 @@ def _reference(declared: SuiteReport, name: str | None) -> tuple[Reference | Non
 def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
     """What to say of a run that did not get to the end of its plan."""
     planned = (manifest.get("fingerprint") or {}).get("episodes")
+    if planned is None and episodes:
+        return f"NOT FINISHED: {episodes} episodes are here, and the run ended before its plan was whole."
     if planned is None:
         return "NOT BEGUN: the run ended before its plan was made."
     if episodes < planned:

@@ -48,7 +48,8 @@ def of_maps(columns: Mapping[str, Column], length: int, keys: Weights | None = N
         pool = np.array([*(of_field(name, value) for value in column.pool), 0], dtype=np.int64)
         total += np.where(here, pool[column.codes], 0)
         fields += here
-    return total + COMMA * np.maximum(fields - 1, 0)
+    total += COMMA * np.maximum(fields - 1, 0)
+    return total
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -68,13 +69,14 @@ def of_list(items: int, number: int) -> int:
 
 def of_rows(rows: Iterable[Row]) -> int:
     """The weight of a list of flat rows."""
-    total = number = 0
-    for number, row in enumerate(rows, 1):
-        total += BRACES + sum([of_field(name, value) for name, value in row.items()]) + COMMA * max(0, len(row) - 1)
-    return of_list(total, number)
+    each = [
+        BRACES + sum([of_field(name, value) for name, value in row.items()]) + COMMA * max(0, len(row) - 1)
+        for row in rows
+    ]
+    return of_list(sum(each), len(each))
 
 
 def tokens(weight: int) -> int | None:
-    """The number of tokens as `count_tokens` gives it; None where only the text can tell, which way a half is rounded."""
+    """The number of tokens as `count_tokens` gives it; None where only the text can tell: of a half."""
     whole, part = divmod(weight, 100)
     return None if part == _HALF else max(1, whole + (part > _HALF))
