@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 
-from benchmarks import graphs, magma_generation, model_calls, start_up, tool_calls
+from benchmarks import graphs, magma_generation, model_calls, planning, start_up, tool_calls
 from benchmarks.measure import Row, table
 
 BENCHMARKS: dict[str, Callable[[bool, bool], Iterator[Row]]] = {
@@ -14,6 +14,7 @@ BENCHMARKS: dict[str, Callable[[bool, bool], Iterator[Row]]] = {
     "tool-calls": lambda quick, full: tool_calls.measure(quick),
     "generation": graphs.measure_generation,
     "loading": graphs.measure_loading,
+    "planning": planning.measure,
     "magma": magma_generation.measure,
     "start-up": lambda quick, full: start_up.measure(quick),
 }
@@ -23,7 +24,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(BENCHMARKS)}; default: all")
     parser.add_argument("--quick", action="store_true", help="small and once: do the benchmarks still run?")
-    parser.add_argument("--full", action="store_true", help="load a million nodes as well")
+    parser.add_argument("--full", action="store_true", help="a million nodes as well")
     options = parser.parse_args()
     for name in options.names:
         if name not in BENCHMARKS:

@@ -75,6 +75,8 @@ def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
         return f"NOT FINISHED: {episodes} episodes are here, and the run ended before its plan was whole."
     if planned is None:
         return "NOT BEGUN: the run ended before its plan was made."
+    if episodes < planned and "shard" in manifest:
+        return f"SHARD {manifest['shard']}: {episodes} of the run's {planned} episodes are here (see graphwalk merge)."
     if episodes < planned:
         return f"NOT FINISHED: {episodes} of {planned} planned episodes are here, and the figures are of these alone."
     return None

@@ -23,6 +23,7 @@ from graphwalk.runner.plan import Plan, PlannedEpisode, grow
 from graphwalk.runner.players import Players
 from graphwalk.runner.progress import Logged, Progress
 from graphwalk.runner.resolve import Experiment, resolve
+from graphwalk.runner.shards import WHOLE, Shard
 from graphwalk.runner.sitting import Sitting, is_played_by_itself
 from graphwalk.runner.tally import RunSummary, Tally, earlier_results
 from graphwalk.runner.workers import Workers
@@ -41,13 +42,16 @@ async def start_run(
     *,
     log_level: str = "info",
     sitting: Sitting | None = None,
+    shard: Shard = WHOLE,
 ) -> RunSummary:
-    """Begin a run in its new folder and work until it is done. Errors of the run itself are raised.
+    """Begin a run, or one `shard` of it, in its new folder and work until it is done. Errors of the run are raised.
 
     `log_level` is that of run.log: one of `graphwalk.runlog.diary.LEVELS`. `sitting`: only this person plays.
     """
     with new.folder.lock():
         manifest = new_manifest(experiment, new.run_id, new.created)
+        if shard != WHOLE:
+            manifest["shard"] = str(shard)
         new.folder.write_manifest(manifest)
         return await _worked(experiment, new.folder, progress, manifest, log_level, sitting)
 
@@ -123,6 +127,7 @@ class _Run:
         self.experiment, self.folder = experiment, folder
         self.progress, self.manifest = progress, manifest
         self.config = experiment.config
+        self._shard = Shard.parse(manifest.get("shard", str(WHOLE)))
         self.mark = Mark(manifest["run_id"], conditions_digest(experiment))
         self._gate = Gate(self.config.limits.store_wait_seconds, progress.note)
         stands = self.config.store == "neo4j"
@@ -180,10 +185,14 @@ class _Run:
         await workers.play(self._left(plan, tally, lines))
         for caveat in players.caveats():
             self.progress.note(caveat)
-        summary = tally.summary(plan.due, players.budget.exhausted)
+        summary = tally.summary(self._due(plan), players.budget.exhausted)
         if summary.finished == summary.episodes:
             self.folder.compress_results()
         return summary
+
+    def _due(self, plan: Plan) -> int:
+        """Episodes that this run, or its shard, is not finished without."""
+        return sum(is_played_by_itself(planned.key) for planned in self._shard.part(plan, plan.episodes))
 
     async def _left(
         self, plan: Plan, tally: Tally, lines: Mapping[EpisodeKey, int]
@@ -194,9 +203,10 @@ class _Run:
         async for episodes in self._planned(plan, at_once=not lines and self.sitting is None):
             if lines:
                 self._refuse_others(plan, lines)
-            yield [planned for planned in episodes if planned.key not in earlier and plays(planned.key)]
+            mine = self._shard.part(plan, episodes)
+            yield [planned for planned in mine if planned.key not in earlier and plays(planned.key)]
         leave_alone()
-        self.progress.started(plan.due, done)
+        self.progress.started(self._due(plan), done)
 
     async def _planned(self, plan: Plan, *, at_once: bool) -> AsyncIterator[list[PlannedEpisode]]:
         """The episodes of a new run `at_once` when their graph is ready; else all, when they are known to be as they
