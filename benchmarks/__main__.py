@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 
-from benchmarks import environment_steps, graphs, magma_generation, model_calls, start_up, tool_calls
+from benchmarks import environment_steps, graphs, magma_generation, model_calls, planning, start_up, tool_calls
 from benchmarks.measure import Row, table
 
 BENCHMARKS: dict[str, Callable[[bool, bool], Iterator[Row]]] = {
@@ -15,6 +15,7 @@ BENCHMARKS: dict[str, Callable[[bool, bool], Iterator[Row]]] = {
     "environment-steps": lambda quick, full: environment_steps.measure(quick),
     "generation": graphs.measure_generation,
     "loading": graphs.measure_loading,
+    "planning": planning.measure,
     "magma": magma_generation.measure,
     "start-up": lambda quick, full: start_up.measure(quick),
 }
@@ -24,7 +25,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"{', '.join(BENCHMARKS)}; default: all")
     parser.add_argument("--quick", action="store_true", help="small and once: do the benchmarks still run?")
-    parser.add_argument("--full", action="store_true", help="load a million nodes as well")
+    parser.add_argument("--full", action="store_true", help="a million nodes as well")
     options = parser.parse_args()
     for name in options.names:
         if name not in BENCHMARKS:

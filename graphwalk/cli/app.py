@@ -20,6 +20,7 @@ from graphwalk.cli import (
     init,
     lists,
     mcp,
+    merge,
     play,
     power,
     publish,
@@ -67,6 +68,7 @@ app.command("init")(init.init)
 app.command("run")(run.run)
 app.command("ask")(ask.ask)
 app.command("resume")(run.resume)
+app.command("merge")(merge.merge)
 app.command("runs")(runs.runs)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)

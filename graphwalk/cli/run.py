@@ -1,31 +1,21 @@
 """`graphwalk run` and `graphwalk resume`."""
 
 import math
-from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from graphwalk.asynchronous import Interrupted, run_async
+from graphwalk.asynchronous import run_async
 from graphwalk.cli import naming
+from graphwalk.cli.finishing import exporter_if, finish
 from graphwalk.cli.own_graph import DatabaseName, GraphFile, chosen_source
-from graphwalk.cli.report import OVERVIEW, print_report
-from graphwalk.console import counted, data, say
+from graphwalk.console import data, say
 from graphwalk.environment import read_environment
-from graphwalk.errors import ConfigError, GraphwalkError
 
 if TYPE_CHECKING:
-    from opentelemetry.sdk.trace.export import SpanExporter
-
-    from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.runner.progress import Progress
     from graphwalk.runner.resolve import Experiment
-    from graphwalk.runner.run import RunSummary
-
-    Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
 
 Concurrency = Annotated[int | None, typer.Option("--max-concurrency", min=1, help="Episodes in flight.")]
 
@@ -114,6 +104,9 @@ def run(
         list[str] | None, typer.Option("-o", metavar="KEY=VALUE", help="Any field of the experiment; repeatable.")
     ] = None,
     tag: Annotated[list[str] | None, typer.Option(help="A word to find the run by; repeatable.")] = None,
+    shard: Annotated[
+        str | None, typer.Option(metavar="I/N", help="Only part I of N; `graphwalk merge` puts them together.")
+    ] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder. Default: runs/<time>-<name>-<id>.")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the graphs in Neo4j.")] = False,
     dry_run: Annotated[
@@ -165,7 +158,7 @@ def run(
     if dry_run:
         _dry_run(resolved, json)
     else:
-        _start(resolved, out, fail_under, json, log_level, otel)
+        _start(resolved, out, fail_under, json, log_level, otel, shard)
 
 
 def resume(
@@ -197,8 +190,8 @@ def resume(
         "budget_tokens": budget_tokens,
     }
     changes = {name: value for name, value in limits.items() if value is not None}
-    run_folder, exporter, environment = RunFolder.open(folder), _exporter(otel), read_environment()
-    _finish(
+    run_folder, exporter, environment = RunFolder.open(folder), exporter_if(otel), read_environment()
+    finish(
         run_folder,
         lambda told: resume_run(run_folder, environment, told, changes, log_level=log_level),
         exporter,
@@ -207,94 +200,25 @@ def resume(
     )
 
 
-@contextmanager
-def _progress(exporter: "SpanExporter | None") -> Iterator["Progress"]:
-    """What a person is told, and what a collector of spans is sent."""
-    from graphwalk.runner.live_progress import live_progress
-
-    with live_progress() as progress:
-        if exporter is None:
-            yield progress
-            return
-        from graphwalk.runner.spans import traced
-
-        with traced(progress, exporter) as both:
-            yield both
-
-
-def _exporter(otel: bool) -> "SpanExporter | None":
-    """ConfigError where spans are wanted and the extra is missing, before anything is begun."""
-    if not otel:
-        return None
-    from graphwalk.runner.spans import otlp_exporter
-
-    return otlp_exporter()
-
-
 def _start(
-    experiment: "Experiment", out: Path | None, fail_under: float | None, json: bool, log_level: str, otel: bool
+    experiment: "Experiment",
+    out: Path | None,
+    fail_under: float | None,
+    json: bool,
+    log_level: str,
+    otel: bool,
+    part: str | None,
 ) -> None:
     from graphwalk.runlog.run_folder import NewRun
     from graphwalk.runner.run import start_run
+    from graphwalk.runner.shards import WHOLE, Shard
 
-    exporter = _exporter(otel)
+    exporter, shard = exporter_if(otel), WHOLE if part is None else Shard.parse(part)
     new = NewRun.make(experiment.config.name, out)
     if not experiment.config.models and not experiment.environment.model:
         say("No model named: the scripted players run. To run your own:  --model openai/gpt-4.1-mini")
-    work = partial(start_run, experiment, new, log_level=log_level)
-    _finish(new.folder, work, exporter, fail_under, json, new=True)
-
-
-def _finish(
-    folder: "RunFolder",
-    work: "Work",
-    exporter: "SpanExporter | None",
-    fail_under: float | None,
-    json: bool,
-    *,
-    new: bool = False,
-) -> None:
-    """Do the work, which tells how it goes; then print the report, and exit with the code for how it went.
-
-    A `new` run that does not get as far as a plan leaves nothing.
-    """
-    try:
-        _conclude(folder, _done(folder, work, exporter, new), fail_under, json)
-    except Interrupted as interrupted:
-        if not interrupted.told:
-            _stopped(folder, str(interrupted))
-        raise
-
-
-def _done(folder: "RunFolder", work: "Work", exporter: "SpanExporter | None", new: bool) -> "RunSummary":
-    try:
-        with _progress(exporter) as progress:
-            return run_async(work(progress), partial(_stopped, folder))
-    except GraphwalkError as error:
-        # The configuration is stored in the run folder: if it is wrong, resuming would not help.
-        wrong = isinstance(error, ConfigError)
-        gone = not folder.manifest_path.exists() or (new and folder.discard_unused())
-        if not wrong and not gone and folder.archive is None and folder.resume_command not in error.hint:
-            error.hint = f"{error.hint}; then  {folder.resume_command}" if error.hint else folder.resume_command
-        raise
-
-
-def _stopped(folder: "RunFolder", signal_name: str) -> None:
-    say(f"{signal_name}: stopped. Finished episodes are on disk; go on with:  {folder.resume_command}")
-
-
-def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | None, json: bool) -> None:
-    lowest = print_report(folder.path, "json" if json else "terminal", tables=OVERVIEW)
-    say(f"run folder: {folder.path}   (all tables: graphwalk report {folder.quoted})")
-    if summary.budget_reached:
-        say(f"the budget is spent; with a larger one:  {folder.resume_command} --budget-usd … | --budget-tokens …")
-    if summary.finished < summary.episodes:
-        missing = summary.episodes - summary.finished
-        say(f"{counted(missing, 'episode')} without a score; try again:  {folder.resume_command}")
-        raise typer.Exit(4)
-    if fail_under is not None and lowest is not None and lowest < fail_under:
-        say(f"the lowest accuracy is {lowest:.2f} %, below {fail_under} %")
-        raise typer.Exit(5)
+    work = partial(start_run, experiment, new, log_level=log_level, shard=shard)
+    finish(new.folder, work, exporter, fail_under, json, new=True)
 
 
 def _dry_run(experiment: "Experiment", json: bool) -> None:

@@ -101,8 +101,7 @@ def rule_hundredths(text: str) -> int:
     """The rule's sum before it is rounded, in hundredths of a token, without an error.
 
     Sums of parts are those of the whole where no part begins or ends inside a word, a number, or between a space and
-    the number after it. What `count_tokens` gives is this rounded; only where it is half a token
-    may either side be taken.
+    the number after it. What `count_tokens` gives is this rounded; of a half token it may take either side.
     """
     total = sum(map(_hundredths_of_word, _WORD.findall(text)))
     total += 190 * len(_DIGITS.findall(text)) + 41 * len(_SIGN.findall(text)) + 125 * len(_BREAK.findall(text))

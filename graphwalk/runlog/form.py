@@ -14,7 +14,7 @@ _MANIFEST: Mapping[str, tuple[type, ...]] = {
     "fingerprint": (dict, type(None)),
 }
 _CONFIG: Mapping[str, tuple[type, ...]] = {"suite": (dict,), "models": (list,)}
-_SETTLED: Mapping[str, tuple[type, ...]] = {"episodes": (int,), "graphs": (list,)}
+_SETTLED: Mapping[str, tuple[type, ...]] = {"episodes": (int, type(None)), "graphs": (list,)}
 _RESULT: Mapping[str, tuple[type, ...]] = {
     "task_id": (str,),
     "model": (str,),

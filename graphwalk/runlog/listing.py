@@ -114,7 +114,7 @@ def _state(folder: RunFolder, episodes: int | None, scored: int) -> State:
     if _is_locked(folder.path / "run.lock"):
         return "running"
     if episodes is None:
-        return "not begun"
+        return "not finished" if scored else "not begun"
     return "finished" if scored >= episodes else "not finished"
 
 

@@ -18,11 +18,11 @@ class Mark(NamedTuple):
         return {**self._asdict(), **record}
 
 
-def with_conditions(manifest: Mapping[str, Any], conditions: str) -> dict[str, Any]:
-    """The manifest of a run that goes on under `conditions`."""
+def with_conditions(manifest: Mapping[str, Any], mark: Mark) -> dict[str, Any]:
+    """The manifest of a run whose next lines will have this mark."""
     begun = [None] if manifest.get("fingerprint") is not None else []
     known = manifest.get("conditions", begun)
-    return {**manifest, "conditions": list(dict.fromkeys([*known, conditions]))}
+    return {**manifest, "conditions": list(dict.fromkeys([*known, mark.conditions]))}
 
 
 def own_lines(records: Iterable[dict[str, Any]], manifest: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], bool]]:

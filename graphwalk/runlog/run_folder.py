@@ -164,8 +164,12 @@ class RunFolder:
         """Remove the folder of a run that ended before it had a plan; True where that was so."""
         if self.results_file.exists() or self.read_manifest().get("fingerprint") is not None:
             return False
-        shutil.rmtree(self.path, ignore_errors=True)
+        self.remove()
         return True
+
+    def remove(self) -> None:
+        """Delete the folder with all that is in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
 
     @contextmanager
     def lock(self) -> Iterator[None]:

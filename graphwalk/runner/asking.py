@@ -138,7 +138,7 @@ class Conversation:
         # A conversation's conditions grow with every question; all of its lines are its own.
         conditions = f"conversation {self._log.run_id}"
         self._mark = Mark(self._log.run_id, conditions)
-        manifest = {**with_conditions(manifest, conditions), "fingerprint": now}
+        manifest = {**with_conditions(manifest, self._mark), "fingerprint": now}
         self._log.folder.write_manifest(manifest)
 
 

@@ -20,20 +20,30 @@ _FILES = ("texts", "code", "scorer")
 """Parts of a fingerprint that hold one digest for each file."""
 
 
-async def settle(folder: RunFolder, experiment: Experiment, plan: Plan, then: Mapping[str, Any] | None) -> Any:
+async def settle(
+    folder: RunFolder, experiment: Experiment, plan: Plan, then: Mapping[str, Any] | None, *, whole: bool = True
+) -> Any:
     """Today's fingerprint, with the texts kept in the folder. RunLogError where it is not that of the run so far.
 
     `then` is the fingerprint of the run so far, None for a new run. One that another version of GraphWalk took cannot
-    be compared file by file; there, what was logged is made again and compared.
+    be compared file by file; there, what was logged is made again and compared. `whole`: nothing will be added to the
+    plan. Of a run that ended before its plan was whole, the graphs that it knew must be the first ones today.
     """
-    now = json.loads(json.dumps(fingerprint(experiment, plan)))
+    now = _as_logged(fingerprint(experiment, plan, whole=whole))
     texts = {name: experiment.environment.redact_said(text) for name, text in texts_of(experiment).items()}
-    if then is not None and then.get("format") == FORMAT:
-        _refuse_changes(folder, differences(then, now), texts)
-    elif then is not None:
-        await _refuse_other_outcome(folder, experiment, plan, then, now)
+    if then is not None:
+        known = plan.known_to(then)
+        begun = now if known is plan else _as_logged(fingerprint(experiment, known, whole=False))
+        if then.get("format") == FORMAT:
+            _refuse_changes(folder, differences(then, begun), texts)
+        else:
+            await _refuse_other_outcome(folder, experiment, plan, then, begun)
     folder.keep_texts({**texts, "experiment.yaml": experiment.config.as_yaml()})
     return now
+
+
+def _as_logged(value: Any) -> Any:
+    return json.loads(json.dumps(value))
 
 
 def _refuse_changes(folder: RunFolder, changed: Mapping[str, tuple[Any, Any]], texts: Mapping[str, str]) -> None:
@@ -106,4 +116,4 @@ async def _same_prompt(experiment: Experiment, episode: PlannedEpisode, result: 
 def _same_score(experiment: Experiment, episode: PlannedEpisode, result: Result) -> bool:
     setting, trajectory = episode.key.setting, result.trajectory
     made = judge(experiment.suite, episode.task, setting, trajectory, result.extractor_reply)
-    return bool(json.loads(json.dumps(made)) == [result.answer, result.score])
+    return bool(_as_logged(made) == [result.answer, result.score])

@@ -32,8 +32,31 @@ _SHOWING = frozenset({"report", "pictures", "commands", "person"})
 """Parts of a suite that show results and shape none."""
 
 
-def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
-    """What must be the same when a run goes on. `scorer` is what `graphwalk rescore` may bring up to date."""
+def fingerprint(experiment: Experiment, plan: Plan, *, whole: bool = True) -> dict[str, Any]:
+    """What must be the same when a run goes on. `scorer` is what `graphwalk rescore` may bring up to date.
+
+    Of a plan that is not `whole` yet nobody knows how many episodes it will have.
+    """
+    return {
+        **_conditions(experiment),
+        "scorer": scorer_digests(experiment.suite),
+        "graphs": [loaded.facts for loaded in plan.worlds],
+        "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
+        "episodes": plan.due if whole else None,
+    }
+
+
+def conditions_digest(experiment: Experiment) -> str:
+    """One digest of what an experiment is played under, for the lines of its log.
+
+    It is known before anything is planned, since graphs and tasks follow from it. A run may be scored again, so that
+    what scores is no part of it.
+    """
+    return _sha(json.dumps(_conditions(experiment), sort_keys=True).encode())[:16]
+
+
+def _conditions(experiment: Experiment) -> dict[str, Any]:
+    """What decides how episodes go, but for the plan."""
     frozen = {k: v for k, v in experiment.config.model_dump(mode="json").items() if k not in _FREE}
     return {
         "format": FORMAT,
@@ -44,10 +67,6 @@ def fingerprint(experiment: Experiment, plan: Plan) -> dict[str, Any]:
         **({} if experiment.config.extractor is None else {"stage_2": experiment.extractor}),
         "texts": {name: _sha(text.encode()) for name, text in texts_of(experiment).items()},
         "code": code_digests(),
-        "scorer": scorer_digests(experiment.suite),
-        "graphs": [loaded.facts for loaded in plan.worlds],
-        "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
-        "episodes": plan.due,
     }
 
 
@@ -79,12 +98,6 @@ def scorer_digests(suite: Suite[Any, Any]) -> dict[str, str]:
         if issubclass(one, Suite) and one is not Suite:
             files |= _suite_files(one)
     return {name: _sha(path.read_bytes()) for name, path in sorted(files.items())}
-
-
-def conditions_digest(settled: Mapping[str, Any]) -> str:
-    """One digest of a fingerprint, for the lines that were played under it. A run may be scored again, so that what
-    scores is no part of it."""
-    return _sha(json.dumps({k: v for k, v in settled.items() if k != "scorer"}, sort_keys=True).encode())[:16]
 
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:

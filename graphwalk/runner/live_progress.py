@@ -27,7 +27,9 @@ class Counts:
     """The numbers to show: episodes, correct answers so far, calls, tokens, cost."""
 
     def __init__(self) -> None:
-        self.episodes = self.done = self.scored = self.correct = self.failed = self.calls = 0
+        self.episodes = 0
+        """Of the whole run; 0 as long as it is being planned."""
+        self.done = self.scored = self.correct = self.failed = self.calls = 0
         self.usage: Usage | None = None
         """Of all episodes that are done, those of earlier processes too."""
         self.unpriced = False
@@ -40,6 +42,10 @@ class Counts:
             self.source = " and ".join(sorted({price.source for price in prices.values()}))
         for model, price in prices.items():
             say(f"price of {model}: {price}")
+
+    def begin(self, episodes: int, done: int) -> None:
+        self.episodes = episodes
+        self.done += done
 
     def add(self, result: "Result") -> None:
         self.done += 1
@@ -54,7 +60,7 @@ class Counts:
 
     def line(self, seconds: float) -> str:
         """All of it."""
-        return f"{self.done}/{self.episodes} · {self} · {seconds:.1f} s"
+        return f"{self.done}/{self.episodes or '…'} · {self} · {seconds:.1f} s"
 
     def __str__(self) -> str:
         parts = [f"{self.correct}/{self.scored} correct", counted(self.calls, "tool call")]
@@ -92,9 +98,11 @@ class QuietProgress:
         self._counts.price(spent, prices)
 
     def started(self, episodes: int, done: int) -> None:
-        self._counts.episodes, self._counts.done = episodes, done
-        self._pace = Pace(episodes, done)
+        self._counts.begin(episodes, done)
+        self._pace = Pace(episodes, self._counts.done)
         say(counted(episodes, "episode") + (f", {done} of them done before" if done else ""))
+        if done < self._counts.done == episodes:
+            say(str(self))
 
     def finished(self, result: "Result") -> None:
         self._counts.add(result)
@@ -108,7 +116,8 @@ class QuietProgress:
 
     def __str__(self) -> str:
         if self._pace is None:
-            return f"making tasks · {counted(self._tasks, 'task')} so far"
+            begun = f" · {self._counts.done} played · {self._counts}" if self._counts.done else ""
+            return f"making tasks · {counted(self._tasks, 'task')} so far{begun}"
         return f"{self._pace} · {self._counts} · {clock(self._pace.seconds)}"
 
 
@@ -119,11 +128,11 @@ class NotebookProgress(QuietProgress):
         self._counts.add(result)
         if self._pace is not None:
             self._pace.step()
-            last = self._counts.done == self._counts.episodes
-            if last or time.monotonic() - self._written >= 1.0:
-                self._written = time.monotonic()
-                sys.stderr.write(f"\r{printable(str(self))}\033[K" + ("\n" if last else ""))
-                sys.stderr.flush()
+        last = self._counts.done == self._counts.episodes
+        if last or time.monotonic() - self._written >= 1.0:
+            self._written = time.monotonic()
+            sys.stderr.write(f"\r{printable(str(self))}\033[K" + ("\n" if last else ""))
+            sys.stderr.flush()
 
     _written = 0.0
 
@@ -136,22 +145,30 @@ class LiveProgress:
         self._begun = time.monotonic()
         self._task: TaskID = bar.add_task("making tasks", total=None, detail="")
         self._pace = Pace(None)
+        self._planned = 0
 
     def planning(self, tasks: int) -> None:
-        self._bar.update(self._task, detail=f"{tasks} so far")
+        self._planned = tasks
+        self._bar.update(self._task, detail=self._detail())
 
     def priced(self, spent: "Usage", prices: "Mapping[str, KnownPrice]") -> None:
         self._counts.price(spent, prices)
 
     def started(self, episodes: int, done: int) -> None:
-        self._counts.episodes, self._counts.done = episodes, done
-        self._pace = Pace(episodes, done)
-        self._bar.update(self._task, description="episodes", total=episodes, completed=done, detail=str(self._pace))
+        self._counts.begin(episodes, done)
+        self._pace = Pace(episodes, self._counts.done)
+        told = self._detail()
+        self._bar.update(self._task, description="episodes", total=episodes, completed=self._counts.done, detail=told)
 
     def finished(self, result: "Result") -> None:
         self._counts.add(result)
         self._pace.step()
-        self._bar.update(self._task, advance=1, detail=f"{self._pace} · {self._counts}")
+        self._bar.update(self._task, advance=1, detail=self._detail())
+
+    def _detail(self) -> str:
+        played = self._counts.scored or self._counts.failed
+        parts = [] if self._counts.episodes else [f"{self._planned} so far"]
+        return " · ".join(filter(None, [*parts, str(self._pace), str(self._counts) if played else ""]))
 
     def end(self) -> None:
         """The line that stays, where anything was played."""

@@ -1,6 +1,6 @@
 """What a run has to do: graphs in their stores, tasks about them, and one episode per task, model, setting, repeat."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,6 +60,16 @@ class Plan:
         """Episodes that the run is not finished without."""
         return sum(not is_person(planned.key.model) for planned in self.episodes)
 
+    def known_to(self, settled: Mapping[str, Any]) -> "Plan":
+        """What a run with this fingerprint knew of it: all; of one that ended before its plan was whole, the part
+        about its first graphs."""
+        if settled["episodes"] is not None:
+            return self
+        worlds = self.worlds[: len(settled["graphs"])]
+        kept = {id(world) for world in worlds}
+        tasks = [(task, world) for task, world in self.tasks if id(world) in kept]
+        return Plan(worlds, tasks, [planned for planned in self.episodes if id(planned.world) in kept])
+
     def notes(self) -> Iterator[str]:
         """What a person should know of it: what is not asked, one line each."""
         for loaded in self.worlds:
@@ -86,7 +96,6 @@ def episodes_about(task: Task, world: LoadedWorld, experiment: Experiment) -> It
 def refuse_too_many(tasks: int, experiment: Experiment) -> None:
     """ConfigError where so many tasks make more episodes than a run can hold."""
     config = experiment.config
-    tasks = min(tasks, config.limit or tasks)
     episodes = tasks * config.repeats * len(config.settings) * len(experiment.models)
     if episodes > MOST_EPISODES:
         raise ConfigError(
@@ -95,22 +104,32 @@ def refuse_too_many(tasks: int, experiment: Experiment) -> None:
         )
 
 
-async def make_plan(experiment: Experiment, places: Places, made: Callable[[int], None]) -> Plan:
-    """The plan of an experiment: the same for the same configuration. `made` is told how many tasks there are."""
+async def grow(
+    plan: Plan, experiment: Experiment, places: Places, made: Callable[[int], None]
+) -> AsyncIterator[list[PlannedEpisode]]:
+    """Add to a plan, graph by graph; yields the episodes about each. `made` is told how many tasks there are."""
     config, suite = experiment.config, experiment.suite
-    plan = Plan()
     async for world in suite.worlds_in(config.suite, config.seed, experiment.environment):
         if config.limit is not None and len(plan.tasks) >= config.limit:
             break
         store = await places.store_of(world)
         tasks = await suite.tasks(world, store, config.suite, config.seed, experiment.agent)
+        tasks = tasks if config.limit is None else tasks[: config.limit - len(plan.tasks)]
+        refuse_too_many(len(plan.tasks) + len(tasks), experiment)
         loaded = LoadedWorld(world, store, suite.left_out(world))
+        episodes = [planned for task in tasks for planned in episodes_about(task, loaded, experiment)]
         plan.worlds.append(loaded)
         plan.tasks += [(task, loaded) for task in tasks]
+        plan.episodes += episodes
         made(len(plan.tasks))
-        refuse_too_many(len(plan.tasks), experiment)
-    del plan.tasks[config.limit or len(plan.tasks) :]
-    plan.episodes = [planned for task, world in plan.tasks for planned in episodes_about(task, world, experiment)]
+        yield episodes
     if not plan.episodes:
         raise no_episode(config, experiment.models)
+
+
+async def make_plan(experiment: Experiment, places: Places, made: Callable[[int], None]) -> Plan:
+    """The whole plan of an experiment: the same for the same configuration."""
+    plan = Plan()
+    async for _ in grow(plan, experiment, places, made):
+        pass
     return plan

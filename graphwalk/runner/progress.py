@@ -19,7 +19,7 @@ class Progress(Protocol):
         """What an earlier process spent on this run, and the prices by model that are known. Before `started`."""
 
     def started(self, episodes: int, done: int) -> None:
-        """The plan is ready; `done` episodes were finished by an earlier process."""
+        """The plan is whole; `done` episodes were finished by an earlier process. Some of a new run may be by now."""
 
     def finished(self, result: Result) -> None:
         """An episode is on disk."""

@@ -72,8 +72,12 @@ def _reference(declared: SuiteReport, name: str | None) -> tuple[Reference | Non
 def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
     """What to say of a run that did not get to the end of its plan."""
     planned = (manifest.get("fingerprint") or {}).get("episodes")
+    if planned is None and episodes:
+        return f"NOT FINISHED: {episodes} episodes are here, and the run ended before its plan was whole."
     if planned is None:
         return "NOT BEGUN: the run ended before its plan was made."
+    if episodes < planned and "shard" in manifest:
+        return f"SHARD {manifest['shard']}: {episodes} of the run's {planned} episodes are here (see graphwalk merge)."
     if episodes < planned:
         return f"NOT FINISHED: {episodes} of {planned} planned episodes are here, and the figures are of these alone."
     return None

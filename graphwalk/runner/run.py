@@ -2,55 +2,37 @@
 
 import asyncio
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from graphwalk.collection import rare_collection
+from graphwalk.collection import leave_alone, rare_collection
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, RunLogError, StoreError
 from graphwalk.experiments.loading import experiment_from
-from graphwalk.jsonlines import LineWriter
 from graphwalk.models.model import Model
 from graphwalk.runlog.diary import diary
 from graphwalk.runlog.mark import Mark, with_conditions
-from graphwalk.runlog.result import EpisodeKey, key_of
+from graphwalk.runlog.result import EpisodeKey
 from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.drift import settle
-from graphwalk.runner.episode import play
 from graphwalk.runner.fingerprint import conditions_digest
-from graphwalk.runner.giving_up import GivingUp
 from graphwalk.runner.manifest import new_manifest, prices_in
 from graphwalk.runner.places import Places
-from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
+from graphwalk.runner.plan import Plan, PlannedEpisode, grow
 from graphwalk.runner.players import Players
 from graphwalk.runner.progress import Logged, Progress
 from graphwalk.runner.resolve import Experiment, resolve
+from graphwalk.runner.shards import WHOLE, Shard
 from graphwalk.runner.sitting import Sitting, is_played_by_itself
+from graphwalk.runner.tally import RunSummary, Tally, earlier_results
+from graphwalk.runner.workers import Workers
 from graphwalk.stores.outage import Gate
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.store import Database
-from graphwalk.types.chat import Usage
-from graphwalk.types.episode import ExitStatus
-from graphwalk.types.wire import from_dict
 
 _CLEAN_UP_SECONDS = 3.5
 """An interrupted run has to end within five seconds (`graphwalk.asynchronous.END_SECONDS`)."""
-_START_SECONDS = 0.003
-"""Between the starts of two workers. Begun at once, they would wait for their replies at once and work at once, again
-and again, where the server always takes the same time."""
-
-
-@dataclass(frozen=True)
-class RunSummary:
-    """How a run stands when its process ends."""
-
-    episodes: int
-    finished: int
-    failed: int
-    """Episodes that ended in an infrastructure failure; a resume tries them again."""
-    usage: Usage
-    budget_reached: bool
 
 
 async def start_run(
@@ -60,13 +42,16 @@ async def start_run(
     *,
     log_level: str = "info",
     sitting: Sitting | None = None,
+    shard: Shard = WHOLE,
 ) -> RunSummary:
-    """Begin a run in its new folder and work until it is done. Errors of the run itself are raised.
+    """Begin a run, or one `shard` of it, in its new folder and work until it is done. Errors of the run are raised.
 
     `log_level` is that of run.log: one of `graphwalk.runlog.diary.LEVELS`. `sitting`: only this person plays.
     """
     with new.folder.lock():
         manifest = new_manifest(experiment, new.run_id, new.created)
+        if shard != WHOLE:
+            manifest["shard"] = str(shard)
         new.folder.write_manifest(manifest)
         return await _worked(experiment, new.folder, progress, manifest, log_level, sitting)
 
@@ -142,8 +127,8 @@ class _Run:
         self.experiment, self.folder = experiment, folder
         self.progress, self.manifest = progress, manifest
         self.config = experiment.config
-        self.mark = Mark(manifest["run_id"], None)
-        self._giving_up = GivingUp(progress.note)
+        self._shard = Shard.parse(manifest.get("shard", str(WHOLE)))
+        self.mark = Mark(manifest["run_id"], conditions_digest(experiment))
         self._gate = Gate(self.config.limits.store_wait_seconds, progress.note)
         stands = self.config.store == "neo4j"
         self.places = Places(self._open_database, experiment.environment if stands else None, self._gate)
@@ -156,10 +141,6 @@ class _Run:
             seated, read = replace(seated, models=(self.sitting.model,), extractor=None), self.sitting.read
         async with Players(seated, self.folder.replies_path, read, self.progress.note) as players:
             try:
-                plan = await make_plan(self.experiment, self.places, self.progress.planning)
-                await self._settle_manifest(plan)
-                for note in plan.notes():
-                    self.progress.note(note)
                 with rare_collection():
                     summary = await self._play_all(plan, players)
                 await self._note_changes()
@@ -185,89 +166,71 @@ class _Run:
                 f"the database {name} was changed while it was walked: answers may be right that count as wrong"
             )
 
-    async def _settle_manifest(self, plan: Plan) -> None:
+    async def _settle(self, plan: Plan, then: Mapping[str, Any] | None, *, whole: bool) -> None:
         """Record what the run is about, or refuse to go on where that is no longer the same."""
-        then = self.manifest.get("fingerprint")
-        now = await settle(self.folder, self.experiment, plan, then)
-        conditions = conditions_digest(now)
-        self.manifest = {**with_conditions(self.manifest, conditions), "fingerprint": now}
-        self.mark = Mark(self.manifest["run_id"], conditions)
+        now = await settle(self.folder, self.experiment, plan, then, whole=whole)
+        self.manifest = {**with_conditions(self.manifest, self.mark), "fingerprint": now}
         self.folder.write_manifest(self.manifest)
 
     async def _play_all(self, plan: Plan, players: Players) -> RunSummary:
-        tally = self._earlier_results(plan)
+        tally, lines = earlier_results(self.folder)
         if tally.status_of:
             players.budget.charge(tally.usage)
         if self.experiment.without_stage_2:
             self.progress.note(self.experiment.without_stage_2)
         self.progress.priced(tally.usage, self.experiment.prices)
-        self.progress.started(plan.due, tally.due)
-        plays = self.sitting.plays if self.sitting else is_played_by_itself
-        pending = [planned for planned in plan.episodes if planned.key not in tally.status_of and plays(planned.key)]
-        if pending:
-            await self._play(pending, players, tally)
+        workers = Workers(
+            self.experiment, players, self.folder, self.mark, self._gate, self.progress, tally, self.sitting
+        )
+        await workers.play(self._left(plan, tally, lines))
         for caveat in players.caveats():
             self.progress.note(caveat)
-        summary = tally.summary(plan.due, players.budget.exhausted)
+        summary = tally.summary(self._due(plan), players.budget.exhausted)
         if summary.finished == summary.episodes:
             self.folder.compress_results()
         return summary
 
-    async def _play(self, pending: Sequence[PlannedEpisode], players: Players, tally: "_Tally") -> None:
-        left = iter(pending)
-        writer = self.folder.results_writer()
-        players.keeps_results = writer.check
-        try:
-            async with asyncio.TaskGroup() as group:
-                workers = 1 if self.sitting else self.config.limits.max_concurrency
-                for number in range(min(workers, len(pending))):
-                    group.create_task(self._work_off(number, left, players, writer, tally))
-        except BaseExceptionGroup as errors:
-            raise errors.exceptions[0] from None
-        finally:
-            writer.close()
+    def _due(self, plan: Plan) -> int:
+        """Episodes that this run, or its shard, is not finished without."""
+        return sum(is_played_by_itself(planned.key) for planned in self._shard.part(plan, plan.episodes))
 
-    async def _work_off(
-        self,
-        number: int,
-        pending: Iterator[PlannedEpisode],
-        players: Players,
-        writer: LineWriter,
-        tally: "_Tally",
-    ) -> None:
-        """One of the workers that share the episodes that are left."""
-        await asyncio.sleep(number * _START_SECONDS)
-        played = False
-        for planned in pending:
-            if players.budget.exhausted:
-                return
-            if self._giving_up.hopeless(planned.key.model):
-                continue
-            if self.sitting and played and not await self.sitting.goes_on():
-                return
-            played = True
-            await self._gate.settled()
-            async with players.seat(planned) as (model, extractor):
-                result = await play(planned, model, extractor, self.experiment)
-            writer.append(self.mark.on(result.as_dict()))
-            tally.count(planned.key, result.exit_status, result.usage)
-            self._giving_up.count(result)
-            self.progress.finished(result)
-            if self._gate.lost is not None:
-                raise self._gate.lost
-            await asyncio.sleep(0)
+    async def _left(
+        self, plan: Plan, tally: Tally, lines: Mapping[EpisodeKey, int]
+    ) -> AsyncIterator[list[PlannedEpisode]]:
+        """What is to be played and has no result yet, as it is planned. `lines`: where in the log episodes are."""
+        earlier, done = frozenset(tally.status_of), tally.due
+        plays = self.sitting.plays if self.sitting else is_played_by_itself
+        async for episodes in self._planned(plan, at_once=not lines and self.sitting is None):
+            if lines:
+                self._refuse_others(plan, lines)
+            mine = self._shard.part(plan, episodes)
+            yield [planned for planned in mine if planned.key not in earlier and plays(planned.key)]
+        leave_alone()
+        self.progress.started(self._due(plan), done)
 
-    def _earlier_results(self, plan: Plan) -> "_Tally":
-        """What earlier processes finished; failures are left out, so that they are tried again."""
+    async def _planned(self, plan: Plan, *, at_once: bool) -> AsyncIterator[list[PlannedEpisode]]:
+        """The episodes of a new run `at_once` when their graph is ready; else all, when they are known to be as they
+        were."""
+        then, settled = self.manifest.get("fingerprint"), 0
+        at_once = at_once and then is None
+        async for episodes in grow(plan, self.experiment, self.places, self.progress.planning):
+            if at_once:
+                if len(plan.worlds) >= 2 * settled:
+                    settled = len(plan.worlds)
+                    await self._settle(plan, None, whole=False)
+                yield episodes
+                await asyncio.sleep(0)
+        await self._settle(plan, then, whole=True)
+        for note in plan.notes():
+            self.progress.note(note)
+        if not at_once:
+            yield plan.episodes
+
+    def _refuse_others(self, plan: Plan, lines: Mapping[EpisodeKey, int]) -> None:
         planned = {episode.key for episode in plan.episodes}
-        tally = _Tally()
-        for number, record in enumerate(self.folder.records(), 1):
-            key, status = key_of(record), ExitStatus(record["exit_status"])
+        for key, number in lines.items():
             if key not in planned:
                 raise RunLogError(f"{self.folder.results_path}:{number}: the episode is not part of this run: {key}")
-            if not status.infrastructure:
-                tally.count(key, status, from_dict(Usage, record["usage"]))
-        return tally
 
     async def _clean_up(self, plan: Plan) -> None:
         """Leave the database as it was found; where that takes too long, `graphwalk db clean` does it later."""
@@ -283,24 +246,3 @@ class _Run:
         except (StoreError, TimeoutError) as error:
             cause = (str(error) or "time out").splitlines()[0]
             self.progress.note(f"graphs may be left in the database ({cause}): graphwalk db clean")
-
-
-@dataclass
-class _Tally:
-    """Finished episodes and what they cost."""
-
-    status_of: dict[EpisodeKey, ExitStatus] = field(default_factory=dict)
-    usage: Usage = field(default_factory=Usage)
-
-    @property
-    def due(self) -> int:
-        """Those that the run is not finished without."""
-        return sum(map(is_played_by_itself, self.status_of))
-
-    def count(self, key: EpisodeKey, status: ExitStatus, usage: Usage) -> None:
-        self.status_of[key] = status
-        self.usage += usage
-
-    def summary(self, episodes: int, budget_reached: bool) -> RunSummary:
-        failed = sum(status.infrastructure for key, status in self.status_of.items() if is_played_by_itself(key))
-        return RunSummary(episodes, self.due - failed, failed, self.usage, budget_reached)

@@ -5,7 +5,16 @@ from itertools import islice
 
 import pytest
 
-from benchmarks import ablation_tools, answer_sizes, graphs, model_calls, start_up, tool_calls, where_walking_pays
+from benchmarks import (
+    ablation_tools,
+    answer_sizes,
+    graphs,
+    model_calls,
+    planning,
+    start_up,
+    tool_calls,
+    where_walking_pays,
+)
 from benchmarks.measure import Row, table
 from graphwalk.environment import Environment
 from graphwalk.suites.questions.catalogue import shipped_kinds
@@ -33,6 +42,13 @@ def test_tool_calls_on_the_embedded_engine() -> None:
 
 def test_generation() -> None:
     assert all(row.ratio for row in graphs.measure_generation(quick=True, full=False))
+
+
+def test_planning_beside_the_same_by_texts() -> None:
+    ours, beside, growth = planning.measure(quick=True, full=False)
+    assert ours.ours
+    assert (beside.ratio or 9) < 1
+    assert growth.unit == "µs"
 
 
 def test_start_up() -> None:

@@ -12,7 +12,8 @@ from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.progress import Silent
 from graphwalk.runner.resolve import resolve
-from graphwalk.runner.run import RunSummary, resume_run, start_run
+from graphwalk.runner.run import resume_run, start_run
+from graphwalk.runner.tally import RunSummary
 
 NOTHING_SET = Environment()
 

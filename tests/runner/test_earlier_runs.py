@@ -14,7 +14,8 @@ from graphwalk.runner.fingerprint import FORMAT
 from graphwalk.runner.progress import Silent
 from graphwalk.runner.reporting import report_of
 from graphwalk.runner.rescore import rescore_run
-from graphwalk.runner.run import RunSummary, resume_run
+from graphwalk.runner.run import resume_run
+from graphwalk.runner.tally import RunSummary
 
 EARLIER = Path(__file__).parents[1] / "data" / "runs"
 SUITES = ("questions", "mazes", "magma")

@@ -17,7 +17,8 @@ from graphwalk.runner.fingerprint import code_digests, scorer_digests
 from graphwalk.runner.progress import Silent
 from graphwalk.runner.rescore import rescore_run
 from graphwalk.runner.resolve import resolve
-from graphwalk.runner.run import RunSummary, resume_run, start_run
+from graphwalk.runner.run import resume_run, start_run
+from graphwalk.runner.tally import RunSummary
 from graphwalk.suites.registry import suite_named
 from tests.models.server import ModelServer
 

@@ -15,7 +15,7 @@ import pytest
 from graphwalk.errors import StoreError
 from graphwalk.runlog.result import Result
 from graphwalk.runner.progress import Silent
-from graphwalk.runner.run import RunSummary
+from graphwalk.runner.tally import RunSummary
 from tests.integration.test_kills import command, wait_for_results
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES
 from tests.runner.own_server import OwnServer, own_server, proxied

@@ -265,3 +265,55 @@ async def test_the_price_that_a_run_began_with_stays(tmp_path: Path) -> None:
         await resume(tmp_path / "run", served(server), budget_usd=1000.0)
     costs = {record["usage"]["cost"] for record in records(tmp_path / "run")}
     assert costs == {1.0, 3.0}
+
+
+def six_graphs(**flags: Any) -> AnyExperiment:
+    made = {"suite.graphs.*.count": 6, "suite.questions": ["node_count"], **flags}
+    return experiment(models=["scripted/expert"], **made)
+
+
+class Ending(Silent):
+    """Ends a run while its plan is made."""
+
+    def planning(self, tasks: int) -> None:
+        if tasks == 4:
+            raise RunLogError("enough")
+
+
+async def test_the_first_graph_is_asked_about_while_others_are_planned(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    class Watcher(Silent):
+        def planning(self, tasks: int) -> None:
+            told.append("planned")
+
+        def finished(self, result: Result) -> None:
+            told.append("finished")
+
+    await start(tmp_path / "run", six_graphs(), progress=Watcher())
+    assert told.count("finished") == told.count("planned")
+    assert "planned" in told[told.index("finished") :]
+    assert RunFolder.open(tmp_path / "run").read_manifest()["fingerprint"]["episodes"] == told.count("finished")
+
+
+async def test_a_run_that_ended_while_it_was_planned_goes_on(tmp_path: Path) -> None:
+    with pytest.raises(RunLogError, match="enough"):
+        await start(tmp_path / "run", six_graphs(), progress=Ending())
+    folder = RunFolder.open(tmp_path / "run")
+    assert folder.read_manifest()["fingerprint"]["episodes"] is None
+    assert "NOT FINISHED" in (report_of(folder).incomplete or "")
+    summary, whole = await resume(tmp_path / "run"), await start(tmp_path / "whole", six_graphs())
+    assert summary.finished == whole.finished == summary.episodes
+    assert len(folder.read_manifest()["conditions"]) == 1, "what is planned later is no other condition"
+    ended, straight = (sorted(map(without_time, records(tmp_path / name))) for name in ("run", "whole"))
+    assert ended == straight
+
+
+async def test_it_does_not_go_on_with_another_seed(tmp_path: Path) -> None:
+    with pytest.raises(RunLogError, match="enough"):
+        await start(tmp_path / "run", six_graphs(), progress=Ending())
+    folder = RunFolder.open(tmp_path / "run")
+    manifest = folder.read_manifest()
+    folder.write_manifest({**manifest, "config": {**manifest["config"], "seed": 99}})
+    with pytest.raises(RunLogError, match="graphs"):
+        await resume(tmp_path / "run")

@@ -48,7 +48,7 @@ class KeptTasks:
     async def of(
         self, about: Mapping[str, Any], kinds: Iterable[QuestionKind], make: Make
     ) -> tuple[list[QuestionTask], Left]:
-        """Read the tasks about a graph, or make and keep them. `about`: what else they depend on."""
+        """Read the tasks about a graph, or make and keep them. `about`: what they depend on besides that."""
         if self._folder is None:
             return await make()
         words = json.dumps([about, code_digest(), [_written(kind) for kind in kinds]], sort_keys=True, default=str)

@@ -1,5 +1,6 @@
 """Making tasks: templates × graph, each with an answer that both oracles name."""
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
@@ -51,11 +52,11 @@ async def make_tasks(
     all different, about the graph that `store` holds.
 
     A task depends on (seed, graph, question, its number) alone. `max_hops` bounds walks, by default what the graph's
-    spec says, else 3. `index`: the graph as evaluators read it, where somebody has it. `par` fills the par of questions
-    that the expert has a plan for. `load` puts a graph into the database that is looked at in drawing, and in the
-    search for a small counter-example; by default an embedded one. With `leave_out` questions that the graph cannot
-    host are left out. ConfigError where it cannot host one otherwise, or its YAML is wrong; OracleError where two
-    oracles differ.
+    spec says, else 3. `index`: the graph as evaluators read it, where somebody has it. `par` fills the par
+    of questions that the expert has a plan for. `load` puts a graph into the database that is looked at in drawing, and
+    in the search for a small counter-example; by default an embedded one. With `leave_out` questions that the graph
+    cannot host are left out. ConfigError where it cannot host one otherwise, or its YAML is wrong; OracleError where
+    two oracles differ.
     """
     maker = TaskMaker(graph, store, seed=seed, index=index, par=par, load=load)
     space = ParameterSpace(maker.index, max_hops or int(graph.spec.get("hops", MAX_HOPS)))
@@ -64,6 +65,7 @@ async def make_tasks(
         taken: dict[Drawn, None] = {}
         for number in range(per_question * len(answer_rows)):
             bounds = answer_rows[number // per_question]
+            await asyncio.sleep(0)  # episodes about other graphs may be in flight
             try:
                 tasks.append(await _drawn(maker, kind, number, space, taken, bounds, effort))
             except CannotHost as error:

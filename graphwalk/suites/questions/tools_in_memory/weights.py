@@ -69,14 +69,14 @@ def of_list(items: int, number: int) -> int:
 
 def of_rows(rows: Iterable[Row]) -> int:
     """The weight of a list of flat rows."""
-    weights = [
+    each = [
         BRACES + sum([of_field(name, value) for name, value in row.items()]) + COMMA * max(0, len(row) - 1)
         for row in rows
     ]
-    return of_list(sum(weights), len(weights))
+    return of_list(sum(each), len(each))
 
 
 def tokens(weight: int) -> int | None:
-    """The number of tokens as `count_tokens` gives it; None where only the text tells how a half is rounded."""
+    """The number of tokens as `count_tokens` gives it; None where only the text can tell: of a half."""
     whole, part = divmod(weight, 100)
     return None if part == _HALF else max(1, whole + (part > _HALF))

@@ -1,0 +1,63 @@
+"""Planning: the twelve questions about one graph, with both oracles and par, in processor time of one core.
+
+Plain is par as a model would walk it: every result of a tool made as text, counted, and read back.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from math import log2
+
+from benchmarks.graphs import SEED, spec_of
+from benchmarks.measure import Row
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.store import GraphStore
+from graphwalk.suites.drive import Played
+from graphwalk.suites.questions.catalogue import choose_kinds
+from graphwalk.suites.questions.making import make_tasks
+from graphwalk.suites.questions.par import par
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.tasks_about import tasks_in
+from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.types.graph import PropertyGraph
+
+AIMS = {10_000: 3.0, 100_000: 20.0, 1_000_000: 240.0}
+"""Seconds by nodes."""
+LARGEST_BY_TEXT = 10_000
+
+
+def measure(quick: bool, full: bool) -> Iterator[Row]:
+    """Seconds by size, beside the plain way where that ends within minutes, and how they grow."""
+    seconds: dict[int, float] = {}
+    for nodes in (100,) if quick else (100, 1_000, 10_000, 100_000, *((1_000_000,) if full else ())):
+        seconds[nodes], plain = asyncio.run(_both(nodes))
+        yield Row(f"plan {nodes:,} nodes", "s", [seconds[nodes]], aim=AIMS.get(nodes))
+        if plain is not None:
+            yield Row(f"plan {nodes:,} nodes ÷ par by texts", "s", [seconds[nodes]], [plain])
+    for nodes, spent in seconds.items():
+        yield Row(f"the same ÷ n log n, {nodes:,} nodes", "µs", [spent / (nodes * log2(nodes)) * 1e6])
+
+
+async def _both(nodes: int) -> tuple[float, float | None]:
+    graph = generate_graph(spec_of(nodes), SEED, 0)
+    store = await EmbeddedDatabase().load(graph)
+    begun = time.process_time()
+    ours = await tasks_in(graph, store, choose_kinds(), seed=SEED)
+    spent = time.process_time() - begun
+    if nodes > LARGEST_BY_TEXT:
+        return spent, None
+    begun = time.process_time()
+    if await _by_texts(graph, store) != ours:
+        raise AssertionError("par on rows is not par by texts")
+    return spent, time.process_time() - begun
+
+
+async def _by_texts(graph: PropertyGraph, store: GraphStore) -> list[QuestionTask]:
+    schema = await store.schema()
+    toolbox = GraphToolbox(store, schema)
+
+    async def by_texts(task: QuestionTask) -> Played:
+        return await par(task, schema, toolbox)
+
+    return await make_tasks(graph, store, seed=SEED, par=by_texts)
