@@ -71,13 +71,10 @@ def _command(exporter: Callable[..., None]) -> Callable[..., None]:
         task: Annotated[list[str] | None, typer.Option(help="Only this task; repeatable.")] = None,
     ) -> None:
         from graphwalk.exports.episodes import Episodes
-        from graphwalk.runlog.result import EpisodeKey
+        from graphwalk.runlog.chosen import Chosen
         from graphwalk.runlog.run_folder import RunFolder
 
-        def chosen(key: EpisodeKey) -> bool:
-            asked = ((model, key.model), (setting, key.setting), (task, key.task_id))
-            return all(not wanted or value in wanted for wanted, value in asked)
-
+        chosen = Chosen(model or None, setting or None, task or None)
         folder = RunFolder.open(run)
         number = len(Episodes(folder, chosen))
         with long_work("exporting", number) as done:
@@ -94,7 +91,7 @@ def traces(
     correct: Annotated[bool, typer.Option("--correct", help="Right answers only.")] = False,
     grounded: Annotated[bool, typer.Option("--grounded", help="Answers that tool results prove in full.")] = False,
     over_par: Annotated[
-        float | None, typer.Option(min=1.0, help="At most so many times the expert's calls: 1.5.")
+        float | None, typer.Option(min=1.0, max=1000.0, help="At most so many times the expert's calls: 1.5.")
     ] = None,
     model: Annotated[list[str] | None, typer.Option(help="Episodes of this model alone; repeatable.")] = None,
     arguments: Annotated[Arguments, typer.Option(help="Arguments of calls: for TRL, or for APIs.")] = Arguments.OBJECT,

@@ -35,16 +35,17 @@ def show(
 
     Without a task: accuracy as bars, and the list of episodes. FORCE_COLOR=1 graphwalk show … | less -R   pages it.
     """
+    from graphwalk.runlog.chosen import Chosen
     from graphwalk.runlog.listing import heads
     from graphwalk.runlog.result import key_of
     from graphwalk.runlog.run_folder import RunFolder
 
     folder = RunFolder.open(run)
     keys = {key_of(head): head for head in heads(folder)}
-    chosen = [key for key in keys if model in (None, key.model) and setting in (None, key.setting)]
+    wanted = Chosen(None if model is None else (model,), None if setting is None else (setting,))
+    chosen = [key for key in keys if wanted(key)]
     if not chosen:
-        known = sorted({f"{key.model} {key.setting}" for key in keys})
-        raise ConfigError(f"{run} has no such episode", hint=f"played: {', '.join(known) or 'nothing yet'}")
+        raise wanted.nothing(run, keys)
     if task is None:
         _glance(folder, [keys[key] for key in sorted(chosen)], None if all_rows else _MOST_LISTED)
         return

@@ -11,6 +11,7 @@ from typing import Any
 from graphwalk.errors import ConfigError
 from graphwalk.exports.plain_json import whole
 from graphwalk.files import make_folder
+from graphwalk.runlog.chosen import Chosen
 from graphwalk.runlog.listing import heads
 from graphwalk.runlog.result import EpisodeKey, Result, key_of
 from graphwalk.runlog.run_folder import RunFolder
@@ -26,7 +27,7 @@ class Episodes:
     """Episodes of a run folder; `chosen` says which, and `told` is called after each one that was read."""
 
     folder: RunFolder
-    chosen: Callable[[EpisodeKey], bool] = lambda key: True
+    chosen: Chosen = field(default_factory=Chosen)
     told: Callable[[], object] = field(default=lambda: None)
 
     @cached_property
@@ -43,9 +44,10 @@ class Episodes:
 
         ConfigError where there is none.
         """
-        lines = {key: n for n, key in enumerate(map(key_of, heads(self.folder))) if self.chosen(key)}
+        played = {key: n for n, key in enumerate(map(key_of, heads(self.folder)))}
+        lines = {key: n for key, n in played.items() if self.chosen(key)}
         if not lines:
-            raise ConfigError(f"{self.folder.path} has no such episode", hint=f"graphwalk report {self.folder.quoted}")
+            raise self.chosen.nothing(self.folder.path, played)
         return lines
 
     @property

@@ -188,6 +188,8 @@ def working(command: tuple[str, ...]) -> tuple[str, ...]:
         ("generate", "twin"): ("--graph", "example", "--out", "twin.json", "--mapping", "map.json"),
         ("export", "magma"): ("out.jsonl", "--count", "1"),
         ("db", "load"): ("example",),
+        ("export", "check-splits"): ("traces.jsonl",),
+        ("merge",): (run,),
         ("publish",): (run, "run.zip"),
         ("view",): (run, "--out", "page.html"),
     }
