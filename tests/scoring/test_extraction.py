@@ -2,7 +2,7 @@ import json
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from graphwalk.scoring.brackets import match_brackets
@@ -176,6 +176,7 @@ def test_json_comes_back_from_every_surrounding(rows, surrounding):
 
 @given(st.lists(st.fixed_dictionaries({"node_key": _CELLS}), min_size=1))
 def test_python_literals_come_back(rows):
+    assume("&quot;" not in repr(rows) and "&#34;" not in repr(rows))  # replies with these are taken for escaped ones
     assert read(repr(rows))[0] == rows
 
 
