@@ -16,6 +16,8 @@ from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.progress import Silent
 from graphwalk.runner.reporting import report_of
+from graphwalk.suites.questions.suite import QuestionsSuite
+from graphwalk.suites.questions.task import QuestionTask
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.runner.runs import experiment, log_bytes, records, resume, start, without_time
 
@@ -280,6 +282,19 @@ class Ending(Silent):
             raise RunLogError("enough")
 
 
+@pytest.fixture
+def slow_plans(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every graph takes a while to be planned, as large ones do."""
+    make = QuestionsSuite.tasks
+
+    async def tasks(self: QuestionsSuite, *given: Any) -> list[QuestionTask]:
+        await asyncio.sleep(0.3)
+        return await make(self, *given)
+
+    monkeypatch.setattr(QuestionsSuite, "tasks", tasks)
+
+
+@pytest.mark.usefixtures("slow_plans")
 async def test_the_first_graph_is_asked_about_while_others_are_planned(tmp_path: Path) -> None:
     told: list[str] = []
 
@@ -296,6 +311,7 @@ async def test_the_first_graph_is_asked_about_while_others_are_planned(tmp_path:
     assert RunFolder.open(tmp_path / "run").read_manifest()["fingerprint"]["episodes"] == told.count("finished")
 
 
+@pytest.mark.usefixtures("slow_plans")
 async def test_a_run_that_ended_while_it_was_planned_goes_on(tmp_path: Path) -> None:
     with pytest.raises(RunLogError, match="enough"):
         await start(tmp_path / "run", six_graphs(), progress=Ending())
@@ -304,7 +320,6 @@ async def test_a_run_that_ended_while_it_was_planned_goes_on(tmp_path: Path) -> 
     assert "NOT FINISHED" in (report_of(folder).incomplete or "")
     summary, whole = await resume(tmp_path / "run"), await start(tmp_path / "whole", six_graphs())
     assert summary.finished == whole.finished == summary.episodes
-    assert len(folder.read_manifest()["conditions"]) == 1, "what is planned later is no other condition"
     ended, straight = (sorted(map(without_time, records(tmp_path / name))) for name in ("run", "whole"))
     assert ended == straight
 
