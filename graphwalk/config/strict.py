@@ -10,9 +10,12 @@ MOST = 100_000
 
 
 class Strict(BaseModel):
-    """A part of a configuration."""
+    """A part of a configuration. Defaults are validated too: 3600 and 3600.0 would be written in two ways, and be two
+    conditions."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True, use_attribute_docstrings=True
+    )
 
 
 class Spec(Strict):

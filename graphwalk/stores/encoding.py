@@ -31,7 +31,7 @@ class Encoding:
         found = self.native(value)
         if found is None:
             return tagged(value)
-        return [self.stored(item) for item in value] if kind is tuple and found is value else found
+        return [self.stored(item) for item in value] if isinstance(value, tuple) else found
 
     def parameters(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
         """Parameters of a query. A tuple is one value, a list is a list of values."""

@@ -320,6 +320,7 @@ async def test_a_run_that_ended_while_it_was_planned_goes_on(tmp_path: Path) -> 
     assert "NOT FINISHED" in (report_of(folder).incomplete or "")
     summary, whole = await resume(tmp_path / "run"), await start(tmp_path / "whole", six_graphs())
     assert summary.finished == whole.finished == summary.episodes
+    assert len(folder.read_manifest()["conditions"]) == 1, "what is planned later is no other condition"
     ended, straight = (sorted(map(without_time, records(tmp_path / name))) for name in ("run", "whole"))
     assert ended == straight
 

@@ -1,5 +1,6 @@
 """Stores to be attacked: graphs of ours on each engine, and a Neo4j as it stands, on servers that nobody else uses."""
 
+import json
 import os
 import uuid
 from collections.abc import AsyncIterator
@@ -19,13 +20,14 @@ from graphwalk.stores.registry import open_database
 from graphwalk.stores.store import Database, GraphStore
 from graphwalk.suites.mazes.generator.graph import maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
+from graphwalk.toolbox.by_reference import ReferenceToolbox
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
 from graphwalk.toolbox.tool import load_tools
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 from tests.neo4j_servers import GIVEN, HOME, RELEASE_NAMES, server_settings
-from tests.safety.hostile import digest_of
+from tests.safety.hostile import GOOD, digest_of
 from tests.suites.mazes.stage import SMALL
 from tests.toolbox.conftest import ODD_GRAPH
 
@@ -60,13 +62,19 @@ class Place:
         standing = isinstance(self.store, StandingStore)
         names = [*GOOD_TOOLS, *([] if standing else ["run_cypher"])]
         agent = AgentConfig(query_seconds=2.0)
-        return GraphToolbox(self.store, await self.store.schema(), load_tools(names), agent)
+        toolbox = GraphToolbox(self.store, await self.store.schema(), load_tools(names), agent)
+        if tool != ANSWER:
+            return toolbox
+        answering = ReferenceToolbox(toolbox, load_tools([ANSWER])[0], agent)
+        await self.call(answering, "get_node_by_property", json.dumps(GOOD["get_node_by_property"]))
+        return answering
 
     async def call(self, toolbox: Toolbox, tool: str, arguments: str) -> ToolResult:
         return await toolbox.call(ToolCall("1", tool, arguments))
 
 
 GOOD_TOOLS = (*GRAPH_TOOLS, LOOK_CLOSER)
+ANSWER = "answer"
 
 
 def own_server(release: str) -> Environment:

@@ -21,6 +21,14 @@ GOOD: Mapping[str, dict[str, Any]] = {
     "run_cypher": {"query": "MATCH (n) RETURN count(n) AS n"},
     "get_next_possible_cells": {"node_id": "0"},
     "get_connected_path": {},
+    "answer": {
+        "results": "1",
+        "columns": "hue=properties.hue",
+        "where": "label=Zorep",
+        "also": "properties.count=3",
+        "but_not": "label=Blick",
+        "count": "different",
+    },
 }
 """One call of each tool that ships, which works."""
 _QUERIES = (

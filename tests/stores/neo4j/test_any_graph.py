@@ -41,6 +41,17 @@ def test_what_goes_in_comes_out_and_is_found_as_shown(neo4j_server: Environment)
         loop.close()
 
 
+async def test_text_that_looks_like_a_mark_of_ours_is_text_in_lists_too(neo4j_server: Environment) -> None:
+    texts = ('\0{"date": 1}', "gw_none", "a")
+    graph = PropertyGraph.from_rows([Node("a", ("A",), {"one": texts[0], "list": texts})], [])
+    database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
+    store = await database.load(graph)
+    await comes_back(store, graph)
+    await is_found_as_shown(store, graph)
+    await store.drop()
+    await database.close()
+
+
 @pytest.mark.parametrize("label", ["GraphWalkLoad", "gw_0123456789ab", "gw_x"])
 async def test_our_labels_are_refused(label: str, neo4j_server: Environment) -> None:
     database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
