@@ -42,7 +42,7 @@ def repeated(content: RunContent, number: int) -> RunContent:
 
 def measure(content: RunContent, folder: Path, browser: Browser) -> dict[str, float]:
     """Bytes of the page; seconds until it can be used, and until an episode is drawn; the longest frame in ms."""
-    page = write_page([content], folder / f"{len(content.episodes)}.html", "many episodes")
+    page = write_page([content], folder / f"{len(content.episodes)}.html")
     begun = time.perf_counter()
     browser.open(f"{page.as_uri()}#view=episodes")
     opened = time.perf_counter() - begun

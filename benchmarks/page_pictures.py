@@ -17,7 +17,7 @@ _LONGEST_WALK = "listed.filter((one) => one.calls < 12).sort((a, b) => b.calls -
 def main(words: Sequence[str]) -> None:
     run = RunFolder.open(Path(words[0]))
     with tempfile.TemporaryDirectory() as folder:
-        page = write_page([content_of(run)], Path(folder) / "page.html", run.path.name)
+        page = write_page([content_of(run)], Path(folder) / "page.html")
         browser = Browser(Path(folder) / "profile")
         try:
             browser.window(1100, 700)

@@ -99,5 +99,5 @@ def _print_page(run: "RunFolder") -> None:
     from graphwalk.page.content import content_of
     from graphwalk.page.page import page_texts
 
-    for text in page_texts([content_of(run)], run.path.name):
+    for text in page_texts([content_of(run)]):
         data(text.removesuffix("\n"))

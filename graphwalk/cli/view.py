@@ -59,7 +59,7 @@ def write_pictures(suite: "Suite[Any, Any]", records: list[dict[str, Any]], out:
         from graphwalk.page.page import write_page
 
         episodes = episodes_of(records, suite.name)
-        say(f"written to {write_page([RunContent(title, suite.name, {}, episodes=episodes)], out, title)}")
+        say(f"written to {write_page([RunContent(title, suite.name, {}, episodes=episodes)], out)}")
         return
     form, pictures = drawn_format(suite, out), suite.pictures()
     assert pictures is not None, "a form that is drawn has somebody who draws it"
@@ -97,7 +97,7 @@ def _write_page(places: Sequence[Path], wanted: Mapping[str, str], out: Path) ->
     runs = [content_of(folder, lambda record: _fits(record, wanted)) for folder in folders]
     if wanted and not any(run.episodes for run in runs):
         raise ConfigError(f"{', '.join(map(str, places))}: no episode with {_told(wanted)}")
-    written = write_page(runs, out, " and ".join(run.name for run in runs))
+    written = write_page(runs, out)
     say(f"{counted(sum(len(run.episodes) for run in runs), 'episode')} written to {written}")
 
 

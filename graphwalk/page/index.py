@@ -15,7 +15,12 @@ LINE = ("right", "failed", "error", "status", "turns", "calls", "tokens", "cost"
 """Fields of an episode in the index, after the numbers of its player, its task, and its repeat."""
 
 
-def index_of(runs: Sequence[RunContent], title: str, states: Mapping[str, str] | None = None) -> dict[str, Any]:
+def title_of(runs: Sequence[RunContent]) -> str:
+    """What the page is called: its run or two, or how many they are; their names stand below."""
+    return " and ".join(run.name for run in runs) if len(runs) <= 2 else f"{len(runs)} runs"
+
+
+def index_of(runs: Sequence[RunContent], states: Mapping[str, str] | None = None) -> dict[str, Any]:
     """`states`: what `graphwalk runs` says of each run, by name. Tasks are shared where two runs have the same ones."""
     players: dict[tuple[int, str, str], int] = {}
     tasks: dict[tuple[str, str], int] = {}
@@ -30,7 +35,7 @@ def index_of(runs: Sequence[RunContent], title: str, states: Mapping[str, str] |
                 told.append([key.task_id, line["kind"], line["group"], line["question"], line["par"]])
             lines.append([player, task, key.repeat, *(line[name] for name in LINE)])
     return {
-        "title": title,
+        "title": title_of(runs),
         "runs": [_run(run, (states or {}).get(run.name, "")) for run in runs],
         "players": [list(player) for player in players],
         "tasks": told,

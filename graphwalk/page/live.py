@@ -50,8 +50,7 @@ class LiveRuns:
         with self._lock:
             listed = self._find(names)
             readings = [self._read(run) for run in listed]
-        title = " and ".join(run.path.name for run in listed)
-        index = index_of([one.content for one in readings], title, {run.path.name: run.state for run in listed})
+        index = index_of([one.content for one in readings], {run.path.name: run.state for run in listed})
         return {**index, "version": self._version(readings, listed)}
 
     def figures(self, names: Sequence[str]) -> list[dict[str, Any]]:

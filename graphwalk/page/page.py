@@ -9,7 +9,7 @@ from graphwalk.files import make_folder, write_whole
 from graphwalk.jinja import render_page
 from graphwalk.page.assets import inert_json, policy, script, style
 from graphwalk.page.content import Episode, RunContent
-from graphwalk.page.index import figures_of, index_of
+from graphwalk.page.index import figures_of, index_of, title_of
 from graphwalk.types.inert import visible
 
 LARGEST_PAGE = 150_000_000
@@ -18,11 +18,11 @@ BUNDLE = 32
 """Episodes in one such file."""
 
 
-def page_texts(runs: Sequence[RunContent], title: str) -> Iterator[str]:
+def page_texts(runs: Sequence[RunContent]) -> Iterator[str]:
     """The page with all that it needs in it, piece by piece; a reader sees the index before the episodes are there."""
     figures = [figures_of(run) for run in runs]
-    yield from _head(title, policy())
-    yield _json("index", {**index_of(runs, title), "source": "inline"})
+    yield from _head(title_of(runs), policy())
+    yield _json("index", {**index_of(runs), "source": "inline"})
     yield _json("figures", figures)
     yield from _script()
     for number, episode in enumerate(_every(runs)):
@@ -30,19 +30,19 @@ def page_texts(runs: Sequence[RunContent], title: str) -> Iterator[str]:
     yield "</body></html>\n"
 
 
-def write_page(runs: Sequence[RunContent], path: Path, title: str, *, largest: int = LARGEST_PAGE) -> Path:
+def write_page(runs: Sequence[RunContent], path: Path, *, largest: int = LARGEST_PAGE) -> Path:
     """Write the page; the file to open. ConfigError where it cannot be written.
 
     Beyond `largest` bytes of episodes PATH without its ending becomes a folder with `index.html` and the episodes.
     """
     if sum(len(episode.block) for episode in _every(runs)) * 4 / 3 <= largest:
-        write_whole(path, page_texts(runs, title))
+        write_whole(path, page_texts(runs))
         return path
     folder = path.with_suffix("")
     make_folder(folder / "episodes")
     for number, bundle in enumerate(_bundles(list(_every(runs)))):
         write_whole(folder / "episodes" / f"{number}.js", [bundle])
-    texts = [*_head(title, policy(" 'self'")), _json("index", {**index_of(runs, title), "source": "files"})]
+    texts = [*_head(title_of(runs), policy(" 'self'")), _json("index", {**index_of(runs), "source": "files"})]
     figures = [figures_of(run) for run in runs]
     write_whole(folder / "index.html", [*texts, _json("figures", figures), *_script(), "</body></html>\n"])
     return folder / "index.html"

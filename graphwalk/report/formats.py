@@ -1,6 +1,6 @@
 """How numbers and texts are written in tables. An unknown value is a dash."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 UNKNOWN = "–"
@@ -43,3 +43,9 @@ def interval_text(row: Mapping[str, Any], field: str, form: Callable[[Any], str]
     """The range of a figure; a dash where there should be one, and the notes say why not."""
     ends = row.get("intervals", {}).get(field)
     return "–".join(map(form, ends)) if ends else UNKNOWN * (field in row.get("no_interval", {}))
+
+
+def without_range(reasons: Iterable[str]) -> Iterator[str]:
+    """One note on ranges that are missing, if there are any."""
+    if reasons := sorted(set(reasons)):
+        yield f"{UNKNOWN} in place of a range: {', or '.join(reasons)}; how graphs differ is not known."

@@ -8,7 +8,7 @@ from graphwalk.report.by_heart import known_by_heart
 from graphwalk.report.comparison_table import PAIRS_NOTE
 from graphwalk.report.comparisons import comparisons_of
 from graphwalk.report.declared import Reference, Report, ReportRow, ResultRecord, SuiteReport
-from graphwalk.report.formats import UNKNOWN
+from graphwalk.report.formats import without_range
 from graphwalk.report.observations import Observations, Player, observe
 from graphwalk.report.rows import exact_row, row_of
 
@@ -86,10 +86,10 @@ def _grouped(
 
 
 def _without_interval(rows: Iterable[ReportRow], comparisons: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """A note for each reason why a range is missing."""
+    """A note on why ranges are missing."""
     reasons = {reason for row in rows for reason in row.get("no_interval", {}).values()}
     reasons |= {measure["no_interval"] for pair in comparisons for measure in pair["measures"].values()} - {None}
-    yield from (f"{UNKNOWN} in place of a range: {reason}." for reason in sorted(reasons))
+    return without_range(reasons)
 
 
 def _matching(reference: Reference | None, players: list[Player]) -> Reference | None:

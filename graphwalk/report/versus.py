@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from graphwalk.report.comparison_table import PAIRS_NOTE, comparison_table
 from graphwalk.report.comparisons import comparisons_of, grouped_comparisons, player_outcomes
 from graphwalk.report.declared import Grouping
-from graphwalk.report.formats import UNKNOWN, two_decimals
+from graphwalk.report.formats import two_decimals, without_range
 from graphwalk.report.layout import Cell, Header, TextTable
 from graphwalk.report.observations import Observations, Player
 from graphwalk.types.episode import SCHEMA_VERSION
@@ -71,7 +71,7 @@ def versus(observed: Observations, show: ShowCommands, *, seed: int, notes: Sequ
     }
     overall = comparisons_of(observed, seed=seed)
     reasons = {m["no_interval"] for pair in overall for m in pair["measures"].values()} - {None}
-    missing = (f"{UNKNOWN} in place of a range: {reason}." for reason in sorted(reasons))
+    missing = without_range(reasons)
     return Versus(
         suite.suite,
         suite.compared,

@@ -1,6 +1,6 @@
 """The graph as an agent walked it, as a scene: nodes and relationships appear with the result that shows them first."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
@@ -120,9 +120,12 @@ def _nearest(start: str, goals: Collection[str], beside: Mapping[str, Mapping[st
 
 
 def _nodes(seen: Seen, since: _Since, fates: Mapping[str, Fate]) -> Iterator[SceneNode]:
+    shared = Counter(node.name for node in seen.nodes.values())
     for key, node in seen.nodes.items():
         about = {KEY: key, **node.properties}
-        yield SceneNode(node.name, ":".join(node.labels), about, since.nodes[key], fates[key])
+        # What several nodes are called tells none of them.
+        name = node.name if shared[node.name] == 1 else key
+        yield SceneNode(name, ":".join(node.labels), about, since.nodes[key], fates[key])
 
 
 def _links(seen: Seen, since: _Since, fates: Mapping[str, Fate], answered: Mapping[str, Fate]) -> Iterator[SceneLink]:

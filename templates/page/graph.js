@@ -12,16 +12,19 @@ function graphDrawer(scene) {
   const pairs = links.filter((link) => link.from !== link.to).map((link) => [link.from, link.to]);
   const circle = scene.layout === "circle";
   const at = circle ? circlePlaces(nodes.length) : forcePlaces(nodes.length, pairs);
+  if (!circle) for (const one of at) one.x *= 1.3;  // the picture is wider than it is tall
   const home = bounds(circle ? 30 : 46);
   const unit = Math.max(0.55, home[2] / 640, home[3] / 480);
   const kinds = [...new Set(nodes.map((node) => node.kind))];
   const used = nodes.filter((node) => node.fate).length;
+  const crowd = Math.max(0.6, Math.min(1, Math.sqrt(50 / (used + 1))));
+  const free = circle ? () => true : roomFor(at, nodes, unit);
   const picture = s("svg", { class: `graph${circle ? " circle" : ""}`, role: "img", tabindex: "0", "aria-label": `Graph with ${counted(whole, "node")}` });
   const marks = s("g");
   picture.append(s("defs", {}, s("marker", { id: "head", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 6, markerHeight: 6, orient: "auto" }, s("path", { class: "head", d: "M0 1 7 4 0 7z" }))), marks);
   const details = h("p", { class: "details", role: "status" });
-  const drawnLinks = links.map(linkMark);
   const drawnNodes = nodes.map(nodeMark);
+  const drawnLinks = links.map(linkMark);
   marks.append(s("g", {}, drawnLinks.map((one) => one.mark)), s("g", {}, drawnNodes.map((one) => one.mark)));
 
   picture.style.setProperty("--unit", unit);
@@ -36,7 +39,7 @@ function graphDrawer(scene) {
   function linkMark(link) {
     const a = at[link.from];
     const b = at[link.to];
-    const r = (circle ? 14 : 9) * unit;
+    const r = (circle ? 14 : 9 * crowd) * unit;
     const far = Math.hypot(b.x - a.x, b.y - a.y) || 1;
     const [x, y] = [((b.x - a.x) / far) * r, ((b.y - a.y) / far) * r];
     const bend = circle || !link.directed ? 0 : 6 * unit;
@@ -44,12 +47,12 @@ function graphDrawer(scene) {
     const d = link.from === link.to ? `M${a.x - 4} ${a.y - 8}C${a.x - 22} ${a.y - 34} ${a.x + 22} ${a.y - 34} ${a.x + 4} ${a.y - 8}`
       : `M${a.x + x} ${a.y + y}Q${mx} ${my} ${b.x - x} ${b.y - y}`;
     const said = Object.keys(link.about).length ? `${link.name}: ${shown(link.about)}` : link.name;
-    const named = (link.fate || circle) && links.length < 160 && link.name && s("text", { x: mx, y: my - 2 * unit, class: "type" }, cut(link.name, 18));
+    const named = (link.fate || circle) && link.name && free(mx, my - 2 * unit, cut(link.name, 18)) && s("text", { x: mx, y: my - 2 * unit, class: "type" }, cut(link.name, 18));
     return { mark: s("g", { class: "link" }, s("path", { d, "marker-end": link.directed ? "url(#head)" : null }, s("title", {}, plain(said))), named), link };
   }
   function nodeMark(node, number) {
-    const big = (circle ? 13 : node.fate ? 8 : 5) * unit;
-    const named = circle || node.fate ? used <= 90 || circle : nodes.length <= 30;
+    const big = (circle ? 13 : node.fate ? 8 * crowd : 5 * crowd) * unit;
+    const named = (circle || node.fate || nodes.length <= 30) && free(at[number].x, at[number].y - big - 4 * unit, cut(node.name, 20));
     const mark = s("g", { class: "node", transform: `translate(${at[number].x.toFixed(1)} ${at[number].y.toFixed(1)})`, onclick: () => tell(node) },
       s("circle", { r: big, class: circle ? null : `kind-${kinds.indexOf(node.kind) % PALETTE}` }, s("title", {}, `${plain(node.kind)} ${shown(node.about)}`)),
       named && s("text", { y: circle ? 4 * unit : -big - 4 * unit }, cut(node.name, 20)), circle && s("text", { class: "label", y: 26 * unit }));
@@ -79,6 +82,18 @@ function graphDrawer(scene) {
   const colours = circle || kinds.length > PALETTE || kinds.length < 2 ? [] : kinds.map((kind, number) => h("li", {}, h("span", { class: `swatch kind-${number}` }), plain(kind) || "no label"));
   const left = whole > nodes.length && h("p", { class: "note" }, `${whole - nodes.length} nodes that were never used are not drawn.`);
   return { view: h("div", {}, view, details, colours.length ? h("ul", { class: "legend kinds" }, colours) : null, left), draw };
+}
+
+// Whether a caption fits at a place, over no other caption and no node that stands out; one that fits takes the place.
+function roomFor(at, nodes, unit) {
+  const taken = nodes.flatMap((node, number) => (node.fate ? [[at[number].x - 5 * unit, at[number].y - 5 * unit, 10 * unit, 10 * unit]] : []));
+  return (x, y, text) => {
+    const wide = text.length * 6.2 * unit;
+    const box = [x - wide / 2, y - 9 * unit, wide, 11 * unit];
+    if (taken.some(([left, top, width, height]) => left < box[0] + box[2] && box[0] < left + width && top < box[1] + box[3] && box[1] < top + height)) return false;
+    taken.push(box);
+    return true;
+  };
 }
 
 function zoomed(picture, home) {

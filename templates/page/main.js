@@ -48,7 +48,7 @@ async function show() {
 function heading(name) {
   const [run] = index.runs || [];
   byId("title").textContent = plain(index.title);
-  const facts = (index.runs || []).length === 1 ? [run.suite, run.experiment, clock(run.created || ""), run.planned && counted(run.planned, "episode"), run.seed !== undefined && `seed ${run.seed}`, run.version && `GraphWalk ${run.version}`] : [[...new Set((index.runs || []).map((one) => one.suite))].join(", "), counted(episodes.length, "episode")];
+  const facts = (index.runs || []).length === 1 ? [run.suite, run.experiment, clock(run.created || ""), run.planned && counted(run.planned, "episode"), run.seed !== undefined && `seed ${run.seed}`, run.version && `GraphWalk ${run.version}`] : index.listed ? [counted(index.listed.length, "run")] : [[...new Set((index.runs || []).map((one) => one.suite))].join(", "), counted(episodes.length, "episode")];
   byId("facts").textContent = facts.filter(Boolean).map(plain).join(" · ");
   const running = (index.runs || []).filter((one) => one.state === "running");
   byId("state").hidden = running.length === 0;

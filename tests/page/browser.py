@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,10 @@ os.execvp(sys.argv[3], sys.argv[3:])
 
 def find_browser() -> str | None:
     return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+class NavigatedError(AssertionError):
+    """The page left while something was asked of it."""
 
 
 class Browser:
@@ -78,6 +83,8 @@ class Browser:
         while True:
             message = self._message(end)
             if message.get("id") == number:
+                if "navigated" in message.get("error", {}).get("message", ""):
+                    raise NavigatedError(message)
                 assert "error" not in message, message
                 found: dict[str, Any] = message["result"]
                 return found
@@ -111,7 +118,10 @@ class Browser:
     def until(self, script: str) -> None:
         """Wait for an expression to become true."""
         end = time.monotonic() + self._seconds
-        while not self.run(f"Boolean({script})"):
+        while True:
+            with suppress(NavigatedError):
+                if self.run(f"Boolean({script})"):
+                    return
             assert time.monotonic() < end, f"never true: {script}"
             time.sleep(0.03)
 

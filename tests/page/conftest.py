@@ -43,7 +43,7 @@ def page_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., str]:
         if suites not in made:
             runs = [content_of(RunFolder.open(RUNS / suite)) for suite in suites]
             file = tmp_path_factory.mktemp("pages") / "page.html"
-            made[suites] = write_page(runs, file, " and ".join(suites)).as_uri()
+            made[suites] = write_page(runs, file).as_uri()
         return made[suites]
 
     return address

@@ -14,7 +14,7 @@ from tests.page.conftest import RUNS
 
 def test_beyond_the_largest_page_there_is_a_folder(browser: Browser, tmp_path: Path) -> None:
     content = repeated(content_of(RunFolder.open(RUNS / "mazes")), BUNDLE + 3)
-    page = write_page([content], tmp_path / "run.html", "large", largest=0)
+    page = write_page([content], tmp_path / "run.html", largest=0)
     assert page == tmp_path / "run" / "index.html"
     assert sorted(path.name for path in (tmp_path / "run" / "episodes").iterdir()) == ["0.js", "1.js"]
     for number in (0, BUNDLE + 2):

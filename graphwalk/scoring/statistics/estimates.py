@@ -78,5 +78,5 @@ def _reason(n: int, clusters: int, flat: bool) -> str:
     if n == 0:
         return "nothing is known"
     if clusters < 2:
-        return "all tasks are on one graph, which tells nothing about how graphs differ"
-    return "all graphs have the same mean, which tells nothing about how graphs differ" if flat else ""
+        return "all tasks are on one graph"
+    return "all graphs have the same mean" if flat else ""
