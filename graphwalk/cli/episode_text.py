@@ -4,9 +4,12 @@ What models and graphs say is shown, and obeyed by nobody.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich import box
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _INDENT = (0, 0, 0, 4)
+_ANY_WIDTH = 10_000
+"""Columns that no table needs."""
 _RIGHT, _WRONG, _MISSING = ("✓", "green"), ("✗", "red"), ("–", "yellow")
 _SHOWN_ELSEWHERE = frozenset({"correct", "extraction_stage"})
 
@@ -88,22 +93,41 @@ def _call(found: ToolResult, most: int | None) -> "Iterator[RenderableType]":
         return
     for note in decode_notes(found.content):
         yield _block(Text(printable(note), style="dim"))
-    yield _block(_rows_table(rows[:most]))
+    yield _block(_Rows(rows[:most]))
     if most is not None and len(rows) > most:
         yield _block(Text(f"… {len(rows) - most} more of {counted(len(rows), 'row')}, shown by --all", style="dim"))
 
 
-def _rows_table(rows: Sequence[Mapping[str, Any]], marks: Sequence[tuple[str, str]] | None = None) -> Table:
-    """Rows as a table; `marks` stand in front of them, each with its colour."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    for name in ([""] if marks else []) + names:
-        table.add_column(Text(visible(name)), overflow="fold")
-    for number, row in enumerate(rows):
-        mark, style = marks[number] if marks else ("", "")
-        cells = [Text(visible(_plain(row[name])) if name in row else "", style=style) for name in names]
-        table.add_row(*([Text(mark, style=style)] if marks else []), *cells)
-    return table
+@dataclass(frozen=True)
+class _Rows:
+    """Rows as a table, or one below the other where that would break words. `marks` stand in front, each coloured."""
+
+    rows: Sequence[Mapping[str, Any]]
+    marks: Sequence[tuple[str, str]] | None = None
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        table = self._table()
+        if Measurement.get(console, options.update(width=_ANY_WIDTH), table).minimum <= options.max_width:
+            yield table
+            return
+        for number, row in enumerate(self.rows):
+            mark, style = self.marks[number] if self.marks else ("", "")
+            told = " · ".join(f"{visible(name)}: {visible(_plain(value))}" for name, value in row.items())
+            yield Text(f"{mark} {told}".lstrip(), style=style)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement.get(console, options, self._table())
+
+    def _table(self) -> Table:
+        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+        names = list(dict.fromkeys(name for row in self.rows for name in row))
+        for name in ([""] if self.marks else []) + names:
+            table.add_column(Text(visible(name)), overflow="fold")
+        for number, row in enumerate(self.rows):
+            mark, style = self.marks[number] if self.marks else ("", "")
+            cells = [Text(visible(_plain(row[name])) if name in row else "", style=style) for name in names]
+            table.add_row(*([Text(mark, style=style)] if self.marks else []), *cells)
+        return table
 
 
 def _plain(value: Any) -> str:
@@ -133,7 +157,7 @@ def _are_rows(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(row, Mapping) for row in value)
 
 
-def _compared(answer: list[Any], target: list[Any], task: Mapping[str, Any]) -> Table:
+def _compared(answer: list[Any], target: list[Any], task: Mapping[str, Any]) -> _Rows:
     """What was answered, right or wrong, and what is missing."""
     fields = list(task.get("scored_fields") or dict.fromkeys(name for row in target for name in row))
     wanted, given = row_set(target, fields), row_set(answer, fields)
@@ -142,7 +166,7 @@ def _compared(answer: list[Any], target: list[Any], task: Mapping[str, Any]) -> 
     if not (any_one and given & wanted):
         missing = [row for row in target if not row_set([row], fields) <= given]
         marked += [(row, _MISSING) for row in (missing[:1] if any_one else missing)]
-    return _rows_table([row for row, _ in marked], [mark for _, mark in marked])
+    return _Rows([row for row, _ in marked], [mark for _, mark in marked])
 
 
 def _figures(result: Result) -> "Iterator[RenderableType]":

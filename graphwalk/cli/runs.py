@@ -6,10 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphwalk.console import data, printable, say, stdout
+from graphwalk.console import data, printable, prose, say, stdout
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from graphwalk.runlog.listing import ListedRun
+
+_ANY = 10_000
+"""Columns that no table needs."""
 
 
 def runs(
@@ -37,23 +42,42 @@ def runs(
 
 
 def _print(listed: "list[ListedRun]") -> None:
+    """A table where it has room; else the name of a run, which people copy, has a line of its own."""
+    from rich.measure import Measurement
+
+    for between in (", ", "\n"):
+        table = _table(listed, between)
+        if Measurement.get(stdout(), stdout().options.update(width=_ANY), table).maximum <= stdout().width:
+            stdout().print(table)
+            return
+    for run in listed:
+        episodes, accuracy, cost = _figures(run)
+        data(printable(str(run.path)))
+        prose(f"    {run.state}, {episodes} episodes, {accuracy} % right, cost {cost}")
+        prose(f"    {', '.join(run.models)}")
+
+
+def _table(listed: "list[ListedRun]", between: str) -> "Table":
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for title in ("run", "models", "state"):
-        table.add_column(title, overflow="fold")
+        table.add_column(title)
     for title in ("episodes", "A %", "cost"):
-        table.add_column(title, justify="right", no_wrap=True)
+        table.add_column(title, justify="right")
     for run in listed:
-        total = "?" if run.episodes is None else run.episodes
-        table.add_row(
-            Text(printable(str(run.path))),
-            Text(printable(", ".join(run.models))),
-            run.state,
-            f"{run.done}/{total}",
-            "–" if run.accuracy is None else f"{run.accuracy:.2f}",
-            "–" if run.cost is None else f"${run.cost:.4f}",
-        )
-    stdout().print(table)
+        names = Text(printable(str(run.path))), Text(printable(between.join(run.models)))
+        table.add_row(*names, run.state, *_figures(run))
+    return table
+
+
+def _figures(run: "ListedRun") -> tuple[str, str, str]:
+    """Episodes, accuracy, cost."""
+    total = "?" if run.episodes is None else run.episodes
+    return (
+        f"{run.done}/{total}",
+        "–" if run.accuracy is None else f"{run.accuracy:.2f}",
+        "–" if run.cost is None else f"${run.cost:.4f}",
+    )
