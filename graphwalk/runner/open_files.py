@@ -26,7 +26,5 @@ def room_for(episodes: int, note: Callable[[str], object]) -> int:
         resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
     room = max(1, (allowed - _SPARE) // _EACH)
     if room < episodes:
-        note(
-            f"{episodes} episodes in flight need {needed} open files, and {allowed} are allowed (ulimit -n): {room} play"
-        )
+        note(f"{episodes} episodes in flight need {needed} open files, and {allowed} may be (ulimit -n): {room} play")
     return min(room, episodes)
