@@ -14,6 +14,7 @@ from jinja2 import (
     StrictUndefined,
     Template,
     TemplateError,
+    TemplateRuntimeError,
     TemplateSyntaxError,
     meta,
     nodes,
@@ -71,6 +72,8 @@ def check_text(text: str, known: Collection[str], filters: Iterable[str]) -> Non
         raise TextError(f"line {error.lineno} of the text: {error.message}", error.lineno) from error
     except RecursionError as error:
         raise TextError("the text is nested too deeply", 1) from error
+    except ValueError as error:
+        raise TextError(f"the text cannot be read: {error}", 1) from error
     if unknown := meta.find_undeclared_variables(tree) - set(known):
         line = min(name.lineno for name in tree.find_all(nodes.Name) if name.name in unknown)
         raise TextError(f"there is no {', '.join(sorted(unknown))}; known: {', '.join(sorted(known)) or 'none'}", line)
@@ -88,13 +91,21 @@ def included_in(text: str) -> set[str]:
 
 def render_text(text: str, /, **values: Any) -> str:
     """Jinja text from inside a data file. Raises jinja2.TemplateError."""
-    return _compiled(text).render(values)
+    return rendered(_compiled(text), values)
+
+
+def rendered(template: Template, values: Mapping[str, Any]) -> str:
+    """The text of a template. What a mistake in it raises (1 / 0, "a" + 1) becomes jinja2.TemplateRuntimeError."""
+    try:
+        return template.render(values)
+    except (ArithmeticError, AttributeError, LookupError, NameError, RecursionError, TypeError, ValueError) as error:
+        raise TemplateRuntimeError(f"{type(error).__name__}: {error}") from error
 
 
 def render_page(path: str, /, **values: Any) -> str:
     """The page `templates/<path>`. ConfigError if it is missing, malformed or needs another value."""
     try:
-        return _pages().get_template(path).render(values)
+        return rendered(_pages().get_template(path), values)
     except TemplateError as error:
         line = getattr(error, "lineno", None)
         raise ConfigError(f"templates/{path}{f':{line}' if line else ''}: {error.message}") from error

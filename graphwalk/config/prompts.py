@@ -11,7 +11,16 @@ from jinja2 import FunctionLoader, TemplateError
 
 from graphwalk.config.yaml_files import YamlFile
 from graphwalk.errors import ConfigError
-from graphwalk.jinja import TEXT_FILTERS, TextError, check_text, included_in, make_environment, names_in, render_text
+from graphwalk.jinja import (
+    TEXT_FILTERS,
+    TextError,
+    check_text,
+    included_in,
+    make_environment,
+    names_in,
+    render_text,
+    rendered,
+)
 from graphwalk.resources import data_path
 
 MESSAGES = "tool_messages.yaml"
@@ -42,7 +51,7 @@ class Prompts:
     def render(self, name: str, /, **values: Any) -> str:
         """The text of one file ("graph_tools.j2"). ConfigError if it needs what it is not given."""
         try:
-            return self._environment.get_template(name).render(values)
+            return rendered(self._environment.get_template(name), values)
         except TemplateError as error:
             raise ConfigError(f"{self._place(name, error)}: {error.message}") from error
 

@@ -101,7 +101,7 @@ def _head(line: bytes, path: Path) -> dict[str, Any]:
         head: dict[str, Any] = json.loads(line.partition(_REST)[0] + b"}")
         if "score" in head:
             return head
-    except ValueError:
+    except (ValueError, RecursionError):
         pass
     try:
         # An answer may hold a "task" of its own.

@@ -19,7 +19,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined, Template, TemplateError
 
 from graphwalk.errors import ConfigError
-from graphwalk.jinja import make_environment
+from graphwalk.jinja import make_environment, rendered
 
 Identifiers = Mapping[str, str | int | Sequence[str]]
 """What a template names; a list of names serves a loop in it."""
@@ -160,7 +160,7 @@ def render_cypher(template: str, identifiers: Identifiers, dialect: Dialect = UN
 @lru_cache(maxsize=8192)
 def _render(template: str, identifiers: tuple[tuple[str, str | int | tuple[str, ...]], ...], dialect: Dialect) -> str:
     try:
-        return dialect.finished(_compiled(template, dialect).render(dict(identifiers)))
+        return dialect.finished(rendered(_compiled(template, dialect), dict(identifiers)))
     except TemplateError as error:
         raise ConfigError(f"the Cypher template cannot be rendered: {error.message}\n{template}") from error
 

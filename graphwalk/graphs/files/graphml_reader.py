@@ -35,7 +35,12 @@ def read_graphml(path: Path, undirected: Undirected = "refuse") -> PropertyGraph
         parser.EndElementHandler = reader.end
         parser.CharacterDataHandler = reader.text
         parser.EntityDeclHandler = _refuse_entity
-        parser.ParseFile(file)
+        try:
+            parser.ParseFile(file)
+        except LookupError as error:
+            if type(error) is LookupError:  # expat's own, for the encoding in the first line
+                raise ValueError(str(error)) from error
+            raise
         return reader.graph()
 
 

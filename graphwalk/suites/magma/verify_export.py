@@ -98,7 +98,7 @@ def _lines(folder: Path, entry: _File) -> Iterator[tuple[str, str]]:
     path = folder / entry["file"]
     try:
         data = path.read_bytes()
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: named in the manifest and not readable: {error}") from error
     if hashlib.sha256(data).hexdigest() != entry["sha256"]:
         raise ConfigError(f"{path}: its digest is not that of the manifest")

@@ -6,7 +6,7 @@ from typing import Any
 
 from jinja2 import Template
 
-from graphwalk.jinja import make_environment
+from graphwalk.jinja import make_environment, rendered
 
 WORDING_FILTERS = ("json",)
 CYPHER_FILTERS = ("label", "type", "property", "of", "hops", "key_of", "properties_of")
@@ -14,7 +14,7 @@ CYPHER_FILTERS = ("label", "type", "property", "of", "hops", "key_of", "properti
 
 def render_wording(text: str, values: dict[str, Any]) -> str:
     """The question that a model reads."""
-    return _compiled(text).render(values).strip()
+    return rendered(_compiled(text), values).strip()
 
 
 @lru_cache(maxsize=256)
