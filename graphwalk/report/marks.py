@@ -61,7 +61,7 @@ def _lines(figure: Figure, canvas: "Canvas") -> None:
     named: dict[str, Any] = {}
     styles = _named_styles(figure)
     for place, (axes, panel) in enumerate(zip(every, figure.panels, strict=False)):
-        beside = _shifts(panel)
+        beside = _shifts(panel, figure.logarithmic)
         for one in panel.series:
             style = styles[one.name]
             drawn = _line(
@@ -79,11 +79,11 @@ def _lines(figure: Figure, canvas: "Canvas") -> None:
     canvas.legend(list(named.values()), list(named), loc="outside lower center", ncols=_columns(named))
 
 
-def _shifts(panel: Panel) -> dict[str, float]:
+def _shifts(panel: Panel, logarithmic: bool) -> dict[str, float]:
     """How far the points of each series stand beside the others', so that no interval hides another."""
     xs = [float(p.x) for one in panel.series for p in one.points]
     ours = [one.name for one in panel.series if not one.published]
-    wide = 0.012 * (max(xs, default=0.0) - min(xs, default=0.0))
+    wide = 0.0 if logarithmic else 0.012 * (max(xs, default=0.0) - min(xs, default=0.0))
     beside = {name: (place - (len(ours) - 1) / 2) * wide for place, name in enumerate(ours)}
     return {one.name: beside.get(one.name, 0.0) for one in panel.series}
 
@@ -111,10 +111,14 @@ def _limits(figure: Figure, axes: "Axes") -> None:
 
     if figure.percent:
         axes.set_ylim(-3, 103)
-    else:
+    elif not figure.logarithmic:
         axes.set_ylim(bottom=0)
     if figure.kind == "steps":
         axes.set_xlim(left=0)
+    elif figure.logarithmic:
+        axes.set_xscale("log")
+        if not figure.percent:
+            axes.set_yscale("log")
     elif figure.kind == "lines":
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
