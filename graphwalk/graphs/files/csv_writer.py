@@ -144,8 +144,9 @@ def _free_name(name: str, names: set[str]) -> str:
 
 
 def _arguments(manifest: CsvManifest) -> Iterator[str]:
-    yield from (f"--nodes={files.files[0]}" for files in manifest.nodes)
-    yield from (f"--relationships={files.files[0]}" for files in manifest.relationships)
+    # The importer of Neo4j 2026 wants to be told of a folder.
+    yield from (f"--nodes=./{files.files[0]}" for files in manifest.nodes)
+    yield from (f"--relationships=./{files.files[0]}" for files in manifest.relationships)
     yield "--multiline-fields=true"
     if manifest.array_delimiter != ";":
         yield f"--array-delimiter=U+{ord(manifest.array_delimiter):04X}"
