@@ -1,7 +1,7 @@
 """How each kind of figure is laid out on a canvas of matplotlib."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from graphwalk.report.figures import Figure, Kind, Panel, Point
 
@@ -116,11 +116,21 @@ def _limits(figure: Figure, axes: "Axes") -> None:
     if figure.kind == "steps":
         axes.set_xlim(left=0)
     elif figure.logarithmic:
-        axes.set_xscale("log")
+        _by_magnitude(axes, "x")
         if not figure.percent:
-            axes.set_yscale("log")
+            _by_magnitude(axes, "y")
     elif figure.kind == "lines":
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _by_magnitude(axes: "Axes", which: Literal["x", "y"]) -> None:
+    """A logarithmic axis with its numbers written out: formulas are not read here."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axes.set(**{f"{which}scale": "log"})
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:,.0f}" if number >= 1 else f"{number:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _stacked(figure: Figure, canvas: "Canvas") -> None:
@@ -158,7 +168,7 @@ def _points(figure: Figure, canvas: "Canvas") -> None:
                 axes.plot([p.x, p.x], [p.low, p.high], linewidth=1.6, alpha=0.5, color=style["color"])
             axes.plot([p.x], [p.y], "o", markersize=7, label=_label(one.name), color=style["color"])
     if figure.logarithmic:
-        axes.set_xscale("log")
+        _by_magnitude(axes, "x")
     else:
         axes.set_xlim(left=0)
         axes.margins(x=0.08)
