@@ -5,10 +5,12 @@ import asyncio
 from graphwalk.errors import StoreError
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.neo4j.connection import Connection
-from graphwalk.stores.neo4j.filling import BATCH, load_steps
+from graphwalk.stores.neo4j.filling import load_steps
 from graphwalk.stores.neo4j.loads import Ledger, Load
 from graphwalk.types.graph import PropertyGraph
 
+REMOVED = 2_000
+"""Nodes that are removed at a time, with all of their relationships: far fewer than are loaded."""
 WATCH_SECONDS = 0.5
 """Pause between two checks of a graph that another process is loading."""
 SECONDS = 30.0
@@ -78,7 +80,7 @@ class Loader:
         label = quote(load.scope)
         left, steps = 1, 0
         while left:
-            body = f"MATCH (n:{label}) WITH n LIMIT {BATCH} DETACH DELETE n"
+            body = f"MATCH (n:{label}) WITH n LIMIT {REMOVED} DETACH DELETE n"
             await self.ledger.step(load.scope, steps, body)
             left = (await self._connection.write(f"MATCH (n:{label}) RETURN count(n) AS left"))[0]["left"]
             steps += 1
