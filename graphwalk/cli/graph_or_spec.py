@@ -20,7 +20,7 @@ def read_graph_or_spec(place: Path, environment: Environment) -> PropertyGraph:
     from graphwalk.graphs.random.spec import GRAPH_PRESETS
 
     words = str(place)
-    if place.exists() or not (words in GRAPH_PRESETS or "=" in words):
+    if not (words in GRAPH_PRESETS or "=" in words) or place.exists():
         return run_async(read_any(place, environment))
     return generated(words)
 

@@ -156,9 +156,9 @@ def _write(graph: PropertyGraph, scope: str, owner: str, folder: Path) -> None:
     now = int(time.time() * 1000)
     facts = entry(BY_HAND, graph.digest, graph.node_count, graph.relationship_count, owner)
     facts |= {"scope": scope, "created": now, "expires": now + int(LEASE_SECONDS * 1000)}
-    columns = [f"{name}:{_TYPES[type(value)]}" for name, value in facts.items()]
-    values = [str(value).lower() if isinstance(value, bool) else str(value) for value in facts.values()]
-    write_lines(folder / _LEDGER_FILE, [csv_line([*columns, ":LABEL"]), csv_line([*values, LEDGER])])
+    titles = [f"{name}:{_TYPES[type(value)]}" for name, value in facts.items()]
+    fields = [str(value).lower() if isinstance(value, bool) else str(value) for value in facts.values()]
+    write_lines(folder / _LEDGER_FILE, [csv_line([*titles, ":LABEL"]), csv_line([*fields, LEDGER])])
 
 
 def _check_fit(name: str, values: Iterable[Value]) -> None:
