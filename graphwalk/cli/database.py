@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from graphwalk.asynchronous import run_async
+from graphwalk.cli.graph_or_spec import read_graph_or_spec
 from graphwalk.cli.steps import steps
 from graphwalk.console import counted, data, say
 from graphwalk.environment import read_environment
@@ -125,22 +126,37 @@ def status() -> None:
 
 @app.command("load")
 def load(
-    graph: Annotated[Path, typer.Argument(help='A graph file, a folder of CSV, a Cypher script, or "example".')],
+    graph: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE|SPEC",
+            help='A graph file, a folder of CSV, a Cypher script, "example"; or what to generate: a preset, or '
+            "nodes=100000,mean_degree=5,seed=7 (the options of `generate graph`).",
+        ),
+    ],
+    bulk: Annotated[
+        bool, typer.Option("--bulk", help="By Neo4j's own importer, into the empty Neo4j of `db up --with jars`.")
+    ] = False,
 ) -> None:
-    """Load a graph file and leave it there.
+    """Load a graph and leave it there.
 
     Its nodes get a label of their own, and nothing else in the database is touched; `graphwalk db clean --all`
-    removes it.
+    removes it. For millions of nodes there is --bulk, which stops the server that `db up` started for as long as it
+    takes, and refuses a database that holds anything.
     """
 
     from graphwalk import database
-    from graphwalk.database.files import read_any
 
+    environment = read_environment()
     with long_work(f"reading {graph}"):
-        read = run_async(read_any(graph, read_environment()))
+        read = read_graph_or_spec(graph, environment)
     begun = time.perf_counter()
-    with long_work(f"loading {counted(read.node_count, 'node')}"):
-        loaded = run_async(database.load(read_environment(), read))
+    if bulk:
+        with steps() as tell:
+            loaded = run_async(database.load_bulk(environment, read, tell=tell))
+    else:
+        with long_work(f"loading {counted(read.node_count, 'node')}"):
+            loaded = run_async(database.load(environment, read))
     seconds = time.perf_counter() - begun
     loaded_now = f"{counted(loaded.nodes, 'node')} and {counted(loaded.relationships, 'relationship')}"
     data(f"{loaded_now} in {seconds:.1f} s")

@@ -2,7 +2,7 @@
 
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -24,6 +24,8 @@ _FLAGS = (
     "--add-opens=java.base/sun.nio.ch=ALL-UNNAMED",
     "--add-opens=java.base/java.util.concurrent=ALL-UNNAMED",
 )
+_CLASSES = "-cp"
+_TOOL = "org.neo4j.cli.AdminTool"
 _ADMIN = "org.neo4j.server.startup.Neo4jAdminCommand"
 _DETACH = 'log=$1; shift; "$@" >"$log" 2>&1 </dev/null & echo $!'
 """The shell exits and leaves the server running, so that it outlives us."""
@@ -47,23 +49,22 @@ def start_jars(
     `tell` hears of each step. `folder` keeps data, log and configuration; `heap` as in "768m"; `conf` has lines of
     neo4j.conf that override ours.
     """
-    java = [
-        str(find_java(release, environment)),
-        f"-Xmx{heap}",
-        *_FLAGS,
-        "-cp",
-        f"{fetch_jars(release, tell)}/*",
-    ]
+    java = [str(find_java(release, environment)), f"-Xmx{heap}", *_FLAGS, _CLASSES, f"{fetch_jars(release, tell)}/*"]
     fresh = not (folder / "data" / "dbms").exists()
     _configure(folder, port, conf)
     if fresh:
         tell("setting a password")
         _set_password(java, folder, password)
     tell(f"starting Neo4j {release.version} from its jars")
-    log = folder / "server.log"
     places = [f"--home-dir={folder}", f"--config-dir={folder / 'conf'}", "--console-mode"]
-    command = ["sh", "-c", _DETACH, "sh", str(log), *java, release.entry_point, *places]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, start_new_session=True, cwd=folder)
+    return launch([*java, release.entry_point, *places], folder, port, wait_seconds)
+
+
+def launch(command: Sequence[str], folder: Path, port: int, wait_seconds: float) -> int:
+    """Start a server by its command line and wait until it answers; its process id. Errors as of `start_jars`."""
+    log = folder / "server.log"
+    words = ["sh", "-c", _DETACH, "sh", str(log), *command]
+    done = subprocess.run(words, capture_output=True, text=True, check=True, start_new_session=True, cwd=folder)
     pid = int(done.stdout)
     try:
         _wait(pid, folder, port, log, wait_seconds)
@@ -95,6 +96,23 @@ def stop_jars(pid: int, folder: Path, *, at_once: bool = False) -> None:
             ) from error
         return
     raise StoreError(f"the Neo4j process {pid} does not end", hint=f"look at {folder / 'server.log'}")
+
+
+def command_of(pid: int, folder: Path) -> list[str]:
+    """The command line of the server of that folder, with which it can be started again; none where it is gone."""
+    server = _server(pid, folder)
+    return [] if server is None else server.cmdline()
+
+
+def run_admin(command: Sequence[str], folder: Path, words: Sequence[str], cwd: Path) -> str | None:
+    """Run `neo4j-admin` on the data of a stopped server, with the Java of its command line.
+
+    None where that went well, else the end of what it said.
+    """
+    java = command[: command.index(_CLASSES) + 2]
+    places = [f"NEO4J_HOME={folder}", f"NEO4J_CONF={folder / 'conf'}"]
+    done = subprocess.run(["env", *places, *java, _TOOL, *words], capture_output=True, text=True, check=False, cwd=cwd)
+    return (done.stdout + done.stderr).strip()[-1500:] if done.returncode else None
 
 
 def runs_in(pid: int, folder: Path) -> bool:

@@ -4,14 +4,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from graphwalk.environment import Environment
-from graphwalk.stores.neo4j.loads import Load
+from graphwalk.stores.neo4j.loads import BY_HAND, Load
 from graphwalk.stores.neo4j.store import Neo4jDatabase
 from graphwalk.types.graph import PropertyGraph
 
 _WAIT_SECONDS = 10.0
 """A person is waiting: if the database is not there, they should hear it soon."""
-BY_HAND = "by-hand"
-"""The run id of graphs that a person loads; the same graph loaded twice is found again."""
 
 
 async def load(environment: Environment, graph: PropertyGraph, *, run_id: str = BY_HAND) -> Load:

@@ -6,7 +6,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
 from graphwalk.database.docker import docker_answers, start_docker, stop_docker
-from graphwalk.database.jars import runs_in, start_jars, stop_jars
+from graphwalk.database.jars import command_of, launch, runs_in, start_jars, stop_jars
 from graphwalk.database.ports import answers_bolt, free_port, is_taken
 from graphwalk.database.releases import DEFAULT_RELEASE, Release, release_named
 from graphwalk.environment import Environment
@@ -30,6 +30,7 @@ from graphwalk.stores.neo4j.local_server import (
 )
 
 DEFAULT_PORT = 7687
+START_SECONDS = 180.0
 _PAUSE_SECONDS = 0.1
 
 
@@ -50,7 +51,7 @@ def up(
     port: int | None = DEFAULT_PORT,
     heap: str = "1g",
     conf: Mapping[str, str] | None = None,
-    wait_seconds: float = 180.0,
+    wait_seconds: float = START_SECONDS,
     tell: Callable[[str], object] = lambda step: None,
 ) -> LocalServer:
     """Start Neo4j on a loopback port (None: any free one), or find the one that runs; its data outlives `down`.
@@ -115,6 +116,41 @@ def status(environment: Environment) -> ServerStatus:
     # A container holds its port for as long as it runs.
     running = is_taken(server.port) if server.pid is None else runs_in(server.pid, server.folder)
     return ServerStatus(server, running, running and answers)
+
+
+@contextmanager
+def stopped(environment: Environment, tell: Callable[[str], object]) -> Iterator[tuple[LocalServer, list[str]]]:
+    """The server that `up` started from the jars, stopped while the block runs, and its command line.
+
+    However the block ends, it is started again as it was. StoreError where no such server runs.
+    """
+    with _locked(environment):
+        server = by_jars(environment)
+        assert server.pid is not None
+        command = command_of(server.pid, server.folder)
+        tell("stopping Neo4j")
+        stop_jars(server.pid, server.folder)
+        try:
+            yield server, command
+        finally:
+            tell("starting Neo4j")
+            pid = launch(command, server.folder, server.port, START_SECONDS)
+            again = replace(server, pid=pid)
+            write_state(environment, again)
+            _await_answer(again, START_SECONDS)
+
+
+def by_jars(environment: Environment) -> LocalServer:
+    """The running server that `up` started from the jars. StoreError where there is none."""
+    found = status(environment)
+    if found.server is None or not found.running:
+        raise StoreError("no Neo4j runs here", hint="graphwalk db up --with jars")
+    if found.server.how != "jars":
+        raise StoreError(
+            "the Neo4j of `graphwalk db up` runs in Docker, out of reach of its importer",
+            hint="graphwalk db down, then  graphwalk db up --with jars",
+        )
+    return found.server
 
 
 def _await_answer(server: LocalServer, seconds: float) -> None:

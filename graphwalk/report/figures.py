@@ -42,7 +42,8 @@ class Panel:
 class Figure:
     """`name` is the stem of its files, `about` what a reader has to know; `x` and `y` are the titles of the axes.
 
-    `percent`: y goes from 0 to 100. `logarithmic`: x does not start at 0 and spans orders of magnitude.
+    `percent`: y goes from 0 to 100. `logarithmic`: x does not start at 0 and spans orders of magnitude; so does
+    the y of lines that are no shares.
     """
 
     name: str

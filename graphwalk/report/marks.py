@@ -1,7 +1,7 @@
 """How each kind of figure is laid out on a canvas of matplotlib."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from graphwalk.report.figures import Figure, Kind, Panel, Point
 
@@ -61,7 +61,7 @@ def _lines(figure: Figure, canvas: "Canvas") -> None:
     named: dict[str, Any] = {}
     styles = _named_styles(figure)
     for place, (axes, panel) in enumerate(zip(every, figure.panels, strict=False)):
-        beside = _shifts(panel)
+        beside = _shifts(panel, figure.logarithmic)
         for one in panel.series:
             style = styles[one.name]
             drawn = _line(
@@ -79,11 +79,11 @@ def _lines(figure: Figure, canvas: "Canvas") -> None:
     canvas.legend(list(named.values()), list(named), loc="outside lower center", ncols=_columns(named))
 
 
-def _shifts(panel: Panel) -> dict[str, float]:
+def _shifts(panel: Panel, logarithmic: bool) -> dict[str, float]:
     """How far the points of each series stand beside the others', so that no interval hides another."""
     xs = [float(p.x) for one in panel.series for p in one.points]
     ours = [one.name for one in panel.series if not one.published]
-    wide = 0.012 * (max(xs, default=0.0) - min(xs, default=0.0))
+    wide = 0.0 if logarithmic else 0.012 * (max(xs, default=0.0) - min(xs, default=0.0))
     beside = {name: (place - (len(ours) - 1) / 2) * wide for place, name in enumerate(ours)}
     return {one.name: beside.get(one.name, 0.0) for one in panel.series}
 
@@ -111,12 +111,26 @@ def _limits(figure: Figure, axes: "Axes") -> None:
 
     if figure.percent:
         axes.set_ylim(-3, 103)
-    else:
+    elif not figure.logarithmic:
         axes.set_ylim(bottom=0)
     if figure.kind == "steps":
         axes.set_xlim(left=0)
+    elif figure.logarithmic:
+        _by_magnitude(axes, "x")
+        if not figure.percent:
+            _by_magnitude(axes, "y")
     elif figure.kind == "lines":
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _by_magnitude(axes: "Axes", which: Literal["x", "y"]) -> None:
+    """A logarithmic axis with its numbers written out: formulas are not read here."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axes.set(**{f"{which}scale": "log"})
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:,.0f}" if number >= 1 else f"{number:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def _stacked(figure: Figure, canvas: "Canvas") -> None:
@@ -154,7 +168,7 @@ def _points(figure: Figure, canvas: "Canvas") -> None:
                 axes.plot([p.x, p.x], [p.low, p.high], linewidth=1.6, alpha=0.5, color=style["color"])
             axes.plot([p.x], [p.y], "o", markersize=7, label=_label(one.name), color=style["color"])
     if figure.logarithmic:
-        axes.set_xscale("log")
+        _by_magnitude(axes, "x")
     else:
         axes.set_xlim(left=0)
         axes.margins(x=0.08)

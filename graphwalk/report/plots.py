@@ -14,6 +14,7 @@ from graphwalk.types.inert import visible
 
 PAPER = " (paper)"
 _MOST_SERIES = 12
+_WIDE = 20
 _SIZES = (0, 1, 2, 4, 8, 16, 32, 64, 128)
 """Lower ends of the ranges into which sizes of answers fall."""
 
@@ -84,7 +85,15 @@ def against_size(
     )
     about = "Bars are 95 % intervals over graphs." + (" Dashed: the paper's." if published else "")
     about += " Dashed grey: par, the scripted expert." if computed else ""
-    return Figure(f"{measure}-by-{grouping.replace('_', '-')}", title, "lines", (Panel(series),), x, y, about, percent)
+    name = f"{measure}-by-{grouping.replace('_', '-')}"
+    wide = is_wide(float(point.x) for one in series for point in one.points)
+    return Figure(name, title, "lines", (Panel(series),), x, y, about, percent, logarithmic=wide)
+
+
+def is_wide(numbers: Iterable[float]) -> bool:
+    """True for numbers that span orders of magnitude, so that the smaller ones would lie on each other."""
+    known = list(numbers)
+    return bool(known) and min(known) > 0 and max(known) > _WIDE * min(known)
 
 
 def _series(
@@ -211,8 +220,7 @@ def cost_against_accuracy(report: Report) -> Figure:
     series = tuple(
         Series(player_name(row, _settings(report)), (point(row, "accuracy", float(row[field])),)) for row in known
     )
-    positive = [row[field] for row in known if row[field] > 0]
-    wide = len(positive) == len(known) > 1 and max(positive) > 20 * min(positive)
+    wide = is_wide(row[field] for row in known)
     return Figure(
         "cost-against-accuracy",
         "Accuracy against cost",

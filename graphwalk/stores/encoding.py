@@ -33,6 +33,16 @@ class Encoding:
             return tagged(value)
         return [self.stored(item) for item in value] if isinstance(value, tuple) else found
 
+    def kept(self, value: Value) -> Value:
+        """The same for what is written to a file: a value of a type that the engine has, or text."""
+        if isinstance(value, str):
+            return tagged(value) if self.tags and value.startswith(ESCAPED) else value
+        if value.__class__ in _ALWAYS:
+            return value
+        if self.native(value) is None:
+            return tagged(value)
+        return tuple(map(self.kept, value)) if isinstance(value, tuple) else value
+
     def parameters(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
         """Parameters of a query. A tuple is one value, a list is a list of values."""
         return {} if given is None else {name: self._parameter(value) for name, value in given.items()}

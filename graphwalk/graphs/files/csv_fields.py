@@ -37,10 +37,11 @@ def csv_records(text: str, delimiter: str = ",", quote: str = '"') -> Iterator[t
 
 def csv_line(fields: Sequence[str | None]) -> str:
     """One line with commas; None becomes nothing, all other text is quoted where it has to be."""
-    return ",".join("" if field is None else _quoted(field) for field in fields)
+    return ",".join("" if field is None else csv_text(field) for field in fields)
 
 
-def _quoted(field: str) -> str:
+def csv_text(field: str) -> str:
+    """A field, quoted where it has to be."""
     return field if _PLAIN.fullmatch(field) else '"' + field.replace('"', '""') + '"'
 
 

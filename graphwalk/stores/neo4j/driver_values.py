@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from datetime import UTC
+from datetime import UTC, tzinfo
 from functools import lru_cache
 from typing import Any
 
@@ -77,19 +77,20 @@ def _temporal(value: Temporal) -> Any:
         return None
 
 
-def _time(text: str) -> Time:
+def _time(text: str, utc: tzinfo = pytz.UTC) -> Time:
+    """`utc`: that of pytz knows its offset without a day, which the driver asks for."""
     found = _CLOCK.fullmatch(text)
     if found is None:
         raise ValueError(text)
     hour, minute, second, fraction, offset, _ = found.groups()
-    # The zone of pytz with the offset 0 has a name, which would be sent.
-    zone = None if offset is None else UTC if offset == "Z" else pytz.FixedOffset(_minutes(offset))
+    zone = None if offset is None else utc if offset == "Z" else pytz.FixedOffset(_minutes(offset))
     return Time(int(hour), int(minute), int(second), int((fraction or "").ljust(9, "0")), tzinfo=zone)
 
 
 def _datetime(text: str) -> DateTime:
     day, _, clock = text.partition("T")
-    made = DateTime.combine(Date.from_iso_format(day), _time(clock))
+    # The zone of pytz with the offset 0 has a name, which would be sent.
+    made = DateTime.combine(Date.from_iso_format(day), _time(clock, UTC))
     zone = _CLOCK.fullmatch(clock)
     if zone is None or zone[6] is None:
         return made

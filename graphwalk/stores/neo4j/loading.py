@@ -5,14 +5,18 @@ import asyncio
 from graphwalk.errors import StoreError
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.neo4j.connection import Connection
-from graphwalk.stores.neo4j.filling import BATCH, load_steps
+from graphwalk.stores.neo4j.filling import load_steps
 from graphwalk.stores.neo4j.loads import Ledger, Load
 from graphwalk.types.graph import PropertyGraph
 
+REMOVED = 2_000
+"""Nodes that are removed at a time, with all of their relationships: far fewer than are loaded."""
 WATCH_SECONDS = 0.5
 """Pause between two checks of a graph that another process is loading."""
 SECONDS = 30.0
 """For looking whether a graph is there."""
+CONSTRAINT_SECONDS = 600.0
+"""For looking through all keys of a graph that is there already; of none it takes a moment."""
 
 
 class Loader:
@@ -33,7 +37,7 @@ class Loader:
         while True:
             load = await self._enter(graph, scope)
             ours = load.owner == self.ledger.owner
-            if load.state == "complete" and await self._holds(load):
+            if load.state == "complete" and await self.holds(load):
                 if ours or await self.ledger.take_over(load, "complete"):
                     return
             elif ours and load.state == "loading":
@@ -76,7 +80,7 @@ class Loader:
         label = quote(load.scope)
         left, steps = 1, 0
         while left:
-            body = f"MATCH (n:{label}) WITH n LIMIT {BATCH} DETACH DELETE n"
+            body = f"MATCH (n:{label}) WITH n LIMIT {REMOVED} DETACH DELETE n"
             await self.ledger.step(load.scope, steps, body)
             left = (await self._connection.write(f"MATCH (n:{label}) RETURN count(n) AS left"))[0]["left"]
             steps += 1
@@ -84,16 +88,28 @@ class Loader:
         await self._connection.write(f"DROP CONSTRAINT {label} IF EXISTS")
         await self.ledger.remove(load.scope)
 
+    async def adopt(self, scope: str) -> None:
+        """Make a graph complete that an import put there, with an entry of ours that says it is being loaded."""
+        await self.ledger.prepare()
+        await self._constrain(scope)
+        await self.ledger.complete(scope)
+
+    async def _constrain(self, scope: str) -> None:
+        label = quote(scope)
+        await self._connection.write(
+            f"CREATE CONSTRAINT {label} IF NOT EXISTS FOR (n:{label}) REQUIRE n.key IS UNIQUE", CONSTRAINT_SECONDS
+        )
+
     async def _enter(self, graph: PropertyGraph, scope: str) -> Load:
         return await self.ledger.enter(scope, self._run_id, graph.digest, graph.node_count, graph.relationship_count)
 
-    async def _holds(self, load: Load) -> bool:
+    async def holds(self, load: Load) -> bool:
+        """True where as much of a complete graph is there as its entry says."""
         return await self.stands(load.scope, load.digest, load.nodes, load.relationships)
 
     async def _fill(self, graph: PropertyGraph, scope: str) -> None:
-        label, ledger = quote(scope), self.ledger
-        await self._connection.write(f"CREATE CONSTRAINT {label} IF NOT EXISTS FOR (n:{label}) REQUIRE n.key IS UNIQUE")
-        steps = 0
+        ledger, steps = self.ledger, 0
+        await self._constrain(scope)
         for body, rows in load_steps(graph, scope):
             await ledger.step(scope, steps, body, rows=rows)
             steps += 1

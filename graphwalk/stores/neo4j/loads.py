@@ -16,6 +16,8 @@ from graphwalk.errors import StoreError
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.process import is_dead
 
+BY_HAND = "by-hand"
+"""The run id of graphs that a person loads; the same graph loaded twice is found again."""
 LEASE_SECONDS = 600.0
 """Lease of a graph in use; it is renewed five times in this time."""
 LOADING_SECONDS = 60.0
@@ -96,16 +98,7 @@ class Ledger:
             "RETURN properties(l) AS load, timestamp() AS now",
             scope=scope,
             lease=_milliseconds(LOADING_SECONDS),
-            facts={
-                "run_id": run_id,
-                "digest": digest,
-                "nodes": nodes,
-                "relationships": relationships,
-                "state": "loading",
-                "owner": self.owner,
-                "kept": False,
-                "step": 0,
-            },
+            facts=entry(run_id, digest, nodes, relationships, self.owner),
         )
         if (load := _load(rows[0])) is None:
             raise StoreError(
@@ -194,6 +187,20 @@ class Ledger:
             "MATCH (l:GraphWalkLoad) RETURN properties(l) AS load, timestamp() AS now ORDER BY l.created, l.scope"
         )
         return [load for row in rows if (load := _load(row)) is not None]
+
+
+def entry(run_id: str, digest: str, nodes: int, relationships: int, owner: str) -> dict[str, str | int]:
+    """What an entry says at first, besides `scope` and its times."""
+    return {
+        "run_id": run_id,
+        "digest": digest,
+        "nodes": nodes,
+        "relationships": relationships,
+        "state": "loading",
+        "owner": owner,
+        "kept": False,
+        "step": 0,
+    }
 
 
 def _load(row: dict[str, Any]) -> Load | None:

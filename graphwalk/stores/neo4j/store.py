@@ -12,7 +12,7 @@ from graphwalk.stores.cypher import NO_LABEL, Dialect, Identifiers, render_cyphe
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.filling import Kept, check_names, kept_as, kept_somehow
 from graphwalk.stores.neo4j.loading import Loader
-from graphwalk.stores.neo4j.loads import LEASE_SECONDS, Load
+from graphwalk.stores.neo4j.loads import BY_HAND, LEASE_SECONDS, Load
 from graphwalk.stores.neo4j.process import this_process
 from graphwalk.stores.neo4j.values import SCALARS, own, plain
 from graphwalk.stores.outage import Gate
@@ -50,6 +50,8 @@ class Neo4jDatabase:
         """What this run has loaded, to load it again where the server loses it."""
         self._borrowed: dict[str, Load] = {}
         """What was there before, and is only read."""
+        self._by_hand: dict[str, Neo4jStore] = {}
+        """Of these the graphs that this run would have loaded, by digest."""
         connection.proofs.append(self._prove)
         self._loading = asyncio.Lock()
         self._renewal: asyncio.Task[None] | None = None
@@ -73,8 +75,11 @@ class Neo4jDatabase:
         self._connection.wait_at(gate)
 
     async def load(self, graph: PropertyGraph) -> "Neo4jStore":
+        """See `Database`. A graph that a person has loaded is read where it is, and stays."""
         scope = scope_of(self._run_id, graph.digest)
         async with self._loading:
+            if scope not in self._stores and (found := await self._loaded_by_hand(graph)) is not None:
+                return found
             if scope not in self._stores:
                 check_names(graph)
                 await self._loader.load(graph, scope)
@@ -83,6 +88,17 @@ class Neo4jDatabase:
                 if self._renewal is None:
                     self._renewal = asyncio.create_task(self._renew_leases())
             return self._stores[scope]
+
+    async def _loaded_by_hand(self, graph: PropertyGraph) -> "Neo4jStore | None":
+        if self._run_id == BY_HAND or graph.digest in self._by_hand:
+            return self._by_hand.get(graph.digest)
+        await self._ledger.prepare()
+        scope = scope_of(BY_HAND, graph.digest)
+        load = next((load for load in await self.loads() if load.scope == scope), None)
+        if load is None or load.state != "complete" or not await self._loader.holds(load):
+            return None
+        self._borrowed[scope] = load
+        return self._by_hand.setdefault(graph.digest, self._store(kept_as(graph, scope)))
 
     async def loaded(self, scope: str) -> "Neo4jStore":
         """A graph that is there already, by its label, to be read: it stays whose it is. StoreError where it is not."""

@@ -39,6 +39,8 @@ class QuestionsConfig(SuiteConfig):
     leave_out: bool | None = None
     """Questions that a generated graph cannot host are left out, and the report says so; false: they end the run. None:
     left out where graphs of several sizes are generated. Of your own graphs they are always left out."""
+    text_tokens: bool = Field(default=False, exclude_if=lambda counted: not counted)
+    """Work out how many tokens every generated graph has as text, which is plotted beside those of the walks."""
 
     @field_validator("answer_rows", mode="before", json_schema_input_type=RowBounds | tuple[RowBounds, ...])
     @classmethod

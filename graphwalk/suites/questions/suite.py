@@ -34,6 +34,7 @@ from graphwalk.suites.questions.scoring import QuestionScore, extract_rows, scor
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks_about import own_tasks, tasks_in, twin_tasks
 from graphwalk.suites.questions.thoughts import no_answer, walk_in_words
+from graphwalk.suites.questions.whole_text import whole_text_tokens
 from graphwalk.suites.suite import Opening, Suite, World
 from graphwalk.toolbox.by_reference import ReferenceToolbox
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
@@ -77,7 +78,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         """Those that need no database. ConfigError where one does."""
         for place, entry in enumerate(config.graphs):
             if isinstance(entry, GraphSpec):
-                yield from _generated(place, entry, seed)
+                yield from _generated(place, entry, seed, config)
             elif entry.file is not None:
                 yield from worlds_of(entry, place, read_file(entry), seed)
             else:
@@ -87,7 +88,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         self._kept = KeptTasks(environment.plans_folder)
         for place, entry in enumerate(config.graphs):
             if isinstance(entry, GraphSpec):
-                made = _generated(place, entry, seed)
+                made = _generated(place, entry, seed, config)
             else:
                 made = worlds_of(entry, place, await read_source(entry, environment), seed)
             for world in made:
@@ -243,10 +244,12 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return {**{f"questions/{kind.name}.yaml": kind.file.text for kind in config.kinds}, **tools}
 
 
-def _generated(place: int, spec: GraphSpec, seed: int) -> Iterator[World]:
+def _generated(place: int, spec: GraphSpec, seed: int, config: QuestionsConfig) -> Iterator[World]:
     for index in range(spec.count):
         graph = generate_graph(spec, seed, index)
         size = {"nodes": graph.node_count, "relationships": graph.relationship_count}
+        if config.text_tokens:
+            size["text_tokens"] = whole_text_tokens(graph)
         yield World(graph.digest, graph, facts={"entry": place, "index": index, "preset": spec.preset, **size})
 
 

@@ -90,7 +90,7 @@ def test_what_is_written_for_the_importer(tmp_path: Path) -> None:
         "nodes-A-B.csv": 'key:ID,:LABEL,number:IGNORE,p:long,q:string\na,A|B,0,1,"x, y"\n',
         "nodes-A-B-2.csv": "key:ID,:LABEL,number:IGNORE,l:string[],p:string\nb,A|B,1,u;v|w,1\n",
         "relationships-R_S.csv": ":START_ID,:END_ID,:TYPE,b:byte[]\na,b,R S,1|-1\n",
-        "import.args": "--nodes=nodes-A-B.csv\n--nodes=nodes-A-B-2.csv\n--relationships=relationships-R_S.csv\n"
+        "import.args": "--nodes=./nodes-A-B.csv\n--nodes=./nodes-A-B-2.csv\n--relationships=./relationships-R_S.csv\n"
         "--multiline-fields=true\n--array-delimiter=U+007C\n",
     }
 

@@ -10,6 +10,7 @@ from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.stores.neo4j.store import Neo4jDatabase
 from graphwalk.types.graph import Node, PropertyGraph
+from graphwalk.types.values import Temporal
 from tests.stores.any_graph import any_graphs, comes_back, is_found_as_shown
 
 pytestmark = pytest.mark.neo4j
@@ -44,6 +45,17 @@ def test_what_goes_in_comes_out_and_is_found_as_shown(neo4j_server: Environment)
 async def test_text_that_looks_like_a_mark_of_ours_is_text_in_lists_too(neo4j_server: Environment) -> None:
     texts = ('\0{"date": 1}', "gw_none", "a")
     graph = PropertyGraph.from_rows([Node("a", ("A",), {"one": texts[0], "list": texts})], [])
+    database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
+    store = await database.load(graph)
+    await comes_back(store, graph)
+    await is_found_as_shown(store, graph)
+    await store.drop()
+    await database.close()
+
+
+async def test_a_time_of_day_in_utc_is_sent(neo4j_server: Environment) -> None:
+    times = (Temporal("time", "12:00:00Z"), Temporal("datetime", "2001-04-25T12:00:00Z"))
+    graph = PropertyGraph.from_rows([Node(moment.text, ("A",), {"at": moment}) for moment in times], [])
     database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
     store = await database.load(graph)
     await comes_back(store, graph)

@@ -39,6 +39,7 @@ MEASURES = (
     Measure("grounded", "share", scored("grounded")),
     Measure("last_mile", "count", scored("last_mile")),
     *(Measure(name, "count", _error_class(name)) for name in ERROR_CLASSES),
+    Measure("text_tokens", "mean", lambda result: result.get("world", {}).get("text_tokens")),
     Measure("tool_calls_without_think", "count", if_scored(_without_think)),
     *(Measure(column.field, "count", scored(column.field)) for column in WASTE),
     *EFFORT,

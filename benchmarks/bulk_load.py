@@ -1,0 +1,89 @@
+"""A graph into an empty Neo4j by its own importer, and tool calls on it that find their node by the index.
+
+Starts a server of its own, in a temporary folder, and removes it. Each step once: of a million nodes it takes minutes.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import tempfile
+import time
+from statistics import median
+
+from benchmarks.graphs import SEED, spec_of
+from graphwalk import database
+from graphwalk.environment import Environment, read_environment
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.stores.neo4j.store import Neo4jDatabase
+from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.types.chat import ToolCall
+from graphwalk.types.graph import PropertyGraph
+
+CALLS = 200
+
+
+async def measure(nodes: int, environment: Environment, *, ordinary: bool) -> None:
+    graph = generate_graph(spec_of(nodes), SEED, 0)
+    begun = last = time.perf_counter()
+    doing = "looking"
+
+    def tell(step: str) -> None:
+        nonlocal last, doing
+        now = time.perf_counter()
+        print(f"{now - last:8.1f} s  {doing}", flush=True)
+        last, doing = now, step
+
+    await database.load_bulk(environment, graph, tell=tell)
+    tell("")
+    print(f"{last - begun:8.1f} s  in all, {nodes:,} nodes, {graph.relationship_count:,} relationships", flush=True)
+    await _calls(graph, environment)
+    begun = time.perf_counter()
+    await database.clean(environment, kept=True)
+    print(f"{time.perf_counter() - begun:8.1f} s  removing", flush=True)
+    if ordinary:
+        begun = time.perf_counter()
+        await database.load(environment, graph)
+        print(f"{time.perf_counter() - begun:8.1f} s  loading in batches", flush=True)
+
+
+async def _calls(graph: PropertyGraph, environment: Environment) -> None:
+    """Milliseconds of a tool call on the graph that was loaded."""
+    opened = await Neo4jDatabase.open(environment, run_id="bench", timeout_seconds=120.0)
+    store = await opened.load(graph)
+    toolbox = GraphToolbox(store, await store.schema())
+    taken = []
+    for turn in range(CALLS):
+        table = graph.node_tables[turn % len(graph.node_tables)]
+        node = int(table.numbers[turn * 7919 % len(table.numbers)])
+        given = {"label": table.label, "property_name": "key", "property_value": graph.keys[node]}
+        begun = time.perf_counter()
+        result = await toolbox.call(ToolCall(str(turn), "get_all_nearest_neighbors", json.dumps(given)))
+        taken.append(1e3 * (time.perf_counter() - begun))
+        assert result.error is None
+    taken.sort()
+    print(f"{median(taken):8.2f} ms a tool call by index (95 %: {taken[int(0.95 * CALLS)]:.2f} ms)", flush=True)
+    await opened.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.bulk_load", description=__doc__)
+    parser.add_argument("nodes", nargs="*", type=int, default=[10_000, 100_000])
+    parser.add_argument("--release", default="5.26")
+    parser.add_argument("--heap", default="2g", help="memory of Java")
+    parser.add_argument("--ordinary", action="store_true", help="load in batches afterwards, to compare")
+    options = parser.parse_args()
+    kept = {name: value for name, value in read_environment().variables.items() if not name.startswith("NEO4J_")}
+    for nodes in options.nodes:
+        with tempfile.TemporaryDirectory(prefix="graphwalk-bench-") as home:
+            environment = Environment({**kept, "GRAPHWALK_HOME": home})
+            database.up(environment, with_="jars", release=options.release, port=None, heap=options.heap)
+            try:
+                asyncio.run(measure(nodes, environment, ordinary=options.ordinary))
+            finally:
+                database.down(environment, delete=True)
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+
+
+if __name__ == "__main__":
+    main()

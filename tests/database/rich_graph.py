@@ -1,0 +1,83 @@
+"""A graph with every kind of value that Neo4j has or lacks, awkward text and names, and every form of structure."""
+
+import math
+
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.values import Point, Temporal, Value
+
+TEXTS = (
+    "",
+    " ",
+    " x ",
+    '"',
+    '""',
+    'say "so", twice',
+    "a,b;c|d",
+    "line\nbreak\r\nand\ttab",
+    "it's",
+    "\\",
+    "名前 année",
+    "null",
+    "\0odd",
+    "gw_none",
+)
+VALUES: tuple[Value, ...] = (
+    *TEXTS,
+    0,
+    -(2**63),
+    2**63 - 1,
+    0.1,
+    -0.0,
+    5e-324,
+    1e300,
+    math.nan,
+    math.inf,
+    -math.inf,
+    True,
+    False,
+    Temporal("date", "1815-12-10"),
+    Temporal("time", "12:00:00.000000001+05:45"),
+    Temporal("time", "12:00:00Z"),
+    Temporal("local time", "23:59:59.999999999"),
+    Temporal("datetime", "2001-04-25T12:00:00+02:00"),
+    Temporal("datetime", "2001-04-25T12:00:00+02:00[Europe/Berlin]"),
+    Temporal("local datetime", "2001-04-25T12:00:00.5"),
+    Temporal("duration", "P1Y2M3DT4H5M6.5S"),
+    Temporal("duration", "P-1M-2DT-3.25S"),
+    Point(4326, (12.5, 55.7)),
+    Point(4979, (12.5, 55.7, -3.0)),
+    Point(7203, (-1e-7, 1e21)),
+    Point(9157, (1.0, 2.0, 3.0)),
+    b"\x00\x01\xff",
+    (1, -2),
+    (0.5, 1e300),
+    (True, False),
+    ("a", "", "b;c", 'say "so", twice', "\0odd"),
+    ("", ""),
+    (Temporal("date", "1815-12-10"), Temporal("date", "2001-04-25")),
+    (Point(4326, (12.5, 55.7)), Point(4326, (1.0, 2.0))),
+    ((1, 2), (3,)),
+    (1, "a"),
+    (b"\x01", b"\x02"),
+)
+NAMES = ("année", "名前", "a b", 'say "so"', "x,y", "a;b", "`", "it's", "9lives", "ID", "label")
+
+
+def rich_graph() -> PropertyGraph:
+    keys = [*TEXTS[1:], "a", "b"]
+    nodes = [
+        Node("all kinds", ("A", "B"), {f"p{number}": value for number, value in enumerate(VALUES)}),
+        *(Node(f"v{number}", ("Mixed",), {"value": value, "more": number}) for number, value in enumerate(VALUES)),
+        *(Node(key, ("Key",), {}) for key in keys),
+        Node("none", (), {name: name for name in NAMES}),
+        *(Node(f"n{number}", tuple(sorted({name, "Other"})), {}) for number, name in enumerate(NAMES)),
+    ]
+    relationships = [
+        *(Relationship("TO", key, "a", {"of": key, "since": 1}) for key in keys),
+        Relationship("TO", "a", "b", {}),
+        Relationship("TO", "a", "b", {}),
+        Relationship("SELF", "a", "a", {}),
+        *(Relationship(name, "a", "b", {name: 1.5}) for name in NAMES),
+        *(Relationship("MIXED", "all kinds", "a", {"value": value}) for value in VALUES),
+    ]
+    return PropertyGraph.from_rows(nodes, relationships)

@@ -1,0 +1,173 @@
+"""Graphs that Neo4j's own importer loads are the same as those that are loaded in batches."""
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from subprocess import PIPE
+from typing import Any
+
+import pytest
+
+from graphwalk import database
+from graphwalk.database.bulk import _emptied, _write
+from graphwalk.environment import Environment
+from graphwalk.errors import ConfigError, StoreError
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.stores.neo4j.connection import Connection, connect
+from graphwalk.stores.neo4j.loading import Loader
+from graphwalk.stores.neo4j.local_server import LocalServer, write_state
+from graphwalk.stores.neo4j.process import this_process
+from graphwalk.stores.neo4j.store import Neo4jDatabase
+from graphwalk.stores.whole import content_digest, read_whole
+from graphwalk.types.graph import Node, PropertyGraph
+from graphwalk.types.values import Value
+from tests.database.rich_graph import rich_graph
+from tests.neo4j_servers import GIVEN, release_params, server_settings
+
+OTHER = """
+import asyncio
+from graphwalk.environment import read_environment
+from graphwalk.stores.neo4j.connection import connect
+
+async def wait():
+    connection = await connect(read_environment(), wait_seconds=30)
+    print("connected", flush=True)
+    input()
+
+asyncio.run(wait())
+"""
+ORDINARY = "gw_0123456789ab"
+SMALL = generate_graph(GraphSpec(preset="paper-100"), 7)
+
+
+@pytest.fixture(params=release_params())
+def own_server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Environment]:
+    """A server that `db up` started for one test alone, which may stop it."""
+    if request.param == GIVEN:
+        pytest.skip("the server that is given is not ours to stop")
+    server_settings(tmp_path / "home", request.param)
+    environment = Environment({"GRAPHWALK_HOME": str(tmp_path / "home")})
+    yield environment
+    database.down(environment, delete=True)
+
+
+@contextmanager
+def connected_by_another(server: Environment) -> Iterator[None]:
+    """Another process holds a connection."""
+    variables = {**os.environ, **server.variables}
+    with subprocess.Popen([sys.executable, "-c", OTHER], stdin=PIPE, stdout=PIPE, env=variables) as other:
+        assert other.stdin is not None
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"connected\n"
+        yield
+        other.stdin.write(b"\n")
+
+
+async def kept_form(connection: Connection, scope: str) -> list[str]:
+    """All nodes and relationships of a graph as the database has them, the label apart."""
+    nodes = await connection.read(f"MATCH (n:{scope}) RETURN labels(n), properties(n)", {}, 30)
+    found = [repr((sorted({*labels} - {scope}), sorted(properties.items()))) for _, (labels, properties) in nodes]
+    joined = f"MATCH (a:{scope})-[r]->(b) RETURN type(r), a.key, b.key, properties(r)"
+    rows = await connection.read(joined, {}, 30)
+    found += [repr((*row, sorted(properties.items()))) for _, (*row, properties) in rows]
+    return sorted(found)
+
+
+async def constraints(connection: Connection) -> list[Any]:
+    rows = await connection.read("SHOW CONSTRAINTS YIELD name, type, labelsOrTypes, properties", {}, 30)
+    return [values for _, values in rows if values[0].startswith("gw_")]
+
+
+async def test_an_import_is_the_same_as_a_load(own_server: Environment) -> None:
+    graph, told = rich_graph(), list[str]()
+    loaded = await database.load_bulk(own_server, graph, tell=told.append)
+    assert told == ["writing CSV", "stopping Neo4j", "importing", "starting Neo4j", "indexing the keys"]
+    assert (loaded.nodes, loaded.relationships) == (graph.node_count, graph.relationship_count)
+
+    again = await database.load_bulk(own_server, graph, tell=told.append)
+    assert (again.scope, again.created, len(told)) == (loaded.scope, loaded.created, 5)
+    assert (again.kept, again.state) == (False, "complete")
+    with pytest.raises(StoreError, match="not empty") as raised:
+        await database.load_bulk(own_server, SMALL)
+    assert "without --bulk" in raised.value.hint
+
+    connection = await connect(own_server, wait_seconds=10)
+    await Loader(connection, this_process(), "test").load(graph, ORDINARY)
+    assert await kept_form(connection, loaded.scope) == await kept_form(connection, ORDINARY)
+    imported, ordinary = sorted(await constraints(connection), key=lambda row: row[0] == ORDINARY)
+    assert imported[1] == ordinary[1]
+    await connection.close()
+
+    found = await Neo4jDatabase.open(own_server, run_id="a-run")
+    store = await found.load(graph)
+    assert store.scope == loaded.scope
+    assert content_digest(await read_whole(store)) == content_digest(graph)
+    await store.drop()
+    await found.close()
+    assert loaded.scope in [load.scope for load in await database.list_loads(own_server)]
+    cleaned = await database.clean(own_server, kept=True)
+    assert loaded.scope in [load.scope for load in cleaned]
+
+
+async def test_an_import_that_fails_leaves_the_server_as_it_was(
+    own_server: Environment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with connected_by_another(own_server), pytest.raises(StoreError, match="others are connected"):
+        await database.load_bulk(own_server, SMALL)
+    monkeypatch.setattr("graphwalk.database.bulk.ARGUMENTS", "no-such.args")
+    with pytest.raises(StoreError, match="importer failed"):
+        await database.load_bulk(own_server, SMALL)
+    assert database.status(own_server).answers
+    assert await database.list_loads(own_server) == []
+    assert (await database.load(own_server, SMALL)).nodes == SMALL.node_count
+
+
+@pytest.mark.parametrize("properties", [{"list": ()}, {"list": ("",)}, {"a:b": 1}, {"f(x)": 1}])
+def test_what_the_importer_would_alter_is_refused(properties: dict[str, Value], tmp_path: Path) -> None:
+    graph = PropertyGraph.from_rows([Node("a", ("A",), properties)], [])
+    with pytest.raises(ConfigError, match="importer") as raised:
+        _write(graph, ORDINARY, "nobody", tmp_path / "graph")
+    assert "without --bulk" in raised.value.hint
+
+
+async def test_a_server_in_docker_is_out_of_reach(tmp_path: Path) -> None:
+    home = Environment({"GRAPHWALK_HOME": str(tmp_path)})
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        write_state(home, LocalServer("docker", "5.26", "5.26.30", listening.getsockname()[1], "secret", tmp_path))
+        with pytest.raises(StoreError, match="runs in Docker") as raised:
+            await database.load_bulk(home, SMALL)
+    assert "--with jars" in raised.value.hint
+
+
+async def test_somebody_elses_server_is_never_stopped(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="somebody's own"):
+        await database.load_bulk(Environment({"NEO4J_URI": "bolt://127.0.0.1:1"}), SMALL)
+    home = Environment({"GRAPHWALK_HOME": str(tmp_path)})
+    with pytest.raises(StoreError, match="no Neo4j runs here"):
+        await database.load_bulk(home, SMALL)
+
+
+def test_an_empty_database_is_back_where_an_import_fails(tmp_path: Path) -> None:
+    places = [tmp_path / "data" / place / "neo4j" for place in ("databases", "transactions")]
+    for place in places:
+        place.mkdir(parents=True)
+        (place / "old").touch()
+
+    def fail() -> None:
+        with _emptied(tmp_path):
+            assert not any(place.exists() for place in places)
+            places[0].mkdir()
+            raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        fail()
+    assert [[file.name for file in place.iterdir()] for place in places] == [["old"], ["old"]]
+    with _emptied(tmp_path):
+        places[0].mkdir()
+    assert [place.exists() for place in places] == [True, False]
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]

@@ -1,0 +1,42 @@
+"""Tokens that were walked, drawn beside those of the whole graph."""
+
+from typing import Any
+
+from graphwalk.report.figures import Figure, worth_drawing
+from graphwalk.report.observations import observe
+from graphwalk.report.report import report_on
+from graphwalk.suites.questions.report.figures import question_figures
+from graphwalk.suites.questions.report.report import REPORT
+from tests.report.results import result
+
+
+def figures(sizes: dict[int, int | None]) -> list[Figure]:
+    def record(number: int, nodes: int, tokens: int | None) -> dict[str, Any]:
+        counted = {} if tokens is None else {"text_tokens": tokens}
+        return result(graph=number, world={"digest": f"g{number}", "nodes": nodes, **counted})
+
+    observed = observe([record(number, *size) for number, size in enumerate(sizes.items())], REPORT)
+    return worth_drawing(list(question_figures(report_on(observed), observed)))
+
+
+def named(made: list[Figure]) -> Figure | None:
+    return next((figure for figure in made if figure.name == "tokens-against-whole-graph"), None)
+
+
+def test_a_line_for_the_walks_and_one_for_the_text() -> None:
+    drawn = named(figures({100: 40_000, 1_000_000: 450_000_000}))
+    assert drawn is not None
+    assert drawn.logarithmic
+    assert list(drawn.rows) == [
+        ("", "whole graph as text (JSON)", 100.0, 40_000.0, None, None),
+        ("", "whole graph as text (JSON)", 1_000_000.0, 450_000_000.0, None, None),
+        ("", "test/one", 100.0, 110.0, None, None),
+        ("", "test/one", 1_000_000.0, 110.0, None, None),
+    ]
+
+
+def test_sizes_that_are_close_stay_side_by_side_and_runs_without_the_count_have_no_such_figure() -> None:
+    near = named(figures({100: 40_000, 500: 200_000}))
+    assert near is not None
+    assert not near.logarithmic
+    assert named(figures({100: None, 500: None})) is None
