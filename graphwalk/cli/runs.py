@@ -51,7 +51,7 @@ def _print(listed: "list[ListedRun]") -> None:
         table.add_row(
             Text(printable(str(run.path))),
             Text(printable(", ".join(run.models))),
-            run.state,
+            run.state if run.shard is None else f"{run.shard}, {run.state}",
             f"{run.done}/{total}",
             "–" if run.accuracy is None else f"{run.accuracy:.2f}",
             "–" if run.cost is None else f"${run.cost:.4f}",

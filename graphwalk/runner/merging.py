@@ -61,7 +61,7 @@ def _write_results(folders: Sequence[RunFolder], new: NewRun) -> int:
 
 def _whole(manifests: Sequence[Mapping[str, Any]], new: NewRun) -> dict[str, Any]:
     """The manifest of the whole run."""
-    shared = {name: value for name, value in manifests[0].items() if name != "shard"}
+    shared = {name: value for name, value in manifests[0].items() if name not in ("shard", "shard_episodes")}
     return {
         **shared,
         "run_id": new.run_id,
