@@ -1,7 +1,7 @@
 """`graphwalk generate traces`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -35,7 +35,7 @@ def traces(
 ) -> None:
     """Let scripted players do the tasks of an experiment, and write what is right as chats for fine-tuning.
 
-    The lines are those of `graphwalk export traces --correct` of such a run, without the run.
+    The same lines as `graphwalk export traces --correct` writes of a run, without the run.
     """
     from graphwalk.bulk.writing import write_rows
     from graphwalk.experiments.loading import load_experiment
@@ -43,7 +43,12 @@ def traces(
     from graphwalk.training.played import trace_rows
     from graphwalk.training.traces import TraceOptions, manifest_path, write_manifest
 
-    flags = {"models": model or ["scripted/expert"], "store": "embedded", "extractor": None, "limit": None}
+    flags: dict[str, Any] = {
+        "models": model or ["scripted/expert"],
+        "store": "embedded",
+        "extractor": None,
+        "limit": None,
+    }
     flags |= {} if seed is None else {"seed": seed}
     config = load_experiment(experiment, override or (), flags, worlds=graphs)
     form = ChatForm(arguments.value, protocol.value)

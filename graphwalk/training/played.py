@@ -129,6 +129,8 @@ class _Series:
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._config = experiment_from(data, "the experiment")
+        self._worlds: Iterator[World] = iter(())
+        self._next = 0
         self._restart()
 
     def part(self, first: int, end: int) -> list[World]:

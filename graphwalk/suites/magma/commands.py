@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -67,9 +68,11 @@ def generate_magma_command(
         data(f"seconds  {written.seconds:.3f}")
         say(f"{written}, written to {out}")
         return
-    begun = time.perf_counter()
+    begun, made = time.perf_counter(), 0
     with long_work("traces", sum(spec.count for spec in specs)) as done:
-        made = sum(done() is None for spec in specs for _ in make_traces(spec, seed))
+        for _ in chain.from_iterable(make_traces(spec, seed) for spec in specs):
+            made += 1
+            done()
     data(f"traces   {made}")
     data(f"seconds  {time.perf_counter() - begun:.3f}")
 

@@ -47,8 +47,11 @@ def generate_maze_command(
         return
     spec = validate(MazeSpec, {**given, "count": count}, "generate maze")
     begun = time.perf_counter()
+    made = []
     with long_work("mazes", spec.count) as done:
-        made = [one for one in generate_mazes(spec, seed) if done() is None]
+        for one in generate_mazes(spec, seed):
+            made.append(one)
+            done()
     seconds = time.perf_counter() - begun
     if out is None:
         for one in made:
