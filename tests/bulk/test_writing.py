@@ -89,7 +89,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path, ending: str) -> None
             tracemalloc.stop()
 
     # The end of a Parquet file tells some 500 bytes of each group of rows; the rows themselves are megabytes.
-    assert peak(10_000) < 1.1 * peak(1_000) + 150_000
+    assert peak(4_000) < 1.1 * peak(400) + 60_000
 
 
 def until(said: Callable[[], bool], seconds: float) -> None:

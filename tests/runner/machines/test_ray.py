@@ -20,7 +20,8 @@ pytest.importorskip("ray", reason="Ray is not installed: make ray")
 pytestmark = pytest.mark.timeout(1500)
 
 RUN = ["run", "quickstart", "--graphs", "4", "--model", "scripted/expert", "--model", "scripted/random"]
-NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": False, "node_ip_address": "127.0.0.1"}
+NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "include_dashboard": False, "node_ip_address": "127.0.0.2"}
+"""On loopback; Ray takes 127.0.0.1 in an address for the machine's own address, at which nobody listens then."""
 
 
 def graphwalk(*words: object, **options: Any) -> subprocess.Popen[str]:
@@ -35,6 +36,7 @@ def no_cloud(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     home = tmp_path_factory.mktemp("home")
     (home / "ray_bootstrap_config.yaml").write_text("{}")
     monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     monkeypatch.setenv("RAY_USAGE_STATS_REPORT_URL", "http://127.0.0.1:9/")
 
 
