@@ -76,7 +76,7 @@ def ray_cluster(address: str | None) -> Iterator[RayCluster]:
         cause = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise ConfigError(
             f"no Ray cluster at {address}: {cause}",
-            hint="--ray-address HOST:PORT, with the host as its node calls itself, or auto",
+            hint="--ray-address HOST:PORT, or auto",
         ) from error
     heed_signals()  # Ray has put its own way of ending in its place
     try:
