@@ -65,15 +65,20 @@ def test_a_node_is_killed_and_the_run_is_the_undivided_one(tmp_path: Path, clust
         said = process.communicate(timeout=700)[0]
     finally:
         process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
     assert process.returncode == 0, said
     assert before < planned(out)
     undivided = graphwalk(*RUN, "--out", tmp_path / "undivided")
-    assert undivided.wait(timeout=300) == 0
+    said = undivided.communicate(timeout=300)[0]
+    assert undivided.returncode == 0, said
     ours, theirs = (sorted(map(without_time, records(tmp_path / name))) for name in ("run", "undivided"))
     assert ours == theirs
     assert not shards.exists()
     resumed = graphwalk("resume", out)
-    assert resumed.wait(timeout=300) == 0
+    said = resumed.communicate(timeout=300)[0]
+    assert resumed.returncode == 0, said
     assert sorted(map(without_time, records(out))) == ours
 
 
