@@ -8,7 +8,7 @@ export NO_MKDOCS_2_WARNING := 1
 # What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have other versions of openai and mcp.
 WALKING := kglite langgraph "genai-prices>=0.2.3,<0.3" neo4j networkx platformdirs psutil python-dotenv typer pytz rich jinja2 pyyaml
 
-.PHONY: quickstart test check audit docs format formats lock release bench coverage soak reliability mutants truth clrs mcp bench-peers pictures environments training-setup train-smoke clean
+.PHONY: quickstart test check audit docs format formats lock release bench coverage soak reliability mutants truth clrs mcp bench-peers pictures environments training-setup train-smoke ray clean
 
 quickstart: $(USER_STAMP) ## Generate graphs, run the scripted players, print the table
 	@$(BIN)/graphwalk run quickstart
@@ -110,6 +110,11 @@ training-setup: ## What training takes, in .venv-training (gigabytes, with torch
 train-smoke: training-setup ## The whole way of training in minutes: data, a tiny model, resuming, serving, a scored run
 	.venv-training/bin/python -m training.smoke
 
+ray: ## A run on two nodes of a Ray cluster on this machine, one of which is killed (600 MB in .venv-ray)
+	test -d .venv-ray || $(PYTHON) -m venv .venv-ray
+	.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check -e '.[ray]' pytest pytest-asyncio pytest-socket pytest-timeout
+	.venv-ray/bin/python -m pytest tests/runner/machines
+
 mcp: $(STAMP) ## Walk a graph with the official MCP clients, and record it in docs/mcp.md (needs node; installs in build/node)
 	npm install --silent --no-audit --no-fund --prefix build/node @modelcontextprotocol/sdk@1.32.2
 	$(BIN)/python -m benchmarks.mcp_sessions
@@ -128,4 +133,4 @@ $(STAMP): $(USER_STAMP) requirements/dev.txt ## What working on it takes, in the
 	@touch $(STAMP)
 
 clean:
-	rm -rf $(VENV) .venv-clrs .venv-mutants .venv-truth .venv-peers .venv-formats .venv-verifiers .venv-openenv .venv-trl .venv-training build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-clrs .venv-mutants .venv-truth .venv-peers .venv-formats .venv-verifiers .venv-openenv .venv-trl .venv-training .venv-ray build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

@@ -6,7 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 
-from benchmarks import environment_steps, graphs, magma_generation, model_calls, planning, start_up, tool_calls
+from benchmarks import environment_steps, graphs, magma_generation, model_calls, planning, rows, start_up, tool_calls
 from benchmarks.measure import Row, table
 
 BENCHMARKS: dict[str, Callable[[bool, bool], Iterator[Row]]] = {
@@ -17,6 +17,7 @@ BENCHMARKS: dict[str, Callable[[bool, bool], Iterator[Row]]] = {
     "loading": graphs.measure_loading,
     "planning": planning.measure,
     "magma": magma_generation.measure,
+    "rows": lambda quick, full: rows.measure(quick),
     "start-up": lambda quick, full: start_up.measure(quick),
 }
 
@@ -31,11 +32,11 @@ def main() -> None:
         if name not in BENCHMARKS:
             parser.error(f"there is no benchmark {name!r}; there are {', '.join(BENCHMARKS)}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that a server started for this is ended
-    rows: list[Row] = []
+    measured: list[Row] = []
     for name in options.names or BENCHMARKS:
         print(f"{name} …", file=sys.stderr, flush=True)
-        rows += BENCHMARKS[name](options.quick, options.full)
-    print(table(rows))
+        measured += BENCHMARKS[name](options.quick, options.full)
+    print(table(measured))
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
 
 

@@ -115,6 +115,11 @@ class Environment:
         return self._redaction.said(text)
 
 
+def without_ray_statistics() -> None:
+    """Ray reports to its makers unless it is told not to, before it is imported."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+
+
 def server_variable(server: str) -> str:
     """How the variables of a server begin: `my-lab` → MY_LAB."""
     return re.sub(r"\W", "_", server).upper()

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from graphwalk.console import say, stderr
 
@@ -86,8 +86,14 @@ def now_and_then(told: Callable[[], str], seconds: float | None = None) -> Itera
         over.set()
 
 
+class Step(Protocol):
+    """Told of things done: one, or several at once."""
+
+    def __call__(self, number: int = 1) -> None: ...
+
+
 @contextmanager
-def long_work(title: str, total: int | None = None) -> Iterator[Callable[[], None]]:
+def long_work(title: str, total: int | None = None) -> Iterator[Step]:
     """While the block runs, `title` and how far it is; the block calls what it is given after each thing done."""
     pace = Pace(total)
     if not sys.stderr.isatty():
@@ -101,9 +107,9 @@ def long_work(title: str, total: int | None = None) -> Iterator[Callable[[], Non
     ) as bar:
         task = bar.add_task(title, total=total, detail="")
 
-        def step() -> None:
-            pace.step()
-            bar.update(task, advance=1, detail=str(pace))
+        def step(number: int = 1) -> None:
+            pace.step(number)
+            bar.update(task, advance=number, detail=str(pace))
 
         yield step
 

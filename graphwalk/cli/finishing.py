@@ -36,7 +36,7 @@ def finish(
     A `new` run that does not get as far as a plan leaves nothing.
     """
     try:
-        _conclude(folder, _done(folder, work, exporter, new), fail_under, json)
+        conclude(folder, _done(folder, work, exporter, new), fail_under, json)
     except Interrupted as interrupted:
         if not interrupted.told:
             _stopped(folder, str(interrupted))
@@ -84,7 +84,8 @@ def _stopped(folder: "RunFolder", signal_name: str) -> None:
     say(f"{signal_name}: stopped. Finished episodes are on disk; go on with:  {folder.resume_command}")
 
 
-def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | None, json: bool) -> None:
+def conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | None, json: bool) -> None:
+    """Print the report of a run, and exit with the code for how it went."""
     lowest = print_report(folder.path, "json" if json else "terminal", tables=OVERVIEW)
     say(f"run folder: {folder.path}   (all tables: graphwalk report {folder.quoted})")
     if summary.budget_reached:

@@ -2,11 +2,13 @@
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from graphwalk.asynchronous import run_async
+from graphwalk.bulk.option import Workers
+from graphwalk.cli.generate_traces import traces
 from graphwalk.cli.naming import presets
 from graphwalk.cli.own_graph import DatabaseName, GraphFile, chosen_source
 from graphwalk.cli.suite_commands import suite_group
@@ -14,11 +16,15 @@ from graphwalk.console import data, say
 from graphwalk.environment import read_environment
 from graphwalk.long_work import long_work
 
+if TYPE_CHECKING:
+    from graphwalk.graphs.random.spec import GraphSpec
+
 app = typer.Typer(
     cls=suite_group("GENERATE"), help="Generate property graphs, mazes and algorithm traces.", no_args_is_help=True
 )
 
 Seed = Annotated[int, typer.Option(help="Same seed, same bytes.")]
+_ROWS = (".jsonl", ".parquet")
 
 
 @app.callback()
@@ -77,11 +83,18 @@ def graph(
     ] = None,
     parallel: Annotated[bool | None, typer.Option("--parallel", help="Allow parallel relationships of a type.")] = None,
     names: Annotated[str | None, typer.Option(help="any; or train and held_out: two pools that share no name.")] = None,
+    count: Annotated[
+        int, typer.Option(min=1, help="How many of the series, from --index on: rows of FILE.jsonl or FILE.parquet.")
+    ] = 1,
     out: Annotated[
-        Path | None, typer.Option(help="FILE.json, .graphml, .cypher, or a folder for CSV. Default: only count.")
+        Path | None,
+        typer.Option(
+            help="FILE.json, .graphml, .cypher, a folder for CSV; .jsonl, .parquet: rows. Default: only count."
+        ),
     ] = None,
+    workers: Workers = None,
 ) -> None:
-    """Generate a property graph with meaningless names."""
+    """Generate a property graph with meaningless names, or as many as are wanted."""
     from graphwalk.config.yaml_files import validate
     from graphwalk.graphs.files.formats import save_graph, writable_format
     from graphwalk.graphs.random.generate import generate_graph
@@ -104,6 +117,9 @@ def graph(
         "parallel_relationships": parallel,
     }
     spec = validate(GraphSpec, {name: value for name, value in given.items() if value is not None}, "generate graph")
+    if count > 1 or (out is not None and out.suffix.lower() in _ROWS):
+        _write_rows(spec, seed, index, count, out, workers)
+        return
     if out is not None:
         writable_format(out)
     begun = time.perf_counter()
@@ -118,3 +134,16 @@ def graph(
         with long_work("writing"):
             save_graph(made, out)
         say(f"written to {out}")
+
+
+def _write_rows(spec: "GraphSpec", seed: int, index: int, count: int, out: Path | None, workers: int | None) -> None:
+    from graphwalk.bulk.writing import write_rows
+    from graphwalk.errors import ConfigError
+    from graphwalk.graphs.random.rows import graph_rows
+
+    if out is None or out.suffix.lower() not in _ROWS:
+        raise ConfigError("several graphs are written as rows of one file", hint="--out graphs.jsonl, or .parquet")
+    say(f"{write_rows(graph_rows(spec, seed, index, count), out, workers)}, written to {out}")
+
+
+app.command("traces")(traces)

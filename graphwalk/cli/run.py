@@ -10,6 +10,7 @@ import typer
 from graphwalk.asynchronous import run_async
 from graphwalk.cli import naming
 from graphwalk.cli.finishing import exporter_if, finish
+from graphwalk.cli.on_machines import check_machines, run_on_ray
 from graphwalk.cli.own_graph import DatabaseName, GraphFile, chosen_source
 from graphwalk.console import data, say
 from graphwalk.environment import read_environment
@@ -107,6 +108,13 @@ def run(
     shard: Annotated[
         str | None, typer.Option(metavar="I/N", help="Only part I of N; `graphwalk merge` puts them together.")
     ] = None,
+    on: Annotated[
+        Literal["ray"] | None, typer.Option(help="Divide the run over a Ray cluster: this machine, or --ray-address.")
+    ] = None,
+    ray_address: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Of the cluster's head, or auto.")
+    ] = None,
+    shards: Annotated[int | None, typer.Option(min=1, help="With --on. Default: one for each core there.")] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder. Default: runs/<time>-<name>-<id>.")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Leave the graphs in Neo4j.")] = False,
     dry_run: Annotated[
@@ -155,8 +163,11 @@ def run(
     given = {key: value for key, value in flags.items() if value is not None}
     config = load_experiment(experiment, override or (), given, worlds=graphs)
     resolved = resolve(config, environment, keys=not dry_run)
+    check_machines(on, ray_address, shards, shard, otel)
     if dry_run:
         _dry_run(resolved, json)
+    elif on is not None:
+        run_on_ray(resolved, out, ray_address, shards, fail_under, json, log_level)
     else:
         _start(resolved, out, fail_under, json, log_level, otel, shard)
 

@@ -53,7 +53,7 @@ def _print(listed: "list[ListedRun]") -> None:
     for run in listed:
         episodes, accuracy, cost = _figures(run)
         data(printable(str(run.path)))
-        prose(f"    {run.state}, {episodes} episodes, {accuracy} % right, cost {cost}")
+        prose(f"    {_state(run)}, {episodes} episodes, {accuracy} % right, cost {cost}")
         prose(f"    {', '.join(run.models)}")
 
 
@@ -69,8 +69,12 @@ def _table(listed: "list[ListedRun]", between: str) -> "Table":
         table.add_column(title, justify="right")
     for run in listed:
         names = Text(printable(str(run.path))), Text(printable(between.join(run.models)))
-        table.add_row(*names, run.state, *_figures(run))
+        table.add_row(*names, _state(run), *_figures(run))
     return table
+
+
+def _state(run: "ListedRun") -> str:
+    return run.state if run.shard is None else f"{run.shard}, {run.state}"
 
 
 def _figures(run: "ListedRun") -> tuple[str, str, str]:

@@ -4,7 +4,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from graphwalk.errors import ConfigError
+from graphwalk.bulk.forms import arrow_schema, check_pyarrow
 from graphwalk.exports.episodes import Episodes, new_folder
 from graphwalk.exports.tables import FlatRow, cell, columns_of, rows_of
 from graphwalk.files import new_file
@@ -18,11 +18,7 @@ def export_parquet(episodes: Episodes, out: Path) -> None:
 
     Lists and maps, such as answers, are JSON text. Needs pyarrow: pip install 'graphwalk-agents[parquet]'
     """
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise ConfigError("Parquet needs pyarrow", hint="pip install 'graphwalk-agents[parquet]'") from error
-
+    check_pyarrow()
     folder, tables = new_folder(out), columns_of(episodes)
     with ExitStack() as stack:
         writers = {table: _Table(stack, folder / f"{table}.parquet", columns) for table, columns in tables.items()}
@@ -37,12 +33,10 @@ class _Table:
     """One file while it is written, a group of rows after the other."""
 
     def __init__(self, stack: ExitStack, path: Path, columns: dict[str, type]) -> None:
-        import pyarrow
         from pyarrow.parquet import ParquetWriter
 
-        kinds = {bool: pyarrow.bool_(), int: pyarrow.int64(), float: pyarrow.float64(), str: pyarrow.string()}
         self._columns, self._rows = columns, list[FlatRow]()
-        self._schema = pyarrow.schema([(name, kinds[kind]) for name, kind in columns.items()])
+        self._schema = arrow_schema(columns)
         self._writer = stack.enter_context(ParquetWriter(stack.enter_context(new_file(path)), self._schema))
 
     def add(self, rows: list[FlatRow]) -> None:

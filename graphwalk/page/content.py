@@ -10,6 +10,7 @@ from typing import Any
 from graphwalk.page.turns import episode_content
 from graphwalk.report.declared import Report
 from graphwalk.report.observations import Observations
+from graphwalk.runlog.part import own_episodes
 from graphwalk.runlog.result import EpisodeKey, key_of
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.reporting import measured
@@ -156,6 +157,6 @@ def _facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
         "store": config.get("store"),
         "models": list(config.get("models", ())),
         "settings": list(config.get("settings", ())),
-        "planned": (manifest.get("fingerprint") or {}).get("episodes"),
+        "planned": own_episodes(manifest),
         "tags": list(config.get("tags", ())),
     }

@@ -11,6 +11,7 @@ from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.jsonlines import decode_line, open_lines
 from graphwalk.models.registry import is_person
 from graphwalk.runlog.mark import own_lines
+from graphwalk.runlog.part import own_episodes, shard_in_words
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.suites.registry import suite_named
 from graphwalk.types.episode import ExitStatus
@@ -31,11 +32,14 @@ class ListedRun:
     tags: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
     episodes: int | None = None
+    """Of a shard: its own."""
     done: int = 0
     scored: int = 0
     correct: int | None = 0
     """None where answers are not right or wrong."""
     cost: float | None = None
+    shard: str | None = None
+    """"shard 2 of 4"; None for a whole run."""
 
     @property
     def accuracy(self) -> float | None:
@@ -59,8 +63,7 @@ def list_runs(folder: Path) -> Iterator[ListedRun]:
 def listed(folder: RunFolder) -> ListedRun:
     """How far a run is, and what came out so far."""
     manifest = folder.read_manifest()
-    config, settled = manifest["config"], manifest.get("fingerprint") or {}
-    episodes = settled.get("episodes")
+    config, episodes = manifest["config"], own_episodes(manifest)
     results = {tuple(head[name] for name in _KEY): head for head in heads(folder)}
     scored = [head["score"] for head in results.values() if not ExitStatus(head["exit_status"]).infrastructure]
     due = sum(not is_person(key[1]) and bool(head["score"]) for key, head in results.items())
@@ -78,6 +81,7 @@ def listed(folder: RunFolder) -> ListedRun:
         scored=len(scored),
         correct=sum(bool(score["correct"]) for score in scored) if judged else None,
         cost=sum(costs) if costs and None not in costs else None,
+        shard=shard_in_words(manifest),
     )
 
 

@@ -18,11 +18,13 @@ _MOST = 10
 """Differences, or episodes, that a message lists."""
 
 
-def merge_runs(folders: Sequence[RunFolder], new: NewRun) -> int:
+def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str, Any] | None = None) -> int:
     """Write the shards of one run into a new folder; returns the number of episodes.
 
     RunLogError where they are not of one plan, an episode is missing or in two of them, or a process is at work there.
-    Nothing is changed in the shards; replies are taken over, so that a resume pays for none again.
+    Nothing is changed in the shards; replies are taken over, so that a resume pays for none again. `limits`: those of
+    the whole run, of which each shard had a part; these are known to be all shards, and what a budget left unplayed is
+    for a resume.
     """
     with ExitStack() as locks:
         for folder in (*folders, new.folder):
@@ -30,7 +32,9 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun) -> int:
         manifests = [folder.read_manifest() for folder in folders]
         _refuse_other_plans(folders, manifests)
         owner = _owners(folders)
-        _refuse_missing(folders, owner, manifests[0]["fingerprint"]["episodes"])
+        planned = manifests[0]["fingerprint"]["episodes"]
+        if limits is None:
+            _refuse_missing(folders, owner, planned)
         failed = _write_results(folders, new)
         with closing(LineWriter(new.folder.replies_path)) as replies:
             for folder in folders:
@@ -40,8 +44,8 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun) -> int:
             if file.is_file():
                 name = file.relative_to(folders[0].texts_path).as_posix()
                 new.folder.keep_texts({name: file.read_text(encoding="utf-8")})
-        new.folder.write_manifest(_whole(manifests, new))
-        if not failed:
+        new.folder.write_manifest(_whole(manifests, new, limits))
+        if not failed and sum(map(is_played_by_itself, owner)) == planned:
             new.folder.compress_results()
     return len(owner)
 
@@ -59,13 +63,15 @@ def _write_results(folders: Sequence[RunFolder], new: NewRun) -> int:
     return failed
 
 
-def _whole(manifests: Sequence[Mapping[str, Any]], new: NewRun) -> dict[str, Any]:
+def _whole(manifests: Sequence[Mapping[str, Any]], new: NewRun, limits: Mapping[str, Any] | None) -> dict[str, Any]:
     """The manifest of the whole run."""
-    shared = {name: value for name, value in manifests[0].items() if name != "shard"}
+    config = manifests[0]["config"]
+    shared = {name: value for name, value in manifests[0].items() if name not in ("shard", "shard_episodes")}
     return {
         **shared,
         "run_id": new.run_id,
         "created": new.created,
+        "config": config if limits is None else {**config, "limits": dict(limits)},
         "conditions": list(dict.fromkeys(chain.from_iterable(manifest["conditions"] for manifest in manifests))),
         "merged": [manifest["run_id"] for manifest in manifests],
     }

@@ -9,6 +9,7 @@ from graphwalk.models.registry import is_person
 from graphwalk.report.declared import Reference, Report, ResultRecord, SuiteReport
 from graphwalk.report.observations import Observations, observe
 from graphwalk.report.report import report_on
+from graphwalk.runlog.part import own_episodes, shard_in_words
 from graphwalk.runlog.result import EpisodeKey, key_of
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.suites.registry import suite_named
@@ -50,9 +51,8 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
 
 
 def planned_episodes(folder: RunFolder) -> int | None:
-    """Episodes of programs that a run has when it is finished; None where it has no plan yet."""
-    planned: int | None = (folder.read_manifest().get("fingerprint") or {}).get("episodes")
-    return planned
+    """Episodes of programs that a run, or a shard of one, has when it is finished; None where it has no plan yet."""
+    return own_episodes(folder.read_manifest())
 
 
 def _seen(records: Iterable[dict[str, Any]], keys: set[EpisodeKey]) -> Iterator[ResultRecord]:
@@ -76,11 +76,18 @@ def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
         return f"NOT FINISHED: {episodes} episodes are here, and the run ended before its plan was whole."
     if planned is None:
         return "NOT BEGUN: the run ended before its plan was made."
-    if episodes < planned and "shard" in manifest:
-        return f"SHARD {manifest['shard']}: {episodes} of the run's {planned} episodes are here (see graphwalk merge)."
+    if shard := shard_in_words(manifest):
+        return _of_shard(shard.replace("shard", "SHARD"), episodes, own_episodes(manifest) or 0, planned)
     if episodes < planned:
         return f"NOT FINISHED: {episodes} of {planned} planned episodes are here, and the figures are of these alone."
     return None
+
+
+def _of_shard(shard: str, episodes: int, own: int, planned: int) -> str:
+    whole = f"the whole run has {planned} (see graphwalk merge)"
+    if episodes < own:
+        return f"{shard}, NOT FINISHED: {episodes} of its {own} episodes are here; {whole}."
+    return f"{shard}: all of its {own} episodes are here; {whole}."
 
 
 def _without_stage_2(manifest: Mapping[str, Any]) -> Iterator[str]:

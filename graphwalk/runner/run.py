@@ -170,6 +170,8 @@ class _Run:
         """Record what the run is about, or refuse to go on where that is no longer the same."""
         now = await settle(self.folder, self.experiment, plan, then, whole=whole)
         self.manifest = {**with_conditions(self.manifest, self.mark), "fingerprint": now}
+        if whole and self._shard != WHOLE:
+            self.manifest["shard_episodes"] = self._due(plan)
         self.folder.write_manifest(self.manifest)
 
     async def _play_all(self, plan: Plan, players: Players) -> RunSummary:

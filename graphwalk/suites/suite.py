@@ -121,6 +121,10 @@ class Suite(ABC, Generic[C, T]):
     def worlds(self, config: C, seed: int) -> Iterator[World]:
         """The graphs, mazes or traces of an experiment, in order."""
 
+    def world_count(self, config: C) -> int:
+        """How many `worlds` makes: by default the sum of the counts of its entries."""
+        return sum(getattr(entry, "count", 1) for entry in getattr(config, self.worlds_field))
+
     async def worlds_in(self, config: C, seed: int, environment: Environment) -> AsyncIterator[World]:
         """The same, with those that are read from a database; a suite that has such ones reads them here.
 

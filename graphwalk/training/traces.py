@@ -7,19 +7,21 @@ A line is `{"messages", "tools", "task_id", "suite", "template", "setting", "mod
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
 from graphwalk.runlog.result import Result
+from graphwalk.runner.resolve import Experiment
 from graphwalk.seeds import stdlib_random
 from graphwalk.training.chats import ChatForm, NoObjectError, chats_of, thinking_aloud, tools_of, without_words
 from graphwalk.training.recorded import RecordedRun
-from graphwalk.types.chat import Message
-from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Trajectory, Turn
+from graphwalk.types.chat import Message, ToolSpec
+from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Task, Trajectory, Turn
+from graphwalk.version import __version__
 
 Line = dict[str, Any]
 
@@ -44,6 +46,21 @@ class TraceOptions:
     form: ChatForm = field(default_factory=ChatForm)
 
 
+class Episodes(Protocol):
+    """Where traces come from: a run folder, or episodes that were just played."""
+
+    @property
+    def experiment(self) -> Experiment: ...
+
+    def results(self) -> Iterator[Result]: ...
+
+    def task(self, result: Result) -> Task: ...
+
+    def tools(self, result: Result) -> Sequence[ToolSpec]:
+        """Those that the episode was offered."""
+        ...
+
+
 @dataclass
 class Counts:
     """What became of the episodes, and how many lines there are of what."""
@@ -63,7 +80,7 @@ def export_traces(runs: Sequence[RecordedRun], out: Path, options: TraceOptions)
 
     def texts() -> Iterator[str]:
         for run in runs:
-            for line in _lines(run, options, counts):
+            for line in lines_of(run, options, counts):
                 text = json.dumps(line, ensure_ascii=False) + "\n"
                 digest.update(text.encode("utf-8", "surrogatepass"))
                 yield text
@@ -82,10 +99,20 @@ def manifest_path(out: Path) -> Path:
     return out.with_name(out.name.removesuffix(".jsonl") + ".manifest.json")
 
 
-def _lines(run: RecordedRun, options: TraceOptions, counts: Counts) -> Iterator[Line]:
+def write_manifest(out: Path, lines: int, about: Mapping[str, Any]) -> None:
+    """The manifest of a file that was written by the million: its digest, and what it was made from."""
+    with out.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    made = {"schema_version": SCHEMA_VERSION, "file": out.name, "sha256": digest, "lines": lines}
+    manifest = {**made, "graphwalk_version": __version__, **about}
+    write_whole(manifest_path(out), [json.dumps(manifest, indent=2, ensure_ascii=False), "\n"])
+
+
+def lines_of(run: Episodes, options: TraceOptions, counts: Counts) -> Iterator[Line]:
+    """The lines of the episodes that are taken, in their order; `counts` is told of all."""
     for result in run.results():
         counts.episodes += 1
-        if (reason := _left_out(result, run, options)) is not None:
+        if (reason := _left_out(result, options)) is not None:
             counts.left_out[reason] += 1
             continue
         try:
@@ -100,7 +127,7 @@ def _lines(run: RecordedRun, options: TraceOptions, counts: Counts) -> Iterator[
             yield line
 
 
-def _left_out(result: Result, run: RecordedRun, options: TraceOptions) -> str | None:
+def _left_out(result: Result, options: TraceOptions) -> str | None:
     """Why an episode is not taken."""
     score = result.score
     if options.models and result.key.model not in options.models:
@@ -118,7 +145,7 @@ def _left_out(result: Result, run: RecordedRun, options: TraceOptions) -> str | 
     return None
 
 
-def _spoken(run: RecordedRun, result: Result, options: TraceOptions) -> Trajectory:
+def _spoken(run: Episodes, result: Result, options: TraceOptions) -> Trajectory:
     """What was said: with thoughts, and for a scripted player with its own in words; or with calls alone."""
     if not options.thoughts:
         return without_words(result.trajectory)
@@ -129,7 +156,7 @@ def _spoken(run: RecordedRun, result: Result, options: TraceOptions) -> Trajecto
     return thinking_aloud(result.trajectory, thoughts)
 
 
-def _of_episode(run: RecordedRun, result: Result, spoken: Trajectory, options: TraceOptions) -> Iterator[Line]:
+def _of_episode(run: Episodes, result: Result, spoken: Trajectory, options: TraceOptions) -> Iterator[Line]:
     tools = run.tools(result)
     for part, chat in enumerate(chats_of(spoken, tools, run.experiment.agent, options.form)):
         yield {
@@ -154,7 +181,7 @@ def _drawn(result: Result, options: TraceOptions) -> bool:
     return draw.random() * 100 < options.refusals
 
 
-def _refused(run: RecordedRun, result: Result, options: TraceOptions) -> list[Line]:
+def _refused(run: Episodes, result: Result, options: TraceOptions) -> list[Line]:
     """The same beginning with a question that the graph has no answer to; none where the suite has no such thing."""
     found = run.experiment.suite.without_answer(run.task(result), result.trajectory, options.seed)
     if found is None:

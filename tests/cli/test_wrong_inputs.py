@@ -186,6 +186,7 @@ def working(command: tuple[str, ...]) -> tuple[str, ...]:
         ("convert",): ("example", "out.json"),
         ("models", "check"): ("openai-api/lab/m",),
         ("generate", "twin"): ("--graph", "example", "--out", "twin.json", "--mapping", "map.json"),
+        ("generate", "traces"): ("quickstart", "--graphs", "1", "--out", "traces.jsonl"),
         ("export", "magma"): ("out.jsonl", "--count", "1"),
         ("db", "load"): ("example",),
         ("export", "check-splits"): ("traces.jsonl",),

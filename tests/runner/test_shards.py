@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
 from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.runlog.listing import listed
 from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.merging import merge_runs
 from graphwalk.runner.progress import Silent
@@ -15,7 +16,7 @@ from graphwalk.runner.reporting import report_of
 from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import start_run
 from graphwalk.runner.shards import Shard
-from tests.runner.runs import NOTHING_SET, experiment, records, resume, start, without_time
+from tests.runner.runs import NOTHING_SET, experiment, log_bytes, records, resume, start, without_time
 
 
 async def play(folder: Path, shard: str, **flags: Any) -> RunFolder:
@@ -48,8 +49,20 @@ async def test_a_shard_has_its_own_tasks_and_says_that_it_is_one(shards: list[Ru
     tasks = [{record["task_id"] for record in records(folder.path)} for folder in shards]
     assert [len(part) for part in tasks] == [2, 1]
     assert not tasks[0] & tasks[1]
-    assert "SHARD 1/2: 6 of the run's 9" in (report_of(shards[0]).incomplete or "")
+    assert "SHARD 1 of 2: all of its 6 episodes are here; the whole run has 9" in (
+        report_of(shards[0]).incomplete or ""
+    )
     assert (await resume(shards[0].path)).episodes == 6
+
+
+async def test_a_shard_with_all_of_its_own_is_finished_and_one_with_fewer_is_not(shards: list[RunFolder]) -> None:
+    done = listed(shards[1])
+    assert (done.shard, done.state, done.done, done.episodes) == ("shard 2 of 2", "finished", 3, 3)
+    lines = log_bytes(shards[1].path).splitlines(keepends=True)
+    shards[1].results_file.unlink()
+    shards[1].results_path.write_bytes(b"".join(lines[:2]))
+    assert (listed(shards[1]).state, listed(shards[1]).done) == ("not finished", 2)
+    assert "SHARD 2 of 2, NOT FINISHED: 2 of its 3 episodes are here" in (report_of(shards[1]).incomplete or "")
 
 
 async def test_a_missing_shard_is_refused(tmp_path: Path, shards: list[RunFolder]) -> None:

@@ -29,21 +29,28 @@ def json_lines(graph: PropertyGraph, head: dict[str, Any], form: Callable[[Value
     yield "{"
     yield from (f"{_encode(name)}:{_encode(value)}," for name, value in head.items())
     yield '"nodes":['
-    yield from _items(
-        {"key": n.key, **_labels(n), "properties": {name: form(n.properties[name]) for name in sorted(n.properties)}}
-        for n in graph.nodes()
-    )
+    yield from _items(_nodes(graph, form))
     yield '],"relationships":['
-    yield from _items(
-        {
-            "type": r.type,
-            "source": r.source,
-            "target": r.target,
-            "properties": {name: form(r.properties[name]) for name in sorted(r.properties)},
-        }
-        for r in graph.relationships()
-    )
+    yield from _items(_relationships(graph, form))
     yield "]}"
+
+
+def json_document(graph: PropertyGraph) -> dict[str, Any]:
+    """What stands in a file, as one object."""
+    nodes, relationships = _nodes(graph, json_value), _relationships(graph, json_value)
+    return {**header(graph), "nodes": list(nodes), "relationships": list(relationships)}
+
+
+def _nodes(graph: PropertyGraph, form: Callable[[Value], Any]) -> Iterator[dict[str, Any]]:
+    for n in graph.nodes():
+        held = {name: form(n.properties[name]) for name in sorted(n.properties)}
+        yield {"key": n.key, **_labels(n), "properties": held}
+
+
+def _relationships(graph: PropertyGraph, form: Callable[[Value], Any]) -> Iterator[dict[str, Any]]:
+    for r in graph.relationships():
+        held = {name: form(r.properties[name]) for name in sorted(r.properties)}
+        yield {"type": r.type, "source": r.source, "target": r.target, "properties": held}
 
 
 def _labels(node: Node) -> dict[str, Any]:

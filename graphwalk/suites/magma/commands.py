@@ -2,12 +2,14 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphwalk.console import data
+from graphwalk.bulk.option import Workers
+from graphwalk.console import data, say
 from graphwalk.long_work import long_work
 
 if TYPE_CHECKING:
@@ -44,19 +46,33 @@ def generate_magma_command(
     seed: Seed = 0,
     p: Annotated[float, typer.Option(min=0.0, max=1.0, help="Probability of an edge.")] = 0.5,
     split: Annotated[str, typer.Option(help="train, validation or test; they never share a graph.")] = "train",
-    out: Annotated[Path | None, typer.Option(help="FILE.jsonl, one trace a line. None: only measure.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="FILE.jsonl or FILE.parquet, a row for each. None: only measure.")
+    ] = None,
+    workers: Workers = None,
 ) -> None:
     """Generate traces of graph algorithms, step by step.
 
     Each final answer is checked against networkx.
     """
-    from graphwalk.suites.magma.generator.traces import make_traces, write_traces
+    from graphwalk.bulk.writing import write_rows
+    from graphwalk.suites.magma.generator.rows import magma_rows
+    from graphwalk.suites.magma.generator.traces import make_traces
 
-    specs = magma_specs(algorithm, nodes, count, p, [split])
-    begun = time.perf_counter()
-    with long_work("traces", sum(spec.count or 0 for spec in specs)) as done:
-        traces = (trace for spec in specs for trace in make_traces(spec, seed) if done() is None)
-        made = sum(1 for _ in traces) if out is None else write_traces(traces, out)
+    # How many an experiment may have, which holds them all in memory, is no bound here.
+    specs = magma_specs(algorithm, nodes, None if count is None else 1, p, [split])
+    specs = specs if count is None else [spec.model_copy(update={"count": count}) for spec in specs]
+    if out is not None:
+        written = write_rows(magma_rows(specs, seed), out, workers)
+        data(f"traces   {written.rows}")
+        data(f"seconds  {written.seconds:.3f}")
+        say(f"{written}, written to {out}")
+        return
+    begun, made = time.perf_counter(), 0
+    with long_work("traces", sum(spec.count for spec in specs)) as done:
+        for _ in chain.from_iterable(make_traces(spec, seed) for spec in specs):
+            made += 1
+            done()
     data(f"traces   {made}")
     data(f"seconds  {time.perf_counter() - begun:.3f}")
 

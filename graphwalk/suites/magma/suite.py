@@ -54,6 +54,9 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
             for trace in make_traces(spec, seed):
                 yield World(trace.digest, stored_graph(trace) if config.in_store else None, trace, _facts(trace))
 
+    def world_count(self, config: MagmaConfig) -> int:
+        return sum(spec.count for spec in config.specs())
+
     async def tasks(
         self,
         world: World,

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from graphwalk.bulk.option import Workers
 from graphwalk.console import data, say, stdout
 from graphwalk.long_work import long_work
 
@@ -21,26 +22,36 @@ def generate_maze_command(
     index: Annotated[int, typer.Option(min=0, help="Number of the first maze in the series of a seed.")] = 0,
     out: Annotated[
         Path | None,
-        typer.Option(help="FILE.jsonl, FILE.txt (drawings) or FILE.svg (one picture). None: draw them here."),
+        typer.Option(
+            help="FILE.jsonl, FILE.parquet, FILE.txt (drawings) or FILE.svg (one picture). None: draw them here."
+        ),
     ] = None,
+    workers: Workers = None,
 ) -> None:
     """Generate mazes, all of which can be solved.
 
     Each has exactly so many walls, and a start and a goal far enough apart.
     """
+    from graphwalk.bulk.writing import write_rows
     from graphwalk.config.yaml_files import validate
     from graphwalk.suites.mazes.config import MazeSpec
     from graphwalk.suites.mazes.generator.maze import generate_mazes
+    from graphwalk.suites.mazes.generator.rows import maze_rows
     from graphwalk.suites.mazes.pictures.drawing import draw
-    from graphwalk.suites.mazes.pictures.files import caption, maze_format, save_mazes
+    from graphwalk.suites.mazes.pictures.files import ROWS, caption, maze_format, save_mazes
 
-    given = {"size": size, "walls": walls, "min_path": min_path, "generator": generator, "count": count}
-    spec = validate(MazeSpec, {**given, "offset": index}, "generate maze")
-    if out is not None:
-        maze_format(out, spec.count)
+    given = {"size": size, "walls": walls, "min_path": min_path, "generator": generator, "offset": index}
+    if out is not None and maze_format(out, count) in ROWS:
+        rows = maze_rows(validate(MazeSpec, given, "generate maze"), seed, count)
+        say(f"{write_rows(rows, out, workers)}, written to {out}")
+        return
+    spec = validate(MazeSpec, {**given, "count": count}, "generate maze")
     begun = time.perf_counter()
+    made = []
     with long_work("mazes", spec.count) as done:
-        made = [one for one in generate_mazes(spec, seed) if done() is None]
+        for one in generate_mazes(spec, seed):
+            made.append(one)
+            done()
     seconds = time.perf_counter() - begun
     if out is None:
         for one in made:

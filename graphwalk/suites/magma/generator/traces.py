@@ -5,10 +5,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from graphwalk.files import write_whole
 from graphwalk.suites.magma.answers import write_answer
 from graphwalk.suites.magma.config import Algorithm, MagmaSpec
 from graphwalk.suites.magma.generator.algorithms import Adjacency, Step, bfs, dfs, dijkstra, floyd_warshall, mst_prim
@@ -81,7 +79,14 @@ def make_traces(spec: MagmaSpec, seed: int, *, check: bool = True) -> Iterator[M
 
     ConfigError where the split has fewer distinct traces than asked for.
     """
-    for index, instance in enumerate(instances(spec, seed), start=spec.offset):
+    yield from traces_of(spec, seed, instances(spec, seed), spec.offset, check=check)
+
+
+def traces_of(
+    spec: MagmaSpec, seed: int, drawn: Iterable[Instance], first: int, *, check: bool = True
+) -> Iterator[MagmaTrace]:
+    """The traces of instances that were drawn for a spec, `first` being the index of the first of them."""
+    for index, instance in enumerate(drawn, start=first):
         steps = run_algorithm(spec.algorithm, instance)
         if check:
             check_final(spec.algorithm, instance, steps[-1].answer)
@@ -101,19 +106,3 @@ def adjacency_of(instance: Instance) -> Adjacency:
     for (i, j), weight in zip(instance.edges, weights, strict=True):
         adjacency[i][j] = adjacency[j][i] = weight
     return adjacency
-
-
-def write_traces(traces: Iterable[MagmaTrace], path: Path) -> int:
-    """Write a data set, one JSON object a line, as the traces come; how many there were.
-
-    ConfigError where it cannot be written.
-    """
-    written = 0
-
-    def lines() -> Iterator[str]:
-        nonlocal written
-        for written, trace in enumerate(traces, start=1):  # noqa: B007 -- counts for the caller
-            yield json.dumps(trace.as_json()) + "\n"
-
-    write_whole(path, lines())
-    return written

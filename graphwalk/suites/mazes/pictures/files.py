@@ -1,16 +1,17 @@
-"""Mazes in files of every form: JSON Lines, drawings as text, one picture."""
+"""Mazes in files: drawings as text, one picture; and which forms there are besides."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
-from graphwalk.suites.mazes.generator.lines import write_mazes
 from graphwalk.suites.mazes.generator.maze import Maze
 from graphwalk.suites.mazes.pictures.drawing import draw
 from graphwalk.suites.mazes.pictures.svg import maze_svg
 
-FORMATS = (".jsonl", ".txt", ".svg")
+ROWS = (".jsonl", ".parquet")
+"""Those with a row for each maze (`graphwalk.suites.mazes.generator.rows`)."""
+FORMATS = (*ROWS, ".txt", ".svg")
 
 
 def maze_format(path: Path, count: int = 1) -> str:
@@ -24,11 +25,8 @@ def maze_format(path: Path, count: int = 1) -> str:
 
 
 def save_mazes(mazes: Sequence[Maze], path: Path) -> None:
-    """Write mazes in the form of the file name. ConfigError where that is not possible."""
-    form = maze_format(path, len(mazes))
-    if form == ".jsonl":
-        write_mazes(mazes, path)
-    elif form == ".svg":
+    """Draw mazes in the form of the file name, .txt or .svg. ConfigError where that is not possible."""
+    if maze_format(path, len(mazes)) == ".svg":
         write_whole(path, [maze_svg(mazes[0], title=caption(mazes[0]))])
     else:
         write_whole(path, (f"{caption(maze)}\n{draw(maze).plain}\n" for maze in mazes))

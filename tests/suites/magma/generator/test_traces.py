@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
+from graphwalk.bulk.writing import write_rows
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.suites.magma.config import MagmaSpec
 from graphwalk.suites.magma.generator.check import check_final
 from graphwalk.suites.magma.generator.instances import Instance, instances
-from graphwalk.suites.magma.generator.traces import ALGORITHMS, MagmaTrace, make_traces, write_traces
+from graphwalk.suites.magma.generator.rows import magma_rows
+from graphwalk.suites.magma.generator.traces import ALGORITHMS, MagmaTrace, make_traces
 
 SPLITS = ("train", "validation", "test")
 
@@ -176,7 +178,8 @@ def test_networkx_refuses_a_wrong_answer() -> None:
 def test_a_data_set_has_one_trace_a_line(tmp_path: Path) -> None:
     traces = [trace for algorithm in ALGORITHMS for trace in made(algorithm=algorithm, nodes=6, count=2)]
     file = tmp_path / "traces.jsonl"
-    assert write_traces(traces, file) == 10
+    specs = [MagmaSpec(algorithm=algorithm, nodes=6, count=2) for algorithm in ALGORITHMS]
+    assert write_rows(magma_rows(specs, 3), file, 1).rows == 10
     assert [json.loads(line) for line in file.read_text().splitlines()] == [trace.as_json() for trace in traces]
 
 

@@ -1,19 +1,20 @@
-"""Mazes as JSON lines."""
+"""Mazes as rows."""
 
 import json
 from pathlib import Path
 
 import pytest
 
+from graphwalk.bulk.writing import write_rows
 from graphwalk.errors import ConfigError
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generator.lines import write_mazes
 from graphwalk.suites.mazes.generator.maze import generate_mazes
+from graphwalk.suites.mazes.generator.rows import maze_rows
 
 
 def test_a_line_holds_a_maze(tmp_path: Path) -> None:
     mazes = list(generate_mazes(MazeSpec(count=4), 1))
-    write_mazes(mazes, tmp_path / "m.jsonl")
+    write_rows(maze_rows(MazeSpec(), 1, 4), tmp_path / "m.jsonl")
     records = [json.loads(line) for line in (tmp_path / "m.jsonl").read_text().splitlines()]
     assert records == [maze.as_json() for maze in mazes]
     assert {"size", "walls", "start", "goal", "shortest_path_length", "seed", "index", "generator"} < records[0].keys()
@@ -21,4 +22,4 @@ def test_a_line_holds_a_maze(tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be written"):
-        write_mazes([], tmp_path / "no" / "m.jsonl")
+        write_rows(maze_rows(MazeSpec(), 1, 4), tmp_path / "no" / "m.jsonl")

@@ -1,0 +1,151 @@
+"""Traces by the million: scripted players walk the graphs of an experiment, and what they did right becomes chats.
+
+Nothing is kept of the episodes but the chats. They are those of a run of the same experiment.
+"""
+
+import json
+from asyncio import run as run_in_loop
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache, partial
+from itertools import islice
+from typing import Any
+
+from graphwalk.bulk.rows import Rows, in_ranges
+from graphwalk.environment import Environment
+from graphwalk.errors import ConfigError
+from graphwalk.experiments.config import AnyExperiment
+from graphwalk.experiments.loading import experiment_from
+from graphwalk.runlog.result import Result
+from graphwalk.runner.episode import play
+from graphwalk.runner.plan import LoadedWorld, PlannedEpisode, episodes_about
+from graphwalk.runner.players import Players
+from graphwalk.runner.resolve import Experiment, per_episode, resolve
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.registry import suite_named
+from graphwalk.suites.suite import World
+from graphwalk.training.traces import Counts, Line, TraceOptions, lines_of
+from graphwalk.types.chat import ToolSpec
+from graphwalk.types.episode import Task
+
+COLUMNS: dict[str, type] = {
+    "messages": list,
+    "tools": list,
+    "task_id": str,
+    "suite": str,
+    "template": str,
+    "setting": str,
+    "model": str,
+    "repeat": int,
+    "part": int,
+    "first_new": int,
+    "graph_digest": str,
+    "correct": bool,
+    "refusal": bool,
+}
+_TOGETHER = 8
+"""Graphs of a part."""
+
+
+def trace_rows(config: AnyExperiment, options: TraceOptions) -> Rows:
+    """The chats of an experiment, graph by graph. ConfigError where a language model is to play."""
+    called = [model for model in config.models if not per_episode(model)]
+    if called or not config.models:
+        raise ConfigError(
+            f"{', '.join(called) or 'nobody'} cannot make traces on its own",
+            hint="--model scripted/expert; of a language model: graphwalk run, then graphwalk export traces",
+        )
+    data = config.model_dump(mode="json")
+    count = suite_named(config.suite.name).world_count(config.suite)
+    return Rows(
+        name="graphs",
+        of=partial(_lines, json.dumps(data), options),
+        jobs=partial(in_ranges, 0, count, _TOGETHER),
+        columns=COLUMNS,
+        about={"experiment": data, "options": asdict(options)},
+        total=count,
+    )
+
+
+def _lines(experiment: str, options: TraceOptions, places: tuple[int, int]) -> list[Line]:
+    first, end = places
+    worlds = _series(experiment).part(first, end)
+    # Suites remember what they made for as long as a run lasts: a fresh one for each part.
+    resolved = resolve(experiment_from(json.loads(experiment), "the experiment"), Environment(), keys=False)
+    return run_in_loop(_chats(resolved, worlds, options))
+
+
+async def _chats(experiment: Experiment, worlds: Sequence[World], options: TraceOptions) -> list[Line]:
+    lines: list[Line] = []
+    async with Players(experiment) as players:
+        for world in worlds:
+            lines += lines_of(await _played(experiment, players, world), options, Counts())
+    return lines
+
+
+@dataclass
+class _Played:
+    """The episodes about one graph."""
+
+    experiment: Experiment
+    _results: list[Result] = field(default_factory=list)
+    _tools: dict[str, Sequence[ToolSpec]] = field(default_factory=dict)
+
+    def results(self) -> Iterator[Result]:
+        return iter(self._results)
+
+    def task(self, result: Result) -> Task:
+        return self.experiment.suite.task_type.model_validate(result.task)
+
+    def tools(self, result: Result) -> Sequence[ToolSpec]:
+        return self._tools[result.key.setting]
+
+    async def add(self, planned: PlannedEpisode, players: Players) -> None:
+        setting = planned.key.setting
+        if setting not in self._tools:
+            toolbox = (await planned.opening(self.experiment)).toolbox
+            self._tools[setting] = () if toolbox is None else tuple(toolbox.specs)
+        async with players.seat(planned) as (model, extractor):
+            self._results.append(await play(planned, model, extractor, self.experiment))
+
+
+async def _played(experiment: Experiment, players: Players, world: World) -> _Played:
+    suite, config = experiment.suite, experiment.config
+    database, played = EmbeddedDatabase(), _Played(experiment)
+    try:
+        store = None if world.graph is None else await database.load(world.graph)
+        tasks = await suite.tasks(world, store, config.suite, config.seed, experiment.agent)
+        loaded = LoadedWorld(world, store, suite.left_out(world))
+        for task in tasks:
+            for planned in episodes_about(task, loaded, experiment):
+                await played.add(planned, players)
+    finally:
+        await database.close()
+    return played
+
+
+class _Series:
+    """The graphs of an experiment, one after the other; who goes back begins again."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        self._config = experiment_from(data, "the experiment")
+        self._worlds: Iterator[World] = iter(())
+        self._next = 0
+        self._restart()
+
+    def part(self, first: int, end: int) -> list[World]:
+        if first < self._next:
+            self._restart()
+        worlds = list(islice(self._worlds, first - self._next, end - self._next))
+        self._next = end
+        return worlds
+
+    def _restart(self) -> None:
+        suite = suite_named(self._config.suite.name)
+        self._worlds, self._next = suite.worlds(self._config.suite, self._config.seed), 0
+
+
+@lru_cache(maxsize=1)
+def _series(experiment: str) -> _Series:
+    """One for each process: its parts come in ascending order."""
+    return _Series(json.loads(experiment))

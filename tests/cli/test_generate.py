@@ -1,0 +1,70 @@
+"""`graphwalk generate … --count N`: rows of graphs, mazes and traces, and the chats of players that walk them."""
+
+import json
+from asyncio import run
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from graphwalk.cli.app import app
+from graphwalk.graphs.files.formats import load_graph
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.suites.magma.config import MagmaSpec
+from graphwalk.suites.magma.generator.traces import make_traces
+from graphwalk.training.splits import check_splits
+from graphwalk.training.traces import TraceOptions, export_traces
+from tests.training.recorded_runs import MAGMA, MAZES, QUESTIONS, lines, recorded
+
+
+def generate(*words: object) -> Any:
+    return CliRunner().invoke(app, ["generate", *map(str, words)])
+
+
+def test_a_row_of_a_graph_is_its_json_file(tmp_path: Path) -> None:
+    out = tmp_path / "graphs.jsonl"
+    result = generate("graph", "--nodes", 30, "--seed", 4, "--index", 2, "--count", 3, "--out", out)
+    assert result.exit_code == 0
+    rows = out.read_text().splitlines()
+    for index, row in enumerate(rows, start=2):
+        (tmp_path / "one.json").write_text(row)
+        assert load_graph(tmp_path / "one.json").digest == generate_graph(GraphSpec(nodes=30), 4, index).digest
+    assert len(rows) == 3
+    assert "3 rows; 3 graphs in" in result.output
+    refused = generate("graph", "--count", 3, "--out", tmp_path / "graphs.json")
+    assert refused.exit_code != 0
+
+
+def test_traces_of_magma_are_numbered_through_the_parts(tmp_path: Path) -> None:
+    words = ("magma", "--algorithm", "dfs", "--algorithm", "bfs", "--nodes", 7, "--count", 300, "--seed", 3)
+    for workers in (1, 2):
+        assert generate(*words, "--workers", workers, "--out", tmp_path / f"{workers}.jsonl").exit_code == 0
+    specs = [MagmaSpec(algorithm=name, nodes=7, count=300, split="train") for name in ("dfs", "bfs")]
+    made = [trace.as_json() for spec in specs for trace in make_traces(spec, 3)]
+    assert [json.loads(json.dumps(one)) for one in made] == lines(tmp_path / "1.jsonl")
+    assert (tmp_path / "1.jsonl").read_bytes() == (tmp_path / "2.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("suite", [QUESTIONS, MAZES, MAGMA], ids=lambda suite: str(suite["name"]))
+def test_chats_are_those_of_a_run(tmp_path: Path, suite: dict[str, Any]) -> None:
+    ways = ["io", "is"] if suite["name"] == "magma" else ["tools"]
+    (tmp_path / "one.yaml").write_text(json.dumps({"name": "traces", "suite": suite, "seed": 7, "settings": ways}))
+    out = tmp_path / "chats.jsonl"
+    words = ("traces", tmp_path / "one.yaml", "--graphs", 9, "--refusals", 30, "--out", out)
+    result = generate(*words, "--workers", 2)
+    assert result.exit_code == 0, result.output
+    field = {"questions": "graphs", "mazes": "mazes", "magma": "traces"}[suite["name"]]
+    many = {**suite, field: [{**entry, "count": 9} for entry in suite[field]]}
+    played = run(recorded(tmp_path / "run", many, seed=7, settings=ways))
+    export_traces([played], tmp_path / "run.jsonl", TraceOptions(correct=True, refusals=30, seed=7))
+    assert sorted(map(json.dumps, lines(out))) == sorted(map(json.dumps, lines(tmp_path / "run.jsonl")))
+    assert len(lines(out)) >= 9
+    assert check_splits([out])[0].chats == len(lines(out))
+
+
+def test_a_language_model_is_not_asked(tmp_path: Path) -> None:
+    refused = generate("traces", "quickstart", "-m", "openai/gpt-4.1-mini", "--out", tmp_path / "x.jsonl")
+    assert refused.exit_code != 0
+    assert list(tmp_path.iterdir()) == []
