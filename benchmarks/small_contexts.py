@@ -43,6 +43,8 @@ POLICIES: Mapping[str, Mapping[str, Any]] = {
 """Name → fields of `agent`; `short_names` is one of the graphs."""
 SIZES = {20: 4096, 40: 8192}
 """Nodes → tokens of the context."""
+_TOLD = 3
+"""So many kinds that are too long are named."""
 
 
 def growing() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -95,7 +97,8 @@ def main() -> None:
             fitting = [kind for kind, sizes in found.items() if max(sizes) <= most]
             missing = [f"`{kind}` ({max(sizes):,})" for kind, sizes in found.items() if max(sizes) > most]
             print(nodes, name, len(fitting), *missing, file=sys.stderr, flush=True)
-            cells += [str(len(fitting)), ", ".join(missing) if 0 < len(missing) <= 4 else "–"]
+            told = ", ".join(missing) if len(missing) <= _TOLD else f"{len(missing)} kinds"
+            cells += [str(len(fitting)), told or "none"]
         rows.append(cells)
     columns = ["policies", *(cell for n, most in SIZES.items() for cell in (f"{n} nodes, {most:,} tokens", "too long"))]
     table = markdown_table(columns, rows)
