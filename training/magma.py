@@ -1,6 +1,6 @@
 """A small model from scratch learns MAGMA's steps: data, base, training, and both models asked about unseen graphs.
 
-    python -m training.magma FOLDER [--algorithm bfs dijkstra] [--strategy is ish] [--steps 440]
+    python -m training.magma FOLDER [--algorithm bfs dijkstra] [--strategy is ish] [--steps 660]
 
 It learns on the training split at five nodes, and is asked about the test split at five and at more nodes. The base is
 the model before it has learnt; `scripted/random` guesses in the right form. What is there already is not made again.
@@ -26,7 +26,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=25, help="graphs of each size that are asked about")
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--width", type=int, default=128)
-    parser.add_argument("--steps", type=int, default=440)
+    parser.add_argument("--steps", type=int, default=660)
     options = parser.parse_args()
     data, base, tuned, run = (options.folder / name for name in ("data", "base", "tuned", "run"))
     if not data.exists():
