@@ -100,7 +100,7 @@ environments: ## Set up verifiers, OpenEnv and TRL, each in a .venv of its own, 
 	test -d .venv-openenv || $(PYTHON) -m venv .venv-openenv
 	.venv-openenv/bin/python -m pip install --quiet --disable-pip-version-check "openenv>=0.10,<0.11" $(WALKING)
 	test -d .venv-trl || $(PYTHON) -m venv .venv-trl
-	.venv-trl/bin/python -m pip install --quiet --disable-pip-version-check "transformers>=5.2,<6" "datasets>=4.7"
+	.venv-trl/bin/python -m pip install --quiet --disable-pip-version-check "transformers>=5.2,<6" "datasets>=4.7" jinja2
 	.venv-trl/bin/python -m pip install --quiet --disable-pip-version-check --no-deps "trl>=1.16,<2" accelerate
 
 training-setup: ## What training takes, in .venv-training (gigabytes, with torch)

@@ -17,11 +17,11 @@ def read_chats(path: Path) -> list[dict[str, Any]]:
 
 
 def encoded(chat: dict[str, Any], tokenizer: Any) -> tuple[list[int], list[int]]:
-    """Tokens and labels of a chat; the replies from `first_new` on are learnt, each once.
+    """Tokens and labels of a chat; the replies from `first_new` on are learnt, each once; all where it is not told.
 
     A reply is what the chat gains by it, so that every template does; none has to mark its replies.
     """
-    messages, tools = chat["messages"], chat["tools"] or None
+    messages, tools, first_new = chat["messages"], chat.get("tools") or None, chat.get("first_new", 0)
     tokens: list[int] = []
     labels: list[int] = []
     for place, message in enumerate(messages):
@@ -32,7 +32,7 @@ def encoded(chat: dict[str, Any], tokenizer: Any) -> tuple[list[int], list[int]]
         if before[: len(tokens)] != tokens or after[: len(before)] != before:
             raise ValueError("the chat template rewrites earlier messages: choose another model, or --protocol text")
         context, reply = before[len(tokens) :], after[len(before) :]
-        learnt = reply if place >= chat["first_new"] else [IGNORED] * len(reply)
+        learnt = reply if place >= first_new else [IGNORED] * len(reply)
         tokens, labels = after, [*labels, *[IGNORED] * len(context), *learnt]
     return tokens, labels
 

@@ -32,12 +32,12 @@ class Answers(BaseHTTPRequestHandler):
             most = min(self.most, asked.get("max_tokens") or self.most)
             made = self.model.generate(**tokens, max_new_tokens=most, do_sample=False)[0][read:]
         reply = self.tokenizer.decode(made, skip_special_tokens=True)
-        self._send(reply, asked.get("model", ""), read, len(made))
+        self._send(reply, asked.get("model", ""), read, len(made), "length" if len(made) == most else "stop")
 
-    def _send(self, reply: str, model: str, read: int, made: int) -> None:
+    def _send(self, reply: str, model: str, read: int, made: int, end: str) -> None:
         message = {"role": "assistant", "content": reply}
         usage = {"prompt_tokens": read, "completion_tokens": made, "total_tokens": read + made}
-        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        choice = {"index": 0, "message": message, "finish_reason": end}
         body = {"id": "1", "object": "chat.completion", "created": int(time.time()), "model": model}
         data = json.dumps({**body, "choices": [choice], "usage": usage}).encode()
         self.send_response(200)

@@ -6,18 +6,12 @@ It shows that the way can be gone, not that a model of this size learns to walk.
 """
 
 import json
-import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+from training.commands import said, served
 from training.tiny import make_tiny
-
-
-def said(*words: object, **environment: str) -> None:
-    print("$ python -m " + " ".join(map(str, words)), flush=True)
-    subprocess.run([sys.executable, "-m", *map(str, words)], check=True, env={**os.environ, **environment})
 
 
 def main(folder: Path) -> None:
@@ -29,20 +23,10 @@ def main(folder: Path) -> None:
     said(*tune, "--steps", 4, "--save-every", 2)
     losses = json.loads((tuned / "training.json").read_text())["losses"]
     assert len(losses) == 2, f"the second process makes the last two steps, not {len(losses)}"
-    serve = subprocess.Popen(
-        [sys.executable, "-m", "training.serve", str(tuned), "--port", "0", "--most", "64"],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        assert serve.stdout is not None
-        address = serve.stdout.readline().strip()
+    with served(tuned, most=64) as address:
         run = ("graphwalk", "run", Path(__file__).parent / "held_out.yaml", "--out", folder / "run")
         model = ("--model", "openai-api/local/tuned", "--limit", 2, "--max-concurrency", 1)
         said(*run, *model, LOCAL_BASE_URL=address)
-    finally:
-        serve.terminate()
-        serve.wait()
     print("data, training, resuming, serving and evaluating work here")
 
 

@@ -87,10 +87,10 @@ def sizes_for(model: str | None) -> Callable[[Message | str], int]:
 
 
 class ParWalks:
-    """Plays the episodes of an experiment at par, each task and setting once."""
+    """Plays the episodes of an experiment at par, each task and setting once; by the first expert that can."""
 
-    def __init__(self, experiment: Experiment) -> None:
-        self._experiment = experiment
+    def __init__(self, experiment: Experiment, experts: Sequence[str] = EXPERTS) -> None:
+        self._experiment, self._experts = experiment, experts
         protocol = experiment.agent.tool_protocol
         self._text = None if protocol == "native" else TextProtocol(protocol, experiment.agent.texts)
         self._walks: dict[tuple[str, str], ParWalk] = {}
@@ -106,7 +106,7 @@ class ParWalks:
         experiment = self._experiment
         setting, task = planned.key.setting, planned.task
         suite = experiment.suite
-        able = (e for e in EXPERTS if e in suite.players and can_play(suite, f"scripted/{e}", setting, task))
+        able = (e for e in self._experts if e in suite.players and can_play(suite, f"scripted/{e}", setting, task))
         expert = next(able, None)
         limit = experiment.agent.turn_limit or experiment.suite.turn_limit
         player = await self._expert(expert, planned) if expert else _Target(task, limit)

@@ -1,7 +1,9 @@
 """Every benchmark still runs, small and once; what it measures here means nothing."""
 
+from argparse import Namespace
 from collections.abc import Callable
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,8 @@ from benchmarks import (
     graphs,
     model_calls,
     planning,
+    small_contexts,
+    small_policies,
     start_up,
     tool_calls,
     where_walking_pays,
@@ -116,3 +120,17 @@ def test_an_aim_without_a_plain_way_is_about_the_value() -> None:
 def test_what_cannot_be_measured_says_so() -> None:
     text = table([Row("a", ours=[1.0]), Row("b", missing="no Neo4j here")])
     assert text.splitlines()[-1] == "b  no Neo4j here"
+
+
+async def test_policies_make_questions_fit_into_a_small_context() -> None:
+    plain, *_, every = (small_contexts.experiment(fields, 20, 1) for _, fields in small_contexts.growing())
+    before, after = [await small_contexts.largest(config, len) for config in (plain, every)]
+    assert before.keys() == after.keys()
+    assert all(2 * after[kind][0] < before[kind][0] for kind in before)
+
+
+def test_a_player_is_asked_with_a_policy_and_told_of(tmp_path: Path) -> None:
+    options = Namespace(folder=tmp_path, model="scripted/by_reference", nodes=20, graphs=1)
+    small_policies.asked(options, "all but short names")
+    cells = small_policies.told("all", small_policies.folder_of(options, "all but short names"))
+    assert cells[:3] == ["all", "9 of 9 (70–100 %)", "1.00"]

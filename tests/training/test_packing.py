@@ -44,6 +44,7 @@ def test_replies_are_learnt_and_nothing_else() -> None:
     assert "".join(map(chr, tokens)) == "<s>s\n<u>ask\n<a>call\n<t>rows\n<a>done\n"
     assert learnt(labels) == "call\ndone\n"
     assert learnt(encoded(chat(first_new=4), Letters())[1]) == "done\n"
+    assert learnt(encoded({"messages": chat()["messages"]}, Letters())[1]) == "call\ndone\n"
 
 
 def test_a_template_that_rewrites_what_was_said_is_refused() -> None:

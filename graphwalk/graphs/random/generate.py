@@ -24,7 +24,7 @@ def generate_graph(spec: GraphSpec, seed: int, index: int = 0) -> PropertyGraph:
     Labels and types without nodes or relationships are left out.
     """
     number = spec.offset + index
-    words = WordMaker(seeds.generator(seed, "graph-names", number), spec.names)
+    words = WordMaker(seeds.generator(seed, "graph-names", number), spec.names, short=spec.short_names)
     labels, types = words.labels(spec.labels), words.relationship_types(spec.relationship_types)
     pools = _draw_pools(seeds.generator(seed, "graph-pools", number), words, spec)
     values = seeds.generator(seed, "graph-values", number)
@@ -39,8 +39,9 @@ def generate_graph(spec: GraphSpec, seed: int, index: int = 0) -> PropertyGraph:
         sources, targets = _draw_ends(links, members, spec)
         columns = _draw_columns(values, pool, len(sources), spec.missing_rate)
         relationship_tables.append(RelationshipTable(type_, sources, targets, columns))
+    keys = seeds.generator(seed, "graph-keys", number)
     return PropertyGraph(
-        node_keys(seeds.generator(seed, "graph-keys", number), spec.nodes, spec.names),
+        node_keys(keys, spec.nodes, spec.names, short=spec.short_names),
         tuple(table for table in node_tables if len(table.numbers)),
         tuple(table for table in relationship_tables if len(table.sources)),
         seed,

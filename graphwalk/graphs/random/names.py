@@ -16,10 +16,12 @@ _VOWELS = np.frombuffer(b"aeiou", dtype=np.uint8)
 _CONSONANTS = np.frombuffer(b"bcdfghjkmnpqrstvwxyz", dtype=np.uint8)
 """Without l, which looks like 1."""
 _DIGITS = np.frombuffer(b"0123456789", dtype=np.uint8)
-_SHORTEST, _LONGEST = 4, 8
-"""Letters of a word, as in the paper."""
-_KEY_SPARSITY = 20
-"""One in this many possible keys exists, so that an invented key hardly ever does."""
+_LETTERS, _SHORT = (4, 8), (3, 3)
+"""The least and the most letters of a word, as in the paper; and where words are short."""
+_KEY_SPARSITY, _SHORT_KEY_SPARSITY = 20, 2
+"""One in this many possible keys exists at most: an invented key hardly ever does, a short one may."""
+_SHORT_WORDS = {"any": 1700, "train": 1350, "held_out": 350}
+"""So many short words there are at least."""
 
 CYPHER_WORDS = frozenset(
     """
@@ -62,12 +64,18 @@ def pool_of(name: str) -> NamePool:
     return "held_out" if digest[0] % _HELD_OUT == 0 else "train"
 
 
-class WordMaker:
-    """Makes words of 4 to 8 letters, consonants and vowels in turn; no two differ only in case."""
+def short_words_of(pool: NamePool) -> int:
+    """How many short words a graph may take of a pool."""
+    return _SHORT_WORDS[pool]
 
-    def __init__(self, rng: np.random.Generator, pool: NamePool = "any") -> None:
+
+class WordMaker:
+    """Makes words of 4 to 8 letters, short ones of 3, consonants and vowels in turn; no two differ only in case."""
+
+    def __init__(self, rng: np.random.Generator, pool: NamePool = "any", *, short: bool = False) -> None:
         self._rng = rng
         self._pool = pool
+        self._shortest, self._longest = _SHORT if short else _LETTERS
         self._taken: set[str] = set()
 
     def words(self, count: int) -> list[str]:
@@ -89,23 +97,27 @@ class WordMaker:
 
     def _draw(self, count: int) -> list[str]:
         vowel_first = self._rng.integers(0, 2, (count, 1))
-        is_vowel = (np.arange(_LONGEST) + vowel_first) % 2 == 1
-        vowels = _VOWELS[self._rng.integers(0, len(_VOWELS), (count, _LONGEST))]
-        consonants = _CONSONANTS[self._rng.integers(0, len(_CONSONANTS), (count, _LONGEST))]
-        lengths = self._rng.integers(_SHORTEST, _LONGEST + 1, (count, 1))
+        places = np.arange(self._longest)
+        is_vowel = (places + vowel_first) % 2 == 1
+        vowels = _VOWELS[self._rng.integers(0, len(_VOWELS), (count, self._longest))]
+        consonants = _CONSONANTS[self._rng.integers(0, len(_CONSONANTS), (count, self._longest))]
+        lengths = self._rng.integers(self._shortest, self._longest + 1, (count, 1))
         letters = np.where(is_vowel, vowels, consonants)
-        return _texts(np.where(np.arange(_LONGEST) < lengths, letters, 0).astype(np.uint8))
+        return _texts(np.where(places < lengths, letters, 0).astype(np.uint8))
 
 
-def node_keys(rng: np.random.Generator, count: int, pool: NamePool = "any") -> list[str]:
-    """`count` distinct keys of one length, such as "k7q2": letters and digits in turn, so never a word or a number."""
+def node_keys(rng: np.random.Generator, count: int, pool: NamePool = "any", *, short: bool = False) -> list[str]:
+    """`count` distinct keys of one length, such as "k7q2": letters and digits in turn, so never a word or a number.
+
+    Short ones are as "k7" for up to 100 nodes, where no pool is asked for.
+    """
     if pool != "any":
         # Twice as many as are needed of the smaller part, and some for graphs of a few nodes.
-        drawn = node_keys(rng, 2 * _HELD_OUT * count + 10 * _HELD_OUT)
+        drawn = node_keys(rng, 2 * _HELD_OUT * count + 10 * _HELD_OUT, short=short)
         return [key for key in drawn if pool_of(key) == pool][:count]
     pair = len(_CONSONANTS) * len(_DIGITS)
-    pairs = 2
-    while pair**pairs < _KEY_SPARSITY * count:
+    pairs, sparsity = (1, _SHORT_KEY_SPARSITY) if short else (2, _KEY_SPARSITY)
+    while pair**pairs < sparsity * count:
         pairs += 1
     codes = rng.permutation(distinct_integers(rng, pair**pairs, count))
     letters = np.empty((count, 2 * pairs), dtype=np.uint8)

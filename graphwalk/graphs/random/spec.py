@@ -5,7 +5,7 @@ from typing import Any, Self
 from pydantic import Field, NonNegativeInt, field_validator, model_validator
 
 from graphwalk.config.strict import Spec
-from graphwalk.graphs.random.names import NamePool
+from graphwalk.graphs.random.names import NamePool, short_words_of
 
 GRAPH_PRESETS: dict[str, dict[str, Any]] = {
     # Densities give a mean out-degree of 3 (2.97 to 2.99).
@@ -57,6 +57,8 @@ class GraphSpec(Spec):
     """Several relationships of one type may join the same ordered pair of nodes."""
     names: NamePool = Field(default="any", exclude_if=lambda pool: pool == "any")
     """Names, keys and values that are words: all there are, or those of one of two parts that share none."""
+    short_names: bool = Field(default=False, exclude_if=lambda short: not short)
+    """Names and values that are words have 3 letters, keys of up to 100 nodes are like k7: fewer tokens."""
     offset: NonNegativeInt = 0
     """Index of the first graph; with a seed it makes every graph of a series on its own."""
 
@@ -98,6 +100,18 @@ class GraphSpec(Spec):
             raise ValueError(
                 f"the properties would have about {values:,.0f} different values, the limit is {_MAX_POOL_VALUES:,}; "
                 "give fewer properties, values or classes"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_words(self) -> Self:
+        """Longer words never run out."""
+        classes = self.labels + self.relationship_types
+        words = classes + (classes * self.properties + 1) * (self.values + 1)
+        if self.short_names and words > (most := short_words_of(self.names)):
+            raise ValueError(
+                f"the graph may need {words:,.0f} words, and there are {most} short ones; "
+                "give fewer properties, values or classes, or leave out short_names"
             )
         return self
 

@@ -64,7 +64,13 @@ class TextProtocol:
         if (known, known_parallel) == (tuple(tools), parallel):
             return text
         told = [
-            {"name": tool.name, "description": tool.description, "parameters": json.dumps(tool.parameters)}
+            {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": json.dumps(tool.parameters),
+                "arguments": tool.parameters.get("properties", {}),
+                "required": tool.parameters.get("required", ()),
+            }
             for tool in tools
         ]
         text = self._prompts.render("text_protocol.j2", tools=told, parallel=parallel).rstrip()

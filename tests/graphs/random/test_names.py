@@ -4,7 +4,7 @@ import pytest
 
 from graphwalk import seeds
 from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.names import CYPHER_WORDS, WordMaker, english_words, node_keys
+from graphwalk.graphs.random.names import CYPHER_WORDS, NamePool, WordMaker, english_words, node_keys, short_words_of
 from graphwalk.graphs.random.spec import GraphSpec
 
 
@@ -28,6 +28,32 @@ def test_words_run_through_the_dictionary(monkeypatch: pytest.MonkeyPatch) -> No
     banned = frozenset(WordMaker(seeds.generator(1, "test")).words(100))
     monkeypatch.setattr("graphwalk.graphs.random.names.english_words", lambda: banned)
     assert not banned & set(WordMaker(seeds.generator(1, "test")).words(100))
+
+
+@pytest.mark.parametrize("pool", ["any", "train", "held_out"])
+def test_short_words_are_all_there(pool: NamePool) -> None:
+    words = WordMaker(seeds.generator(1, "test"), pool, short=True).words(short_words_of(pool))
+    assert len(set(words)) == len(words)
+    assert not set(words) & (english_words() | CYPHER_WORDS)
+    assert {len(word) for word in words} == {3}
+
+
+@pytest.mark.parametrize(("count", "length"), [(1, 2), (100, 2), (101, 4), (50_000, 6)])
+def test_short_keys(count: int, length: int) -> None:
+    keys = node_keys(seeds.generator(1, "test"), count, short=True)
+    assert len(set(keys)) == count
+    assert {len(key) for key in keys} == {length}
+
+
+def test_a_graph_of_short_names_has_the_relationships_of_the_other() -> None:
+    long, short = (generate_graph(GraphSpec(nodes=40, short_names=short), 5) for short in (False, True))
+    assert {len(key) for key in short.keys} == {2}
+    assert {len(table.label) for table in short.node_tables} == {3}
+    for one, other in zip(long.relationship_tables, short.relationship_tables, strict=True):
+        assert (one.sources == other.sources).all()
+        assert (one.targets == other.targets).all()
+    with pytest.raises(ValueError, match="may need 2,875 words, and there are 1700 short ones"):
+        GraphSpec(nodes=40, values=150, short_names=True)
 
 
 def test_all_names_of_a_graph_are_distinct_whatever_their_case() -> None:

@@ -166,3 +166,14 @@ async def test_without_tools_nothing_is_a_call() -> None:
     for protocol in ("text", "auto"):
         reply = await speaking(Player(said(CALL)), protocol).complete(ASK, (), CallOptions())
         assert reply.message.tool_calls == ()
+
+
+async def test_the_short_prompt_tells_arguments_in_words() -> None:
+    """Small models copy a JSON schema into their call."""
+    player = Player()
+    config = AgentConfig.model_validate({"tool_protocol": "text", "prompts": "short"})
+    await Caller(player, Limits(), config).complete(PROMPT, (LOOK,), CallOptions())
+    told = player.sent[0][0][0].content or ""
+    assert "\n  key (may be left out):" in told
+    assert '"type"' not in told
+    assert '"properties"' not in told
