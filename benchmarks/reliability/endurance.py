@@ -6,6 +6,7 @@ import resource
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -36,11 +37,18 @@ async def episodes(folder: Path, number: int) -> Row:
 async def file_handles(folder: Path, number: int) -> Row:
     """256 episodes in flight in a process that may have 256 files open."""
     code = f"from benchmarks.reliability.endurance import crowded; crowded({str(folder / 'run')!r}, {number})"
-    done = await asyncio.to_thread(subprocess.run, [sys.executable, "-c", code], capture_output=True, text=True)
-    if done.returncode:
-        return Row(number, 0, number, note=done.stderr.strip().splitlines()[-1])
-    found = json.loads(done.stdout.splitlines()[-1])
-    note = f"{found['most']} in flight at most, {found['files']} files open at the end"
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", code], **pipes) as run:  # noqa: ASYNC220 - it is looked at, not waited for
+        seen, most = psutil.Process(run.pid), 0
+        while run.poll() is None:  # from outside: looking takes files, too
+            with suppress(psutil.Error):
+                most = max(most, sum(c.status == psutil.CONN_ESTABLISHED for c in seen.net_connections("tcp")))
+            await asyncio.sleep(0.05)
+        said, complaint = (stream.decode() for stream in run.communicate())
+    if run.returncode:
+        return Row(number, 0, number, note=complaint.strip().splitlines()[-1])
+    found = json.loads(said.splitlines()[-1])
+    note = f"{most} connections at most, {found['files']} files open at the end"
     return Row(number, 0, number - found["answered"], 0, 0, note)
 
 
@@ -51,22 +59,14 @@ def crowded(folder: str, number: int) -> None:
         assert server.stdout is not None
         url = server.stdout.readline().strip()
         resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
-        most = asyncio.run(_crowd(Path(folder), url, number))
-        server.kill()
+        flags = {"suite.questions": ["node_count"], "repeats": number, "limits.max_concurrency": 256}
+        config = experiment(models=["openai-api/local/m"], **flags)
+        try:
+            asyncio.run(start(Path(folder), config, Environment({"LOCAL_BASE_URL": url})))
+        finally:
+            server.kill()
     answered = sum(record["score"] is not None for record in records(Path(folder)))
-    print(json.dumps({"answered": answered, "most": most, "files": psutil.Process().num_fds()}))
-
-
-async def _crowd(folder: Path, url: str, number: int) -> int:
-    flags = {"suite.questions": ["node_count"], "repeats": number, "limits.max_concurrency": 256}
-    config = experiment(models=["openai-api/local/m"], **flags)
-    running, most = asyncio.ensure_future(start(folder, config, Environment({"LOCAL_BASE_URL": url}))), 0
-    while not running.done():
-        connections = psutil.Process().net_connections("tcp")
-        most = max(most, sum(c.status == psutil.CONN_ESTABLISHED for c in connections))
-        await asyncio.sleep(0.05)
-    await running
-    return most
+    print(json.dumps({"answered": answered, "files": psutil.Process().num_fds()}))
 
 
 async def large_log(folder: Path, number: int) -> Row:

@@ -9,6 +9,7 @@ from graphwalk.runlog.mark import Mark
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.episode import play
 from graphwalk.runner.giving_up import GivingUp
+from graphwalk.runner.open_files import room_for
 from graphwalk.runner.plan import PlannedEpisode
 from graphwalk.runner.players import Players
 from graphwalk.runner.progress import Progress
@@ -45,7 +46,8 @@ class Workers:
 
         The log is not opened before there is something to play: of a run that is done it stays compressed.
         """
-        most = 1 if self.sitting else self.experiment.config.limits.max_concurrency
+        wanted = self.experiment.config.limits.max_concurrency
+        most = 1 if self.sitting else room_for(wanted, self.progress.note)
         supply, begun = Supply(), 0
         writer: LineWriter | None = None
         try:

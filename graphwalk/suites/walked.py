@@ -13,6 +13,8 @@ from graphwalk.types.episode import Trajectory
 _LONGEST_WAY = 6
 _MOST_STARTS = 60
 """Nodes of an answer from which a way back is looked for."""
+_TELLING = 0.9
+"""Names are shown where so many of the nodes have one of their own, else keys."""
 _LONGEST_WORD = 60
 _LEGEND = {
     "asked": "in the question",
@@ -120,11 +122,11 @@ def _nearest(start: str, goals: Collection[str], beside: Mapping[str, Mapping[st
 
 
 def _nodes(seen: Seen, since: _Since, fates: Mapping[str, Fate]) -> Iterator[SceneNode]:
-    shared = Counter(node.name for node in seen.nodes.values())
+    called = Counter(node.name for node in seen.nodes.values())
+    telling = len(called) >= _TELLING * len(seen.nodes)
     for key, node in seen.nodes.items():
         about = {KEY: key, **node.properties}
-        # What several nodes are called tells none of them.
-        name = node.name if shared[node.name] == 1 else key
+        name = node.name if telling and called[node.name] == 1 else key
         yield SceneNode(name, ":".join(node.labels), about, since.nodes[key], fates[key])
 
 

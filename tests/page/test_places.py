@@ -1,5 +1,6 @@
 """`graphwalk view` of what is not a plain finished run: published, compressed, half done, or no run at all."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,8 @@ from tests.page.test_hostile import said
 
 
 def test_a_published_run_beside_a_folder_of_runs(tmp_path: Path) -> None:
-    said("publish", str(RUNS / "mazes"), str(tmp_path / "sent.zip"))
+    shutil.copytree(RUNS / "mazes", tmp_path / "mazes")
+    said("publish", str(tmp_path / "mazes"), str(tmp_path / "sent.zip"))
     changed_run("magma", tmp_path / "runs" / "mine", lambda record: record)
     told = said("view", str(tmp_path / "sent.zip"), str(tmp_path / "runs"), "--out", str(tmp_path / "both.html"))
     every = [content_of(RunFolder.open(RUNS / name)) for name in ("mazes", "magma")]

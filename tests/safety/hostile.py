@@ -24,9 +24,9 @@ GOOD: Mapping[str, dict[str, Any]] = {
     "answer": {
         "results": "1",
         "columns": "hue=properties.hue",
-        "where": "label=Zorep",
+        "where": "properties.hue=vark",
         "also": "properties.count=3",
-        "but_not": "label=Blick",
+        "but_not": "properties.mass=0",
         "count": "different",
     },
 }

@@ -48,7 +48,7 @@ def evidence_svg(evidence: AnswerEvidence, title: str) -> str:
         '<defs><marker id="head" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto">'
         '<path class="head" d="M0 0 8 4 0 8z"/></marker></defs>',
         *_links(links, at),
-        *_nodes(nodes, at),
+        *_nodes(nodes, links, at),
         f'<text class="about" x="12" y="20">{_text(title, int(width / 6.5))}</text>',
     ]
     if evidence.more:
@@ -56,7 +56,8 @@ def evidence_svg(evidence: AnswerEvidence, title: str) -> str:
     return "\n".join([*lines, "</svg>", ""])
 
 
-def _nodes(nodes: Sequence[SeenNode], at: dict[str, Place]) -> Iterator[str]:
+def _nodes(nodes: Sequence[SeenNode], links: Sequence[SeenLink], at: dict[str, Place]) -> Iterator[str]:
+    below = _below(links, at)
     colours = {label: _COLOURS[i % len(_COLOURS)] for i, label in enumerate(dict.fromkeys(n.label for n in nodes))}
     for node in nodes:
         x, y = at[node.key]
@@ -65,8 +66,23 @@ def _nodes(nodes: Sequence[SeenNode], at: dict[str, Place]) -> Iterator[str]:
         yield f'<g><title>{about}</title><circle class="node" cx="{x:.1f}" cy="{y:.1f}" r="{_RADIUS}" ' + (
             f'fill="{colours[node.label]}"/>'
         )
-        yield f'<text x="{x:.1f}" y="{y + _RADIUS + 14:.1f}">{_text(node.name)}</text>'
-        yield f'<text class="type" x="{x:.1f}" y="{y + _RADIUS + 27:.1f}">{_text(labels)}</text></g>'
+        first = y - _RADIUS - 18 if below[node.key] > 0 else y + _RADIUS + 14
+        yield f'<text x="{x:.1f}" y="{first:.1f}">{_text(node.name)}</text>'
+        yield f'<text class="type" x="{x:.1f}" y="{first + 13:.1f}">{_text(labels)}</text></g>'
+
+
+def _below(links: Sequence[SeenLink], at: dict[str, Place]) -> Counter[str]:
+    """Of each node, how many more arrows meet it from right below than from above, where loops are: its name would
+    stand on them."""
+    found: Counter[str] = Counter()
+    for link in links:
+        (x1, y1), (x2, y2) = at[link.source], at[link.target]
+        if link.source == link.target:
+            found[link.source] -= 1
+        elif abs(y2 - y1) > abs(x2 - x1):
+            found[link.source] += 1 if y2 > y1 else -1
+            found[link.target] += 1 if y1 > y2 else -1
+    return found
 
 
 def _links(links: Sequence[SeenLink], at: dict[str, Place]) -> Iterator[str]:
