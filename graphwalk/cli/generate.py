@@ -82,6 +82,9 @@ def graph(
         bool | None, typer.Option("--self-loops", help="Allow relationships from a node to itself.")
     ] = None,
     parallel: Annotated[bool | None, typer.Option("--parallel", help="Allow parallel relationships of a type.")] = None,
+    short_names: Annotated[
+        bool | None, typer.Option("--short-names", help="Words of three letters, and short keys: for small contexts.")
+    ] = None,
     names: Annotated[str | None, typer.Option(help="any; or train and held_out: two pools that share no name.")] = None,
     count: Annotated[
         int, typer.Option(min=1, help="How many of the series, from --index on: rows of FILE.jsonl or FILE.parquet.")
@@ -112,6 +115,7 @@ def graph(
         "pair_fraction": pair_fraction,
         "hops": hops,
         "missing_rate": missing_rate,
+        "short_names": short_names,
         "names": names,
         "self_loops": self_loops,
         "parallel_relationships": parallel,

@@ -150,7 +150,7 @@ def test_every_field_of_a_graph_is_an_option(tmp_path: Path) -> None:
     assert given.returncode == 0, given.stderr
     spec = load_graph(tmp_path / "g.json").spec
     assert (spec["hops"], spec["pair_fraction"]) == (2, 1.0)
-    asked = set(inspect.signature(generate.graph).parameters) | {"parallel_relationships", "offset", "count"}
+    asked = set(inspect.signature(generate.graph).parameters) | {"parallel_relationships", "offset"}
     assert set(GraphSpec.model_fields) <= asked
 
 

@@ -9,6 +9,7 @@ from typing import Literal, NoReturn
 
 from graphwalk.stores.written.cursor import Cursor
 from graphwalk.stores.written.refusal import QueryRefused
+from graphwalk.stores.written.words import DEEPEST_LOOP, LOOP_COPIES, MOST_COPIES
 
 Kind = Literal["node", "relationship", "path", "list", "map", "number", "text", "boolean", "any"]
 _LITERALS: dict[str, Kind] = {"text": "text", "number": "number"}
@@ -19,6 +20,12 @@ class Bindings(Cursor):
     """Variable, in back-ticks → what it stands for; "any": not known."""
     walked: list[str]
     """Variables of relationships in the MATCH that is read."""
+    copies: dict[str, int]
+    """Variable, in back-ticks → how large its value may be by the text of the query; else 1, as those of patterns."""
+    loops = 0
+    """Lists that are being built or looked through, one within another."""
+    most_loops = 0
+    """The most of them in the expression that is read."""
     new = True
     """Whether a pattern may bring new variables."""
     aggregates = False
@@ -57,10 +64,30 @@ class Bindings(Cursor):
     @contextmanager
     def inner(self) -> Iterator[None]:
         """For a subquery or a list: what is bound in it is not bound behind it, and no aggregate stands in it."""
-        kept = self.kinds, self.walked, self.new, self.aggregates
-        self.kinds, self.walked, self.new, self.aggregates = dict(self.kinds), [], True, False
+        kept = self.kinds, self.copies, self.walked, self.new, self.aggregates
+        self.kinds, self.copies, self.walked = dict(self.kinds), dict(self.copies), []
+        self.new, self.aggregates = True, False
         yield
-        self.kinds, self.walked, self.new, self.aggregates = kept
+        self.kinds, self.copies, self.walked, self.new, self.aggregates = kept
+
+    @contextmanager
+    def loop(self) -> Iterator[None]:
+        """For what is done with each element of a list, or each row of a group. QueryRefused where they are nested."""
+        self.loops += 1
+        self.most_loops = max(self.most_loops, self.loops)
+        if self.loops > DEEPEST_LOOP:
+            raise QueryRefused("too_large", "query_too_many_loops", deepest=DEEPEST_LOOP)
+        yield
+        self.loops -= 1
+
+    def copied(self, begin: int, end: int) -> int:
+        """How large the value of the expression of these tokens may be. QueryRefused where that is too large."""
+        parts = (token for token in self.tokens[begin:end] if token.kind != "symbol")
+        sizes = (self.copies.get(self.quoted(t.value), 1) if t.kind in ("name", "quoted") else 1 for t in parts)
+        found: int = max(1, sum(sizes)) * LOOP_COPIES**self.most_loops
+        if found > MOST_COPIES:
+            raise QueryRefused("too_large", "query_too_many_copies")
+        return found
 
     @contextmanager
     def known_only(self) -> Iterator[None]:

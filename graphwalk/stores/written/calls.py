@@ -1,6 +1,7 @@
 """Calls of functions, and conditions on lists and patterns: `labels(n)`, `any(x IN …)`, `EXISTS { … }`."""
 
 from abc import abstractmethod
+from contextlib import nullcontext
 
 from graphwalk.stores.written.patterns import Patterns
 from graphwalk.stores.written.refusal import QueryRefused, not_offered
@@ -77,7 +78,7 @@ class Calls(Patterns):
         """The call, whose opening bracket is behind us."""
         if name in QUANTIFIERS:
             listed, element = self.listed()
-            with self.inner():
+            with self.inner(), self.loop():
                 self.kinds[element] = "any"
                 return f"{name}({listed} {self.expect_words('where')} {self.expression()}{self.expect(')')}"
         if name == "size" and self.is_pattern():
@@ -104,7 +105,8 @@ class Calls(Patterns):
             self.breaks("aggregate", name=f"{name}()")
         self.aggregates, self.aggregated = False, True
         distinct = "DISTINCT " if self.took_words("distinct") else ""
-        of = "*" if name == "count" and self.took_symbol("*") else self.expressions(")")
+        with self.loop() if name == "collect" else nullcontext():
+            of = "*" if name == "count" and self.took_symbol("*") else self.expressions(")")
         self.aggregates = True
         return f"{name}({distinct}{of}{self.expect(')')}"
 

@@ -21,6 +21,7 @@ class Item:
     name: str
     column: str
     kinds: Mapping[str, Kind]
+    copies: Mapping[str, int]
 
     @property
     def names(self) -> list[str]:
@@ -68,7 +69,7 @@ class Clauses(Expressions):
 
     def _single(self) -> tuple[str, list[str]]:
         """A query without UNION, and the names of its columns."""
-        self.kinds, self.walked, self.sorted_rows = {}, [], False
+        self.kinds, self.copies, self.walked, self.sorted_rows = {}, {}, [], False
         found = []
         while not self.took_words("return"):
             found.append(self._clause())
@@ -83,8 +84,9 @@ class Clauses(Expressions):
         if self.took_words("optional", "match"):
             return f"OPTIONAL MATCH {self._matched()}"
         if self.took_words("unwind"):
-            found = f"UNWIND {self.expression()} {self.expect_words('as')} {(name := self.variable())}"
-            self.kinds[name] = "any"
+            found, size = self._sized()
+            found = f"UNWIND {found} {self.expect_words('as')} {(name := self.variable())}"
+            self.kinds[name], self.copies[name] = "any", size
             return found
         if self.took_words("with"):
             return self._with()
@@ -126,31 +128,41 @@ class Clauses(Expressions):
         found += order + (f" LIMIT {self.expression()}" if self.took_words("limit") else "")
         if clause == "with":
             self.kinds = {name: kind for item in items for name, kind in item.kinds.items()}
+            self.copies = {name: size for item in items for name, size in item.copies.items()}
         return found, columns
 
     def _star(self, clause: Projecting) -> Item:
         if clause == "return" and not self.kinds:
             self.breaks("no_variables")
-        return Item("*", "", "*", self.kinds)
+        return Item("*", "", "*", self.kinds, self.copies)
 
     def _item(self, clause: Projecting) -> Item:
         """An expression, and its name in the result. One without a name is given one that we know: engines differ."""
         begin, pattern = self.at, self.is_pattern()
-        found = self.expression()
+        found, size = self._sized()
         if pattern and self.chained == (begin, self.at):
             self.breaks("pattern")
         kind = self.kind(begin, self.at)
         text = self.query[self.tokens[begin].at : self.tokens[self.at - 1].end]
         if self.took_words("as"):
             column = self.variable()
-            return Item(found, self.tokens[self.at - 1].value, column, {column: kind})
+            return Item(found, self.tokens[self.at - 1].value, column, {column: kind}, {column: size})
         if found.startswith("`") and self.at == begin + 1:
-            return Item(found, self.tokens[begin].value, found, {found: kind})
+            return Item(found, self.tokens[begin].value, found, {found: kind}, {found: size})
         if clause == "with":
             self.breaks("no_name", name=text)
         column = next((name for name, known in self.columns.items() if known == text), f"gw_{len(self.columns)}")
         self.columns[column] = text
-        return Item(found, text, self.quoted(column), {})
+        return Item(found, text, self.quoted(column), {}, {})
+
+    def _sized(self) -> tuple[str, int]:
+        """An expression, and how large its value may be."""
+        begin, outer = self.at, self.most_loops
+        self.most_loops = self.loops
+        found = self.expression()
+        size = self.copied(begin, self.at)
+        self.most_loops = max(outer, self.most_loops)
+        return found, size
 
     def _order(self, columns: Mapping[str, str]) -> str:
         """ORDER BY, where it stands here; what is a column already is named as such."""

@@ -197,12 +197,14 @@ class Expressions(Calls):
         """A list, `[x IN list WHERE … | …]`, or `[(a)-->(b) WHERE … | …]`."""
         self.expect("[")
         if self.is_pattern():
-            with self.inner():
+            with self.inner(), self.loop():
                 return f"[{self.chain()}{self._taken()}"
         if self.here.kind in ("name", "quoted") and self.is_word("in", steps=1):
+            begin = self.at
             found, element = self.listed()
-            with self.inner():
-                self.kinds[element] = "any"
+            size = self.copied(begin, self.at)
+            with self.inner(), self.loop():
+                self.kinds[element], self.copies[element] = "any", size
                 return f"[{found}{self._taken()}"
         return f"[{self.expressions(']')}{self.expect(']')}"
 

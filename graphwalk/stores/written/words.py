@@ -44,6 +44,13 @@ LONGEST_PATH = 1_000_000
 """Stands for no bound where the engine would end a path without one: more relationships than a graph has."""
 MOST_SUMS = 16
 """Additions in one query: a text or list that is added to itself doubles each time."""
+DEEPEST_LOOP = 2
+"""Lists built, collected or looked through within one another: each may be as long as the longest range."""
+MOST_COPIES = 50_000_000
+"""How large a value may be by the text of the query. A server goes through a list of lists to its end, whatever its
+time limit: `WITH [s, s, s, s, s, s, s, s] AS s` twenty times over keeps it busy for years."""
+LOOP_COPIES = 1_000
+"""What a list that is collected or looped over counts for there: nobody knows how long it will be."""
 TEMPORALS: Mapping[str, TemporalKind] = {
     "date": "date",
     "time": "time",

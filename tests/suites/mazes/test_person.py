@@ -88,7 +88,7 @@ def test_mazes_as_text_and_pictures(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "cause"),
     [
-        (("--out", "m.png"), "mazes are written as .jsonl, .txt, .svg"),
+        (("--out", "m.png"), "mazes are written as .jsonl, .parquet, .txt, .svg"),
         (("--out", "m.svg", "--count", "2"), "a picture holds one maze"),
         (("--out", "no/such/folder/m.jsonl"), "cannot be written"),
         (("--generator", "magic"), "generator"),
