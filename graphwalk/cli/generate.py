@@ -130,14 +130,14 @@ def graph(
     with long_work("generating"):
         made = generate_graph(spec, seed, index)
     seconds = time.perf_counter() - begun
-    data(f"nodes          {made.node_count}")
-    data(f"relationships  {made.relationship_count}")
-    data(f"digest         {made.digest}")
-    data(f"seconds        {seconds:.3f}")
     if out is not None:
         with long_work("writing"):
             save_graph(made, out)
         say(f"written to {out}")
+    data(f"nodes          {made.node_count}")
+    data(f"relationships  {made.relationship_count}")
+    data(f"digest         {made.digest}")
+    data(f"seconds        {seconds:.3f}")
 
 
 def _write_rows(spec: "GraphSpec", seed: int, index: int, count: int, out: Path | None, workers: int | None) -> None:
