@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
 
 
-_NO_LIMIT = 10_000
-"""Columns; the widest table has some 300."""
+NO_LIMIT = 10_000
+"""Columns that no table needs; the widest has some 300."""
 
 
 @cache
@@ -41,7 +41,7 @@ def stdout() -> "Console":
             raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
     limited = sys.stdout.isatty() or read_environment().get("COLUMNS")
-    return Piped(highlight=False, width=None if limited else _NO_LIMIT)
+    return Piped(highlight=False, width=None if limited else NO_LIMIT)
 
 
 def say(text: str) -> None:

@@ -14,7 +14,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from graphwalk.console import counted, printable
+from graphwalk.console import NO_LIMIT, counted, printable
 from graphwalk.report.formats import dollars, duration
 from graphwalk.runlog.result import Result
 from graphwalk.scoring.rows import row_set
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 _INDENT = (0, 0, 0, 4)
-_ANY_WIDTH = 10_000
-"""Columns that no table needs."""
 _RIGHT, _WRONG, _MISSING = ("✓", "green"), ("✗", "red"), ("–", "yellow")
 _SHOWN_ELSEWHERE = frozenset({"correct", "extraction_stage"})
 
@@ -107,7 +105,7 @@ class _Rows:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         table = self._table()
-        if Measurement.get(console, options.update(width=_ANY_WIDTH), table).minimum <= options.max_width:
+        if Measurement.get(console, options.update(width=NO_LIMIT), table).minimum <= options.max_width:
             yield table
             return
         for number, row in enumerate(self.rows):

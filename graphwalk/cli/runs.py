@@ -6,15 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphwalk.console import data, printable, prose, say, stdout
+from graphwalk.console import NO_LIMIT, data, printable, prose, say, stdout
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from graphwalk.runlog.listing import ListedRun
-
-_ANY = 10_000
-"""Columns that no table needs."""
 
 
 def runs(
@@ -47,7 +44,7 @@ def _print(listed: "list[ListedRun]") -> None:
 
     for between in (", ", "\n"):
         table = _table(listed, between)
-        if Measurement.get(stdout(), stdout().options.update(width=_ANY), table).maximum <= stdout().width:
+        if Measurement.get(stdout(), stdout().options.update(width=NO_LIMIT), table).maximum <= stdout().width:
             stdout().print(table)
             return
     for run in listed:

@@ -23,25 +23,25 @@ class Encoding:
 
     def stored(self, value: Value) -> Any:
         """The value as the engine takes it."""
-        kind = value.__class__
-        if isinstance(value, str):
-            return tagged(value) if self.tags and value.startswith(ESCAPED) else value
-        if kind in _ALWAYS:
-            return value
-        found = self.native(value)
-        if found is None:
-            return tagged(value)
-        return [self.stored(item) for item in value] if isinstance(value, tuple) else found
+        return self._encoded(value, native=True)
 
     def kept(self, value: Value) -> Value:
         """The same for what is written to a file: a value of a type that the engine has, or text."""
+        found: Value = self._encoded(value, native=False)
+        return found
+
+    def _encoded(self, value: Value, *, native: bool) -> Any:
         if isinstance(value, str):
             return tagged(value) if self.tags and value.startswith(ESCAPED) else value
         if value.__class__ in _ALWAYS:
             return value
-        if self.native(value) is None:
+        found = self.native(value)
+        if found is None:
             return tagged(value)
-        return tuple(map(self.kept, value)) if isinstance(value, tuple) else value
+        if isinstance(value, tuple):
+            items = (self._encoded(item, native=native) for item in value)
+            return list(items) if native else tuple(items)
+        return found if native else value
 
     def parameters(self, given: Mapping[str, Any] | None) -> dict[str, Any]:
         """Parameters of a query. A tuple is one value, a list is a list of values."""

@@ -10,7 +10,7 @@ from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.stores.neo4j.store import Neo4jDatabase
 from graphwalk.types.graph import Node, PropertyGraph
-from graphwalk.types.values import Temporal
+from graphwalk.types.values import Temporal, Value
 from tests.stores.any_graph import any_graphs, comes_back, is_found_as_shown
 
 pytestmark = pytest.mark.neo4j
@@ -42,20 +42,19 @@ def test_what_goes_in_comes_out_and_is_found_as_shown(neo4j_server: Environment)
         loop.close()
 
 
-async def test_text_that_looks_like_a_mark_of_ours_is_text_in_lists_too(neo4j_server: Environment) -> None:
-    texts = ('\0{"date": 1}', "gw_none", "a")
-    graph = PropertyGraph.from_rows([Node("a", ("A",), {"one": texts[0], "list": texts})], [])
-    database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
-    store = await database.load(graph)
-    await comes_back(store, graph)
-    await is_found_as_shown(store, graph)
-    await store.drop()
-    await database.close()
+TEXTS = ('\0{"date": 1}', "gw_none", "a")
+TIMES = (Temporal("time", "12:00:00Z"), Temporal("datetime", "2001-04-25T12:00:00Z"))
 
 
-async def test_a_time_of_day_in_utc_is_sent(neo4j_server: Environment) -> None:
-    times = (Temporal("time", "12:00:00Z"), Temporal("datetime", "2001-04-25T12:00:00Z"))
-    graph = PropertyGraph.from_rows([Node(moment.text, ("A",), {"at": moment}) for moment in times], [])
+@pytest.mark.parametrize(
+    "values",
+    [
+        pytest.param({"one": TEXTS[0], "list": TEXTS}, id="text-that-looks-like-a-mark-of-ours"),
+        pytest.param({"time": TIMES[0], "moment": TIMES[1]}, id="times-in-utc"),
+    ],
+)
+async def test_what_was_once_lost_comes_back(values: dict[str, Value], neo4j_server: Environment) -> None:
+    graph = PropertyGraph.from_rows([Node("a", ("A",), values)], [])
     database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
     store = await database.load(graph)
     await comes_back(store, graph)
