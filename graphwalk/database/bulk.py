@@ -11,7 +11,7 @@ import asyncio
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -70,14 +70,24 @@ async def load_bulk(
             tell("writing CSV")
             _write(graph, scope, owner, folder)
             await _check_free(environment)
-            with stopped(environment, tell) as (server, command), _emptied(server.folder):
-                tell("importing")
-                words = ["database", "import", "full", NAME, f"@{ARGUMENTS}", f"--nodes=./{_LEDGER_FILE}"]
-                if said := run_admin(command, server.folder, words, folder):
-                    raise StoreError(f"Neo4j's importer failed:\n{said}", hint="load it without --bulk")
+            import_files(environment, folder, [f"@{ARGUMENTS}", f"--nodes=./{_LEDGER_FILE}"], tell)
         tell("indexing the keys")
         await _adopt(environment, scope, owner)
     return await load(environment, graph)
+
+
+def import_files(
+    environment: Environment, folder: Path, arguments: Sequence[str], tell: Callable[[str], object] = lambda step: None
+) -> None:
+    """Stop the server that `up` started from the jars, and import files of `folder` in place of what is there.
+
+    `arguments` are those of `neo4j-admin database import full`. StoreError, with everything as it was, where the
+    importer fails.
+    """
+    with stopped(environment, tell) as (server, command), _emptied(server.folder):
+        tell("importing")
+        if said := run_admin(command, server.folder, ["database", "import", "full", NAME, *arguments], folder):
+            raise StoreError(f"Neo4j's importer failed:\n{said}", hint="load it without --bulk")
 
 
 async def _is_there(environment: Environment, scope: str) -> bool:
