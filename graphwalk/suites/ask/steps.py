@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from graphwalk.models.protocol.text_calls import find_calls
 from graphwalk.scoring.values import parse_json
 from graphwalk.types.episode import ToolResult, Trajectory
 
@@ -12,7 +13,7 @@ class Step:
     """One tool call. `arguments` is what the model wrote, read as JSON where it is JSON.
 
     `rows`: those found, None for notes and mistakes. `error`: the class of mistake. `thought`: what the model wrote
-    beside the call, or noted down with it.
+    beside the call (without the call, where that is written as text), or noted down with it.
     """
 
     call: str
@@ -37,6 +38,7 @@ class Step:
 def step_of(result: ToolResult, beside: str | None = None) -> Step:
     arguments = parse_json(result.call.arguments)
     noted = result.content if result.is_note else None
+    written = find_calls(beside or "", {result.call.name}, lenient=True).rest.strip()
     return Step(
         call=result.call.name,
         arguments=result.call.arguments if arguments is None else arguments,
@@ -44,7 +46,7 @@ def step_of(result: ToolResult, beside: str | None = None) -> Step:
         error=result.error,
         seconds=result.seconds,
         result=result.content,
-        thought=(beside or "").strip() or noted,
+        thought=written or noted,
     )
 
 
