@@ -12,6 +12,7 @@ from neo4j.exceptions import DriverError, Neo4jError
 
 from graphwalk.environment import Environment
 from graphwalk.errors import QueryLimitError, StoreAwayError, StoreError
+from graphwalk.stores.cypher import quote
 from graphwalk.stores.neo4j.errors import SLOW, query_refused, silent, store_error
 from graphwalk.stores.neo4j.local_server import read_state
 from graphwalk.stores.outage import DOUBT_SECONDS, Gate
@@ -23,6 +24,9 @@ FIRST_ANSWER_SECONDS = 30.0
 LOOK_SECONDS = 5.0
 """For the question whether the server is there at all."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
+SETTLING_SECONDS = 60.0
+"""For a constraint that the server was asked to make twice."""
+_BEING_MADE = ("Neo.ClientError.Schema.IndexWithNameAlreadyExists", "Neo.ClientError.Schema.IndexAlreadyExists")
 POOL_SIZE = 64
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 _NOWHERE = logging.NullHandler()
@@ -89,6 +93,23 @@ class Connection:
         """Rows of a statement that may be sent twice: it must change nothing the second time."""
         found = await self._patiently("WRITE", cypher, parameters, seconds)
         return [dict(zip(names, values, strict=True)) for names, values in found]
+
+    async def constrain(self, name: str, what: str, seconds: float = 120.0) -> None:
+        """A constraint, unless it is there; `what` is such as `FOR (n:A) REQUIRE n.key IS UNIQUE`.
+
+        Where the answer got lost, and the server is still at work on what it was sent first, there is an index of that
+        name already and no constraint yet: it will be there soon.
+        """
+        deadline = asyncio.get_running_loop().time() + SETTLING_SECONDS
+        while True:
+            try:
+                await self.write(f"CREATE CONSTRAINT {quote(name)} IF NOT EXISTS {what}", seconds)
+                return
+            except StoreError as error:
+                code = getattr(error.__cause__, "code", None)
+                if code not in _BEING_MADE or asyncio.get_running_loop().time() > deadline:
+                    raise
+            await asyncio.sleep(FIRST_PAUSE)
 
     async def write_once(self, cypher: str, parameters: Mapping[str, Any], seconds: float) -> None:
         """Somebody's own statement, sent once: nobody knows what it would change the second time."""

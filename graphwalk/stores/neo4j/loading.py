@@ -95,10 +95,8 @@ class Loader:
         await self.ledger.complete(scope)
 
     async def _constrain(self, scope: str) -> None:
-        label = quote(scope)
-        await self._connection.write(
-            f"CREATE CONSTRAINT {label} IF NOT EXISTS FOR (n:{label}) REQUIRE n.key IS UNIQUE", CONSTRAINT_SECONDS
-        )
+        what = f"FOR (n:{quote(scope)}) REQUIRE n.key IS UNIQUE"
+        await self._connection.constrain(scope, what, CONSTRAINT_SECONDS)
 
     async def _enter(self, graph: PropertyGraph, scope: str) -> Load:
         return await self.ledger.enter(scope, self._run_id, graph.digest, graph.node_count, graph.relationship_count)

@@ -72,9 +72,7 @@ class Ledger:
 
     async def prepare(self) -> None:
         """Two processes must not enter the same graph twice."""
-        await self._connection.write(
-            "CREATE CONSTRAINT graphwalk_load_scope IF NOT EXISTS FOR (l:GraphWalkLoad) REQUIRE l.scope IS UNIQUE"
-        )
+        await self._connection.constrain("graphwalk_load_scope", "FOR (l:GraphWalkLoad) REQUIRE l.scope IS UNIQUE")
 
     async def forget(self) -> None:
         """Leave nothing of ours in a database without an entry: neither this constraint nor those of lost graphs.

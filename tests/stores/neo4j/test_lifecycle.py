@@ -138,6 +138,18 @@ async def test_an_answer_that_got_lost_does_not_load_twice(
     assert await scope_count(opened, store.scope) == (0, 0)
 
 
+async def test_a_constraint_that_is_still_being_made_is_waited_for(opened: Neo4jDatabase, run_id: str) -> None:
+    graph = chain(10)
+    scope = scope_of(run_id, graph.digest)
+    await opened._connection.write(f"CREATE INDEX `{scope}` FOR (n:`{scope}`) ON (n.key)")
+    loading = asyncio.create_task(opened.load(graph))
+    await asyncio.sleep(1)
+    assert not loading.done()
+    await opened._connection.write(f"DROP INDEX `{scope}`")
+    await loading
+    assert await scope_count(opened, scope) == (10, 18)
+
+
 async def test_queries_end_in_time(opened: Neo4jDatabase) -> None:
     store = await opened.load(chain(10))
     store._timeout_seconds = 1.0
