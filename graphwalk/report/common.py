@@ -62,13 +62,13 @@ OUTCOME = (
 `lossy_readings`: the reply holds something like an answer that was not read."""
 
 EFFORT = (
-    Measure("turns_per_question", "mean", if_scored(lambda result: result["turns"])),
+    Measure("turns_per_question", "amount", if_scored(lambda result: result["turns"])),
     Measure("tool_calls", "count", if_scored(lambda result: result["tool_calls"])),
-    Measure("calls_per_question", "mean", if_scored(lambda result: result["tool_calls"])),
-    Measure("calls_over_par", "mean", if_scored(_calls_over_par)),
-    Measure("tokens_per_question", "mean", if_scored(_tokens)),
+    Measure("calls_per_question", "amount", if_scored(lambda result: result["tool_calls"])),
+    Measure("calls_over_par", "amount", if_scored(_calls_over_par)),
+    Measure("tokens_per_question", "amount", if_scored(_tokens)),
     Measure("seconds", "total", if_scored(lambda result: result["seconds"])),
-    Measure("seconds_per_question", "mean", if_scored(lambda result: result["seconds"])),
+    Measure("seconds_per_question", "amount", if_scored(lambda result: result["seconds"])),
     Measure("input_tokens", "count", usage("input_tokens")),
     Measure("output_tokens", "count", usage("output_tokens")),
     Measure("reasoning_tokens", "count", usage("reasoning_tokens")),

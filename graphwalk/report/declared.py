@@ -13,9 +13,9 @@ ResultRecord = Mapping[str, Any]
 BASELINE = "baseline"
 """The setting of players that were not run."""
 
-Kind = Literal["count", "total", "mean", "share", "percent", "median"]
-"""Over episodes: sum as an integer; sum. Over tasks, repeats averaged: mean of an amount; mean of what is between 0 and
-1; the same in percent; median. docs/statistics.md has the intervals of the means."""
+Kind = Literal["count", "total", "mean", "amount", "share", "percent", "median"]
+"""Over episodes: sum as an integer; sum. Over tasks, repeats averaged: mean; mean of an amount, which is never below 0;
+mean of what is between 0 and 1; the same in percent; median. docs/statistics.md has the intervals of the means."""
 
 
 @dataclass(frozen=True, slots=True)

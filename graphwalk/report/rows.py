@@ -12,7 +12,8 @@ from graphwalk.report.observations import Observations, Player
 from graphwalk.scoring.statistics import Estimate, Outcomes, estimate_means, estimate_shares, outcomes_of, pass_rates
 
 PERCENT = 100
-_ESTIMATED = ("mean", "share", "percent")
+ESTIMATED = ("mean", "amount", "share", "percent")
+"""Kinds of measures that have intervals."""
 _DIGITS = 6
 
 
@@ -42,7 +43,7 @@ def exact_row(observed: Observations, player: Player, numbers: NDArray[np.int64]
 
 def _estimates(measures: Sequence[Measure], outcomes: Outcomes) -> Iterator[tuple[str, Estimate]]:
     """By name, in the unit of the table; amounts get t intervals, shares Wilson's."""
-    for kinds, estimate in ((("mean",), estimate_means), (("share", "percent"), estimate_shares)):
+    for kinds, estimate in ((("mean", "amount"), estimate_means), (("share", "percent"), estimate_shares)):
         chosen = [number for number, measure in enumerate(measures) if measure.kind in kinds]
         some = replace(
             outcomes,
@@ -52,6 +53,8 @@ def _estimates(measures: Sequence[Measure], outcomes: Outcomes) -> Iterator[tupl
         )
         for number, estimated in zip(chosen, estimate(some), strict=True):
             measure = measures[number]
+            if measure.kind == "amount" and estimated.low is not None:
+                estimated = replace(estimated, low=max(estimated.low, 0.0))
             yield measure.name, estimated.scaled(PERCENT) if measure.kind == "percent" else estimated
 
 
@@ -59,7 +62,7 @@ def _figure(
     measure: Measure, episodes: NDArray[np.float64], tasks: NDArray[np.float64], estimates: dict[str, Estimate]
 ) -> float | int | None:
     """None where nothing is known, so that "none" and "unknown" stay apart."""
-    if measure.kind in _ESTIMATED:
+    if measure.kind in ESTIMATED:
         return _rounded(estimates[measure.name].value)
     known = (tasks if measure.kind == "median" else episodes)[
         ~np.isnan(tasks if measure.kind == "median" else episodes)

@@ -9,6 +9,7 @@ from typing import Any
 
 from graphwalk.report.declared import Report, ReportRow
 from graphwalk.report.layout import Cell, TextTable
+from graphwalk.report.rows import ESTIMATED
 from graphwalk.report.tables import text_tables
 from graphwalk.types.inert import visible
 
@@ -44,7 +45,7 @@ def _columns(report: Report) -> tuple[list[str], list[str]]:
     """Names of all columns, and of those with an interval: the measures, and what derived and published rows add."""
     measures = report.suite.measures
     names = dict.fromkeys(["model", "setting", "tasks", "graphs", *(measure.name for measure in measures)])
-    intervals = dict.fromkeys(m.name for m in measures if m.kind in ("mean", "share", "percent"))
+    intervals = dict.fromkeys(m.name for m in measures if m.kind in ESTIMATED)
     for table, _, row in _all_rows(report):
         own = {table.removeprefix("paper ").removeprefix("baseline "), "intervals", "no_interval", "known"}
         names |= dict.fromkeys(name for name in row if name not in own)

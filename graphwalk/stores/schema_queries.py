@@ -16,10 +16,12 @@ from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Sch
 from graphwalk.types.values import SCALARS, Row, Value
 
 _LABELS = "MATCH (n{{ any_node }}) UNWIND labels(n) AS label RETURN DISTINCT label"
-_NODE_PROPERTIES = "MATCH (n:{{ name | label }}) UNWIND keys(n) AS property RETURN DISTINCT property"
+# Few sets of properties are on many nodes: a row for each property of each would be millions.
+_DISTINCT = "UNWIND names AS property RETURN DISTINCT property"
+_NODE_PROPERTIES = "MATCH (n:{{ name | label }}) WITH DISTINCT keys(n) AS names " + _DISTINCT
 _PAIRS = "MATCH (a{{ any_node }})-[r]->(b) RETURN DISTINCT type(r) AS type, labels(a) AS sources, labels(b) AS targets"
 _RELATIONSHIP_PROPERTIES = (
-    "MATCH ({{ any_node }})-[r:{{ name | type }}]->() UNWIND keys(r) AS property RETURN DISTINCT property"
+    "MATCH ({{ any_node }})-[r:{{ name | type }}]->() WITH DISTINCT keys(r) AS names " + _DISTINCT
 )
 # Every engine orders values of mixed kinds in its own way; the CASE fixes ours (`value_order`) as far as a query can:
 # of dates, points and lists all are read, and sorted here.

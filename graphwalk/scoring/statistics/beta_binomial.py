@@ -16,10 +16,10 @@ _PARTS = 4
 """Successes are rounded to a fourth of a trial, so that graphs and measures have them in common."""
 
 
-def posterior_bounds(shares: Table, trials: Table, powers: Table, tail: float) -> tuple[Table, Table]:
-    """The share below which, and the one above which, `tail` of the posterior lies; each of shape (measures,).
+def posterior_bounds(shares: Table, trials: Table, powers: Table, tails: Table) -> tuple[Table, Table]:
+    """The share below which, and the one above which, `tails` of the posterior lies; each of shape (measures,).
 
-    All given have shape (graphs, measures): the share of successes in each graph, the trials it stands for (rounded
+    The others have shape (graphs, measures): the share of successes in each graph, the trials it stands for (rounded
     to whole ones), and the power to which its likelihood is raised (1: counted once).
 
     With k of n successes in a graph, the likelihood is B(α+k, β+n-k) / B(α, β), α = pM, β = (1-p)M, M = (1-ρ)/ρ, as in
@@ -44,7 +44,7 @@ def posterior_bounds(shares: Table, trials: Table, powers: Table, tail: float) -
         log += np.tensordot(power, rising[rest], 1)[::-1]  # the failures' share is 1 - p: the same grid backwards
         density = np.exp(log - log.max()).sum(axis=1)
         below = np.concatenate([[0.0], density.cumsum()]) / density.sum()
-        low[column], high[column] = np.sin(np.interp([tail, 1 - tail], below, edges)) ** 2
+        low[column], high[column] = np.sin(np.interp([tails[column], 1 - tails[column]], below, edges)) ** 2
     return low, high
 
 

@@ -9,8 +9,13 @@ from graphwalk.scoring.statistics.wilson import wilson_bounds
 
 SKEWNESS_WEIGHT = 30.0
 """How soon the model outweighs the spread that is seen, as the mean over graphs gets skewed."""
-TAIL_FACTOR = 0.8
-"""The model's bounds leave out so much of what they might: rates of graphs need not be beta distributed."""
+TAIL_OF_SKEWED, TAIL_BY_WEIGHT = 0.5, 4.0
+"""The share of its tail that the model leaves out where the mean is near 0 or 1, and how soon it rises from there: in
+which form the rates of graphs differ, which the model does not know, shows most in a tail."""
+TAIL_OF_MANY, TAIL_BY_FEW = 0.6, 8.0
+"""The most of it, and, over C, how much more: C graphs, if few, leave it every doubt about how they differ."""
+TAIL_BY_LIKENESS = 2.5
+"""Over C, how much more still where graphs differ by less than chance alone would let them."""
 MOST_PER_EPISODE = 4.0
 """Tasks are worth at most so many times their episodes: graphs that agree by chance prove little."""
 
@@ -26,7 +31,7 @@ def share_bounds(seen: Clustered, episodes: Numbers, quantiles: Table, confidenc
     most = MOST_PER_EPISODE * episodes
     trials = seen.mean * (1 - seen.mean) / np.where(inside, seen.variance, 1.0)
     of_spread = wilson_bounds(seen.mean, np.where(inside, np.minimum(trials, most), most), quantiles)
-    of_model = _model_bounds(seen, episodes, (1 - confidence) / 2 * TAIL_FACTOR)
+    of_model = _model_bounds(seen, episodes, (1 - confidence) / 2 * _tail_factor(seen, weight))
     low, high = (_between(spread, model, weight) for spread, model in zip(of_spread, of_model, strict=True))
     low = np.where(seen.mean <= 0, 0.0, np.minimum(low, seen.mean))
     return low, np.where(seen.mean >= 1, 1.0, np.maximum(high, seen.mean))
@@ -37,6 +42,16 @@ def _between(spread: Table, model: Table, weight: Table) -> Table:
     return np.asarray(np.sin(weight * angles[0] + (1 - weight) * angles[1]) ** 2)
 
 
+def _tail_factor(seen: Clustered, weight: Table) -> Table:
+    """How much of what the model's bounds might leave out they do; all of it where everything is right, or wrong."""
+    chance = seen.mean * (1 - seen.mean)
+    inside, clusters = chance > 0, np.maximum(seen.clusters, 1)
+    factor = np.minimum(TAIL_OF_SKEWED + TAIL_BY_WEIGHT * weight, TAIL_OF_MANY + TAIL_BY_FEW / clusters)
+    design_effect = seen.n * seen.variance / np.where(inside, chance, 1.0)
+    alike = np.clip(1 - np.nan_to_num(design_effect, nan=1.0), 0, 1)
+    return np.where(inside, factor * (1 + TAIL_BY_LIKENESS / clusters * alike), 1.0)
+
+
 def _skewness_squared(seen: Clustered) -> Table:
     """Of the mean, (1-2p)² / (n_eff · p(1-p)) as for n_eff ≤ n yes/no tasks; half a success and failure are added."""
     chance = seen.mean * (1 - seen.mean)
@@ -45,7 +60,7 @@ def _skewness_squared(seen: Clustered) -> Table:
     return np.asarray((1 - 2 * guarded) ** 2 / (effective * guarded * (1 - guarded)))
 
 
-def _model_bounds(seen: Clustered, episodes: Numbers, tail: float) -> tuple[Table, Table]:
+def _model_bounds(seen: Clustered, episodes: Numbers, tails: Table) -> tuple[Table, Table]:
     """Every graph counts with its tasks: to the power of its share of them, times the effective number of graphs.
 
     A task is worth one trial; more where the tasks of a graph differ by less than zeros and ones with the same mean.
@@ -54,4 +69,4 @@ def _model_bounds(seen: Clustered, episodes: Numbers, tail: float) -> tuple[Tabl
     n = np.maximum(seen.n, 1)
     worth = np.clip((binary + 0.5) / (seen.within + 0.5), 1, np.maximum(MOST_PER_EPISODE * episodes / n, 1))
     powers = np.where(seen.n > 0, seen.counts / np.where(seen.n > 0, seen.size, 1.0), 0.0)
-    return posterior_bounds(seen.means, seen.counts * worth, powers, tail)
+    return posterior_bounds(seen.means, seen.counts * worth, powers, tails)

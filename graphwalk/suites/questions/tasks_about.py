@@ -10,6 +10,7 @@ from graphwalk.environment import Environment
 from graphwalk.graphs.twin.making import Twin
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.reading_out import read_source
+from graphwalk.stores.schema_queries import schema_of
 from graphwalk.stores.sources import open_source
 from graphwalk.stores.store import Database, GraphStore
 from graphwalk.suites.drive import Played
@@ -33,7 +34,7 @@ async def tasks_in(
     """The questions about a graph that a store holds, with their par. `drawing`: see `make_tasks`."""
     scratch: Database = EmbeddedDatabase()
     index = GraphIndex(graph)
-    par_of = await _par_on(store, index)
+    par_of = _par_on(store, index)
     how = {"effort": generated_effort(graph), **drawing}
     with no_collection():
         return await make_tasks(graph, store, kinds=kinds, index=index, par=par_of, load=scratch.load, **how)
@@ -147,11 +148,11 @@ async def _tasks_on(
 async def _own_par(index: GraphIndex, store: GraphStore, scratch: Database) -> Par:
     """Played on the embedded engine: the schema of a large database is sampled, and a plan needs all of it."""
     here = store if store.kind == EmbeddedDatabase.kind else await scratch.load(index.graph)
-    return await _par_on(here, index)
+    return _par_on(here, index)
 
 
-async def _par_on(store: GraphStore, index: GraphIndex) -> Par:
-    schema = await store.schema()
+def _par_on(store: GraphStore, index: GraphIndex) -> Par:
+    schema = schema_of(index.graph)
     toolbox = GraphToolbox(store, schema, agent=AgentConfig())
     memory = ToolsInMemory(index) if can_be_walked_in_memory(index.graph) else None
 

@@ -17,7 +17,7 @@ def test_log_gamma_is_that_of_scipy():
 @pytest.mark.parametrize("right", [0, 3, 17, 20])
 def test_with_one_trial_a_graph_correlation_does_not_matter(right):
     shares = np.repeat([1.0, 0.0], [right, 20 - right])[:, None]
-    low, high = posterior_bounds(shares, np.ones((20, 1)), np.ones((20, 1)), 0.02)
+    low, high = posterior_bounds(shares, np.ones((20, 1)), np.ones((20, 1)), np.array([0.02]))
     expected = stats.beta.ppf([0.02, 0.98], right + SHARE_PRIOR, 20 - right + SHARE_PRIOR)
     assert (low[0], high[0]) == pytest.approx(expected, abs=0.004)
 
@@ -34,7 +34,7 @@ def test_the_posterior_is_that_of_a_direct_sum():
         )
         chances += weight * np.exp(logs).sum(axis=1)
     below = np.cumsum(chances * stats.beta.pdf(p, SHARE_PRIOR, SHARE_PRIOR))
-    found = posterior_bounds((successes / trials)[:, None], trials[:, None] * 1.0, np.ones((4, 1)), 0.02)
+    found = posterior_bounds((successes / trials)[:, None], trials[:, None] * 1.0, np.ones((4, 1)), np.array([0.02]))
     assert np.ravel(found) == pytest.approx(np.interp([0.02, 0.98], below / below[-1], p), abs=0.005)
 
 

@@ -41,7 +41,7 @@ def _of_part(record: ResultRecord) -> str | None:
 def _errors(name: str) -> Iterator[Measure]:
     """In total, and per reply."""
     yield Measure(name, "count", _at(STEP, scored(name)))
-    yield Measure(f"{name}_per_reply", "mean", _at(STEP, scored(name)))
+    yield Measure(f"{name}_per_reply", "amount", _at(STEP, scored(name)))
 
 
 MEASURES = (
@@ -56,7 +56,7 @@ MEASURES = (
     Measure("step_exact", "percent", _at(STEP, scored("exact"))),
     Measure("step_f1", "share", _at(STEP, scored("f1"))),
     *(measure for name in ERRORS for measure in _errors(name)),
-    Measure("first_divergence", "mean", _at(TRACE, scored("first_divergence"))),
+    Measure("first_divergence", "amount", _at(TRACE, scored("first_divergence"))),
     Measure("divergence_at", "percent", _at(TRACE, scored("divergence_at"))),
     Measure("diverged", "percent", _at(TRACE, scored("diverged"))),
     Measure("recovered", "percent", _at(TRACE, scored("recovered"))),

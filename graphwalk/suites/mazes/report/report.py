@@ -41,14 +41,14 @@ MEASURES = (
     Measure("strict_correct", "count", scored("strict_correct")),
     Measure("strict_accuracy", "percent", scored("strict_correct")),
     Measure("optimal", "percent", scored("optimal")),
-    Measure("length_ratio", "mean", scored("length_ratio")),
-    Measure("path_length", "mean", scored("path_length")),
+    Measure("length_ratio", "amount", scored("length_ratio")),
+    Measure("path_length", "amount", scored("path_length")),
     *(Measure(name, "count", _error_class(name)) for name in PATH_ERRORS),
     *(
         Measure(name, "count", scored(name))
         for name in ("repeated_cells", "wall_hits", "teleports", "jumps", "wall_calls", "revisits")
     ),
-    Measure("visited", "mean", scored("visited")),
+    Measure("visited", "amount", scored("visited")),
     Measure("goal_visited", "percent", scored("goal_visited")),
     Measure("grounded", "share", scored("grounded")),
     *(Measure(column.field, "count", scored(column.field)) for column in _WASTE),
