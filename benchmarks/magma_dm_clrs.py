@@ -62,7 +62,7 @@ def bfs_agrees(trace: MagmaTrace, hints: Hints) -> bool:
 
 def dfs_agrees(trace: MagmaTrace, hints: Hints) -> bool:
     """Our order of first visits is CLRS's order of discovery times."""
-    return [step.hint["visited"] for step in trace.steps] == np.argsort(hints["d"][-1], kind="stable").tolist()
+    return bool([step.hint["visited"] for step in trace.steps] == np.argsort(hints["d"][-1], kind="stable").tolist())
 
 
 def dijkstra_agrees(trace: MagmaTrace, hints: Hints) -> bool:

@@ -67,8 +67,8 @@ def licences() -> int:
 def _licence(about: "metadata.PackageMetadata") -> str:
     """The expression of its metadata, else its classifiers, else the first line of its field."""
     classifiers = [c.rpartition(" :: ")[2] for c in about.get_all("Classifier", []) if c.startswith("License ::")]
-    field = (about.get("License") or "").strip().split("\n")[0][:60]
-    return about.get("License-Expression") or ", ".join(classifiers) or field or "unknown"
+    expression, field = ((about.get_all(name) or [""])[0] for name in ("License-Expression", "License"))
+    return expression or ", ".join(classifiers) or field.strip().split("\n")[0][:60] or "unknown"
 
 
 def bill(folder: Path) -> int:

@@ -4,6 +4,7 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,7 @@ async def _on_each(folder: Path, number: int, measure: Measured) -> Row:
         with own_server(folder / release, release) as server:
             await server.run("UNWIND range(1, 1000) AS i CREATE (:Foreign {n: i})")
             rows.append(await measure(server, folder / f"runs-{release}", number))
-    sums = [
-        sum(values) for values in zip(*((r.tries, r.faults, r.lost, r.repeated, r.changed) for r in rows), strict=True)
-    ]
-    return Row(*sums, "; ".join(f"{release}: {row.note}" for release, row in zip(RELEASE_NAMES, rows, strict=True)))
+    return Row.summed(rows, "; ".join(f"{name}: {row.note}" for name, row in zip(RELEASE_NAMES, rows, strict=True)))
 
 
 async def restarts(folder: Path, number: int) -> Row:
@@ -43,7 +41,7 @@ async def restarts(folder: Path, number: int) -> Row:
         for turn in range(number):
             run, empty = folder / str(turn), turn % 4 == 3
             at = draw.randrange(1, EPISODES // 2)
-            await disturbed(run, server, Disturbed(at, lambda empty=empty: server.restart(empty=empty)))
+            await disturbed(run, server, Disturbed(at, partial(server.restart, empty=empty)))
             await resume(run, server.environment)
             right, false, _ = scores(run)
             lost, wrong = lost + EPISODES - right - false, wrong + false

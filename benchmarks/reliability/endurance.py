@@ -37,8 +37,9 @@ async def episodes(folder: Path, number: int) -> Row:
 async def file_handles(folder: Path, number: int) -> Row:
     """256 episodes in flight in a process that may have 256 files open."""
     code = f"from benchmarks.reliability.endurance import crowded; crowded({str(folder / 'run')!r}, {number})"
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    with subprocess.Popen([sys.executable, "-c", code], **pipes) as run:  # noqa: ASYNC220 - it is looked at, not waited for
+    with subprocess.Popen(  # noqa: ASYNC220 - it is looked at, not waited for
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as run:
         seen, most = psutil.Process(run.pid), 0
         while run.poll() is None:  # from outside: looking takes files, too
             with suppress(psutil.Error):

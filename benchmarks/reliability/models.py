@@ -3,6 +3,7 @@
 import asyncio
 import random
 import time
+from functools import partial
 from pathlib import Path
 
 from benchmarks.reliability.row import Row
@@ -87,7 +88,7 @@ async def hanging(folder: Path, number: int) -> Row:
     """Servers that are silent, drip, stop half-way or never end: the deadline of 0.4 s, and what stays open."""
     latest, left = 0.0, 0
     for answer in list(HANGING.values()) * number:
-        async with ModelServer(lambda _, answer=answer: answer) as server:
+        async with ModelServer(partial(_always, answer)) as server:
             model = OpenAIChatModel("m", Endpoint(server.url, "key"), "m")
             caller = Caller(model, Limits(call_seconds=0.4, retries=0))
             begun = time.perf_counter()
@@ -101,6 +102,10 @@ async def hanging(folder: Path, number: int) -> Row:
     tries = 4 * number * len(HANGING)
     note = f"{latest:.2f} s late at most, {left} connections left"
     return Row(tries, tries, changed=int(latest > 1) + left, note=note)
+
+
+def _always(answer: Answer, _: Request) -> Answer:
+    return answer
 
 
 async def hostile_answers(folder: Path, number: int) -> Row:

@@ -1,5 +1,6 @@
 """One line of the table in docs/reliability.md."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -15,6 +16,12 @@ class Row:
     repeated: int = 0
     changed: int = 0
     note: str = ""
+
+    @classmethod
+    def summed(cls, rows: "Sequence[Row]", note: str) -> "Row":
+        """What several rows come to."""
+        lost, repeated, changed = (sum(getattr(row, name) for row in rows) for name in ("lost", "repeated", "changed"))
+        return cls(sum(r.tries for r in rows), sum(r.faults for r in rows), lost, repeated, changed, note)
 
     def cells(self) -> list[str]:
         return [*map(str, (self.tries, self.faults, self.lost, self.repeated, self.changed)), self.note]

@@ -75,11 +75,8 @@ async def named_points(folder: Path, number: int) -> Row:
             await (await begin(server.url, *command)).communicate()
             now = await table(server.url, run)
             rows.append(_compared(run, episodes, faults, asked, whole, len(server.requests), now))
-    sums = [
-        sum(values) for values in zip(*((r.tries, r.faults, r.lost, r.repeated, r.changed) for r in rows), strict=True)
-    ]
     reached = sum(row.faults > 0 for row in rows)
-    return Row(*sums, f"{reached} of {len(POINTS)} points: {', '.join(POINTS)}")
+    return Row.summed(rows, f"{reached} of {len(POINTS)} points: {', '.join(POINTS)}")
 
 
 async def _killed_at(url: str, point: str, times: int, command: list[str | Path]) -> int:
@@ -114,7 +111,7 @@ async def damage(folder: Path, number: int) -> Row:
     for _ in range(number):
         flipped = bytearray(whole)
         flipped[draw.randrange(len(flipped) - 1)] ^= 1 << draw.randrange(8)
-        silent += _reads_wrong(path, flipped, lines)
+        silent += _reads_wrong(path, bytes(flipped), lines)
     cuts = range(len(whole) - len(whole) // len(lines), len(whole))
     silent += sum(_reads_wrong(path, whole[:cut], lines[:99]) for cut in cuts)
     return Row(number + len(cuts), number + len(cuts), changed=silent, note="refused with the line's number")

@@ -107,7 +107,7 @@ class Kglite(RealEngine):
 
     def run(self, query: str, parameters: Mapping[str, Any]) -> Table:
         try:
-            found = self._graph.cypher(
+            found: Any = self._graph.cypher(
                 query, params=dict(parameters), timeout_ms=int(_SECONDS * 1000), hide_structural_keys=True
             )
         except Exception as error:  # every kind of its refusals counts, panics of its own among them
@@ -143,7 +143,7 @@ class Neo4j(RealEngine):
 
     def run(self, query: str, parameters: Mapping[str, Any]) -> Table:
         try:
-            found = self._session.run(neo4j.Query(query, timeout=_SECONDS), dict(parameters))  # type: ignore[arg-type]
+            found = self._session.run(neo4j.Query(query, timeout=_SECONDS), dict(parameters))
             columns = list(found.keys())
             return columns, [[_from_neo4j(value) for value in record.values()] for record in found]
         except neo4j.exceptions.Neo4jError as error:

@@ -8,9 +8,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
-from benchmarks.truth.tck_engines import RealEngine, RefusedError, Table
+from benchmarks.truth.tck_engines import Kglite, Neo4j, RefusedError, Table
 from benchmarks.truth.tck_play import Outcome
-from graphwalk.stores.cypher import RESERVED_PREFIX, shown_name
+from graphwalk.stores.cypher import RESERVED_PREFIX
 from graphwalk.stores.written.refusal import QueryRefused
 from graphwalk.stores.written.translation import translate
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
@@ -23,7 +23,7 @@ _IN_WORDS = "in words: "
 class Written:
     """An engine with our reader before it, and with another graph beside the one that is asked for."""
 
-    def __init__(self, engine: RealEngine) -> None:
+    def __init__(self, engine: Kglite | Neo4j) -> None:
         self.name = f"{engine.name}, write_cypher"
         self._engine = engine
 
@@ -80,7 +80,7 @@ def fates(plainly: Sequence[Outcome], written: Sequence[Outcome]) -> dict[Fate, 
 
 def _shown(value: Any) -> Any:
     if isinstance(value, dict):
-        return {shown_name(name): _shown(item) for name, item in value.items()}
+        return {name.removeprefix(RESERVED_PREFIX): _shown(item) for name, item in value.items()}
     return type(value)(map(_shown, value)) if isinstance(value, list | tuple) else value
 
 
