@@ -1,5 +1,6 @@
 """Shards as tasks of a Ray cluster: on this machine, or on those that an address leads to."""
 
+import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -15,6 +16,7 @@ RETRIES = 5
 _STORE_BYTES = 200 << 20
 """Memory that a cluster on this machine keeps for objects; shards on a shared disk need none."""
 _LOOK_SECONDS = 0.5
+_CONNECT_SECONDS = 10.0
 
 
 class RayCluster:
@@ -48,11 +50,35 @@ class RayCluster:
                     raise GraphwalkError(f"shard {work.shard} was lost {RETRIES + 1} times: {cause}") from error
 
 
+def _loopback() -> str:
+    """An address of this machine that nobody else reaches. Ray takes 127.0.0.1 for the machine's own on its network;
+    systems that have no other loopback address leave no choice.
+    """
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.2", 0))
+        except OSError:
+            return "127.0.0.1"
+    return "127.0.0.2"
+
+
+def _check_listening(address: str) -> None:
+    """OSError where nobody listens at HOST:PORT, which Ray would wait minutes for."""
+    host, _, port = address.rpartition("://")[2].partition("/")[0].rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=_CONNECT_SECONDS).close()
+
+
+def _cause(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
 @contextmanager
 def ray_cluster(address: str | None) -> Iterator[RayCluster]:
     """Connect to a cluster; None: one on this machine, for as long as the block lasts, on loopback alone.
 
-    ConfigError where Ray is not installed, or there is no cluster at the address.
+    ConfigError where Ray is not installed, or there is no cluster at the address; GraphwalkError where it does not
+    start.
     """
     without_ray_statistics()
     try:
@@ -63,20 +89,25 @@ def ray_cluster(address: str | None) -> Iterator[RayCluster]:
         "include_dashboard": False,
         "num_cpus": cores(),
         "object_store_memory": _STORE_BYTES,
-        "_node_ip_address": "127.0.0.1",
+        "_node_ip_address": _loopback(),
     }
     try:
+        if address is not None:
+            _check_listening(address)
         ray.init(
             "local" if address is None else address,
             log_to_driver=False,
             logging_level="warning",
             **(own if address is None else {}),
         )
-    except (ConnectionError, ValueError) as error:
-        cause = (str(error).strip() or type(error).__name__).splitlines()[0]
+    except (OSError, ValueError) as error:
         raise ConfigError(
-            f"no Ray cluster at {address}: {cause}",
+            f"no Ray cluster at {address}: {_cause(error)}",
             hint="--ray-address HOST:PORT, or auto",
+        ) from error
+    except Exception as error:  # what Ray raises where a process of its own is late has no other type
+        raise GraphwalkError(
+            f"Ray did not start: {_cause(error)}", hint="run the command again; a busy machine starts it too slowly"
         ) from error
     heed_signals()  # Ray has put its own way of ending in its place
     try:
