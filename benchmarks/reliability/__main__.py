@@ -35,7 +35,7 @@ PROMISES: Mapping[str, Promise] = {
     "vanished": Promise("R04 folder or file removed, moved, replaced", runs.vanished, 20, 2),
     "signals": Promise("R05 SIGINT, SIGTERM at any moment", runs.signals, 20, 1),
     "two-processes": Promise("R06 two processes on one folder", runs.two_processes, 10, 1),
-    "paid": Promise("R08 replies already paid for", by_tests("tests/runner", "-k", "paid"), 2, 1),
+    "paid": Promise("R08 replies already paid for", by_tests("tests/runner", "-k", "paid or resume"), 2, 1),
     "drift": Promise(
         "R09 conditions changed before a resume",
         by_tests("tests/runner", "-k", "changed or refused or digested"),

@@ -1,12 +1,13 @@
 """Tool calls that a model writes into its text: fenced JSON, tagged JSON, bare JSON.
 
-An object is a call if it has a name and arguments side by side. An answer, even one in JSON, even a list of rows with
-a property called `name`, is never taken for one.
+An object is a call if it has a name and arguments side by side; small models also write the arguments themselves beside
+the name, which counts if all of them are some of that tool. An answer, even one in JSON, even a list of rows with a
+property called `name`, is never taken for one.
 """
 
 import json
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,11 +39,12 @@ class Found:
     rest: str
 
 
-def find_calls(text: str, known: Collection[str], *, lenient: bool) -> Found:
+def find_calls(text: str, known: Mapping[str, Collection[str]], *, lenient: bool) -> Found:
     """The calls in a reply.
 
-    `known` are the tools there are. With `lenient` (the model has no other way to call) a call to an unknown tool and
-    a cut-off or broken one count too, so that the model is told; otherwise only well-formed calls to known tools do.
+    `known` are the tools there are, with the names of their parameters. With `lenient` (the model has no other way to
+    call) a call to an unknown tool and a cut-off or broken one count too, so that the model is told; otherwise only
+    well-formed calls to known tools do.
     """
     begin = text.rfind("</think>") + 1
     values = list(_json_values(text[:_LONGEST_TEXT], begin))
@@ -93,7 +95,7 @@ def _json_values(text: str, position: int) -> Iterator[tuple[int, int, Any]]:
             yield start, position, value
 
 
-def _calls_in(value: Any, known: Collection[str], lenient: bool) -> list[tuple[str, str]]:
+def _calls_in(value: Any, known: Mapping[str, Collection[str]], lenient: bool) -> list[tuple[str, str]]:
     """All calls that a JSON value stands for; none unless all of it are calls."""
     if isinstance(value, dict) and isinstance(value.get("tool_calls"), list):
         value = value["tool_calls"]
@@ -102,16 +104,21 @@ def _calls_in(value: Any, known: Collection[str], lenient: bool) -> list[tuple[s
     return [call for call in calls if call is not None] if all(calls) else []
 
 
-def _call(value: Any, known: Collection[str], lenient: bool) -> tuple[str, str] | None:
+def _call(value: Any, known: Mapping[str, Collection[str]], lenient: bool) -> tuple[str, str] | None:
     if not isinstance(value, dict):
         return None
     for wrapper in _WRAPPERS:
         if isinstance(value.get(wrapper), dict):
             value = value[wrapper]
-    name = next((value[key] for key in _NAMES if isinstance(value.get(key), str)), None)
+    named = next((key for key in _NAMES if isinstance(value.get(key), str)), None)
     key = next((key for key in _ARGUMENTS if key in value), None)
-    if name is None or key is None:
+    if named is None:
         return None
+    name = value[named]
+    if key is None:
+        beside = {key: item for key, item in value.items() if key != named}
+        flat = lenient and beside and all(key in known.get(name, ()) for key in beside)
+        return (name, json.dumps(beside)) if flat else None
     arguments = value[key]
     meant = name in known or (lenient and isinstance(arguments, dict) and len(value) <= 4)
     if not meant:

@@ -41,7 +41,9 @@ class TextProtocol:
         content = reply.message.content
         if not tools or reply.message.tool_calls or not content or "{" not in content:
             return reply
-        found = find_calls(content, {tool.name for tool in tools}, lenient=self.in_prompt)
+        found = find_calls(
+            content, {tool.name: tool.parameters.get("properties", ()) for tool in tools}, lenient=self.in_prompt
+        )
         calls = tuple(ToolCall(f"{_PREFIX}{sent}_{i}", *call) for i, call in enumerate(found.calls))
         return replace(reply, message=replace(reply.message, tool_calls=calls)) if calls else reply
 
@@ -98,7 +100,9 @@ def _as_native(message: Message) -> Message:
     """A call that was found in the text is sent back as a native one, and not a second time as text."""
     if not message.tool_calls or not message.tool_calls[0].id.startswith(_PREFIX):
         return message
-    rest = find_calls(message.content or "", {call.name for call in message.tool_calls}, lenient=False).rest
+    rest = find_calls(
+        message.content or "", dict.fromkeys((call.name for call in message.tool_calls), ()), lenient=False
+    ).rest
     return replace(message, content=rest or None)
 
 

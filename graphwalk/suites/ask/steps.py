@@ -38,7 +38,8 @@ class Step:
 def step_of(result: ToolResult, beside: str | None = None) -> Step:
     arguments = parse_json(result.call.arguments)
     noted = result.content if result.is_note else None
-    written = find_calls(beside or "", {result.call.name}, lenient=True).rest.strip()
+    known = {result.call.name: arguments if isinstance(arguments, dict) else ()}
+    written = find_calls(beside or "", known, lenient=True).rest.strip()
     return Step(
         call=result.call.name,
         arguments=result.call.arguments if arguments is None else arguments,

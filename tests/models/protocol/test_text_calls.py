@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from graphwalk.models.protocol.text_calls import find_calls
 
-KNOWN = ("look", "think")
+KNOWN = {"look": ("key", "rows"), "think": ("thought",)}
 LOOK_A = ("look", '{"key": "a"}')
 
 CALLS = {
@@ -82,6 +82,13 @@ def test_an_unknown_tool_is_called_only_where_text_is_the_way_to_call() -> None:
     assert find_calls(text, KNOWN, lenient=False).calls == ()
 
 
+def test_arguments_beside_the_name_count_where_text_is_the_way_to_call() -> None:
+    text = 'So:\n```json\n{"name": "look", "key": "a", "rows": [1]}\n```'
+    found = find_calls(text, KNOWN, lenient=True)
+    assert (found.calls, found.rest) == ((("look", '{"key": "a", "rows": [1]}'),), "So:")
+    assert find_calls(text, KNOWN, lenient=False).calls == ()
+
+
 @pytest.mark.parametrize(
     ("text", "arguments"),
     [
@@ -104,7 +111,7 @@ JSON = st.recursive(
 
 @given(JSON, st.booleans())
 def test_json_without_arguments_is_never_a_call(value: object, lenient: bool) -> None:
-    assert find_calls(json.dumps(value), ["", "look"], lenient=lenient).calls == ()
+    assert find_calls(json.dumps(value), {"": (), "look": ()}, lenient=lenient).calls == ()
 
 
 @given(st.text(st.sampled_from('{}[]":,\\`<>/ abcnamelookarguments\n'), max_size=200), st.booleans())
