@@ -12,7 +12,7 @@ from neo4j.graph import Node, Path, Relationship
 from benchmarks.truth.tck_values import node, path, relationship
 from graphwalk.environment import Environment
 from graphwalk.stores.cypher import RESERVED_PREFIX, UNSCOPED, Dialect
-from graphwalk.stores.embedded_names import RESERVED, STORED, EmbeddedDialect, names_of
+from graphwalk.stores.embedded_names import RESERVED, EmbeddedDialect, names_of
 from graphwalk.types.graph import PropertyGraph
 
 Table = tuple[list[str], list[list[Any]]]
@@ -77,10 +77,9 @@ class RealEngine(ABC):
     def ask(self, query: str, parameters: Mapping[str, Any]) -> Table:
         return self.run(self.adapted(query), parameters)
 
-    def stored_names(self, query: str) -> dict[str, Any]:
-        """The parameter by which a query finds the names that properties are kept under, where it needs it."""
-        dialect = self.dialect
-        return {STORED: dialect.stored_names} if isinstance(dialect, EmbeddedDialect) and f"${STORED}" in query else {}
+    def names(self, query: str) -> Mapping[str, Any]:
+        """Parameters by which a query finds names that are kept under others, where it needs them."""
+        return self.dialect.parameters_of(query) if isinstance(self.dialect, EmbeddedDialect) else {}
 
     def counts(self) -> dict[str, int]:
         return {name: self.run(query, {})[1][0][0] for name, query in _COUNTS.items()}

@@ -47,7 +47,7 @@ class Written:
         except QueryRefused as refused:
             raise RefusedError(f"{_IN_WORDS}{refused.kind}") from refused
         self._engine.crowd()
-        columns, rows = self._engine.run(asked.cypher, {**asked.parameters, **engine.stored_names(asked.cypher)})
+        columns, rows = self._engine.run(asked.cypher, {**asked.parameters, **engine.names(asked.cypher)})
         shown: list[list[Any]] = [_shown(row) for row in rows]
         return [asked.columns.get(name, name) for name in columns], shown if asked.ordered else sorted(shown, key=repr)
 

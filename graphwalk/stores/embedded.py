@@ -13,7 +13,7 @@ from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, QueryLimitError, StoreError
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.stores.embedded_filling import REFUSALS, Results, filled_engine
-from graphwalk.stores.embedded_names import HIDDEN, NAMES, RESERVED, STORED, EmbeddedDialect
+from graphwalk.stores.embedded_names import HIDDEN, RESERVED, EmbeddedDialect
 from graphwalk.stores.encoding import Encoding
 from graphwalk.stores.engine_process import EngineProcess
 from graphwalk.stores.schema_queries import Form, has_lists, read_schema
@@ -103,11 +103,7 @@ class EmbeddedStore:
         engine = self._loaded()
         if self._process is None:
             self._process = EngineProcess(engine.to_bytes())
-        parameters = self._encoding.parameters(asked.parameters)
-        if f"${NAMES}" in asked.cypher:
-            parameters[NAMES] = dict(self._dialect.true_names)
-        if f"${STORED}" in asked.cypher:
-            parameters[STORED] = self._dialect.stored_names
+        parameters = self._encoding.parameters(asked.parameters) | self._dialect.parameters_of(asked.cypher)
         with asked.told():
             found, total = await asyncio.to_thread(self._process.ask, asked.cypher, parameters, seconds, rows)
         named = [{asked.columns.get(name, name): value for name, value in row.items()} for row in found]

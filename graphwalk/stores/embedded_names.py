@@ -68,22 +68,26 @@ class EmbeddedDialect(Dialect):
         return f"([gw_l IN {labels}{condition}{self._as_true('gw_l')}])" if self.renames else labels
 
     def own_type(self, type_: str) -> str:
-        return f"coalesce(${NAMES}[{type_}], {type_})" if self.types else type_
+        return _true(type_) if self.types else type_
 
     def property_named(self, expression: str) -> str:
         return f"coalesce(${STORED}[{expression}], {expression})"
 
-    @property
-    def stored_names(self) -> dict[str, str]:
-        """Name of a property → the one that it is kept under, where that is another."""
-        return {name: RESERVED_PREFIX + name for name in RESERVED} | dict(self.properties)
-
     def own_keys(self, keys: str) -> str:
         added = ", ".join(f"'{name}'" for name in sorted(RESERVED))
-        return f"([gw_k IN {keys} WHERE NOT gw_k IN [{added}]{self._as_true('gw_k')}])"
+        return f"([gw_k IN {keys} WHERE NOT gw_k IN [{added}] | {_true('gw_k')}])"
 
     def _as_true(self, variable: str) -> str:
-        return f" | coalesce(${NAMES}[{variable}], {variable})" if self.true_names else ""
+        return f" | {_true(variable)}" if self.true_names else ""
+
+    def parameters_of(self, cypher: str) -> dict[str, dict[str, str]]:
+        """What a query refers to by names of ours: names of properties → those that they are kept under, where these
+        are others (`STORED`), and stored names → true ones (`NAMES`). Keys of a map are kept as properties are.
+        """
+        kept = {name: RESERVED_PREFIX + name for name in RESERVED}
+        back = {stored: name for name, stored in kept.items()}
+        known = {STORED: {**kept, **self.properties}, NAMES: {**back, **self.true_names}}
+        return {name: names for name, names in known.items() if f"${name}" in cypher}
 
     def name(self, stored: str) -> str:
         """The name that the graph has for a stored one."""
@@ -105,6 +109,10 @@ def names_of(graph: PropertyGraph, several: bool) -> EmbeddedDialect:
     )
     back = {stored: name for names in inside for name, stored in names.items()}
     return EmbeddedDialect(several=several, labels=inside[0], types=inside[1], properties=inside[2], true_names=back)
+
+
+def _true(variable: str) -> str:
+    return f"coalesce(${NAMES}[{variable}], {variable})"
 
 
 def _is_odd(name: str) -> bool:

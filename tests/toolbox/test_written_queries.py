@@ -49,6 +49,11 @@ async def test_nothing_but_the_graph_is_seen(ask: Asker) -> None:
     assert decode_rows(many.content) == []
 
 
+async def test_keys_of_a_map_are_called_as_they_were_written(ask: Asker) -> None:
+    found = await ask("WITH {name: 1, id: 2, age: 3} AS m UNWIND keys(m) AS k RETURN k, m[k] AS v ORDER BY k")
+    assert [tuple(row.values()) for row in decode_rows(found.content)] == [("age", 3), ("id", 2), ("name", 1)]
+
+
 async def test_rows_keep_the_order_that_was_asked_for_and_the_note_says_what_is_missing(ask: Asker) -> None:
     found = await ask("MATCH (n) RETURN n.key ORDER BY n.key DESC")
     expected = sorted(ask.graph.keys, reverse=True)[:20]
