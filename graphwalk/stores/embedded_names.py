@@ -71,7 +71,8 @@ class EmbeddedDialect(Dialect):
         return _true(type_) if self.types else type_
 
     def property_named(self, expression: str) -> str:
-        return f"coalesce(${STORED}[{expression}], {expression})"
+        # A list is indexed like a map, by a number, which the engine does not look up in one.
+        return f"coalesce(${STORED}[toString({expression})], {expression})"
 
     def own_keys(self, keys: str) -> str:
         added = ", ".join(f"'{name}'" for name in sorted(RESERVED))

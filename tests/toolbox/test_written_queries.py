@@ -54,6 +54,11 @@ async def test_keys_of_a_map_are_called_as_they_were_written(ask: Asker) -> None
     assert [tuple(row.values()) for row in decode_rows(found.content)] == [("age", 3), ("id", 2), ("name", 1)]
 
 
+async def test_a_list_is_indexed_by_a_variable(ask: Asker) -> None:
+    found = await ask("WITH ['a', 'b'] AS l UNWIND [0, 1, 2, null] AS i RETURN i, l[i] AS v ORDER BY i")
+    assert [row["v"] for row in decode_rows(found.content)] == ["a", "b", None, None]
+
+
 async def test_rows_keep_the_order_that_was_asked_for_and_the_note_says_what_is_missing(ask: Asker) -> None:
     found = await ask("MATCH (n) RETURN n.key ORDER BY n.key DESC")
     expected = sorted(ask.graph.keys, reverse=True)[:20]
