@@ -7,13 +7,13 @@ import argparse
 import asyncio
 import json
 import os
-import tempfile
 import time
 from statistics import median
 
 from benchmarks.graphs import SEED, spec_of
+from benchmarks.servers import own_server
 from graphwalk import database
-from graphwalk.environment import Environment, read_environment
+from graphwalk.environment import Environment
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.stores.neo4j.store import Neo4jDatabase
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
@@ -73,15 +73,9 @@ def main() -> None:
     parser.add_argument("--heap", default="2g", help="memory of Java")
     parser.add_argument("--ordinary", action="store_true", help="load in batches afterwards, to compare")
     options = parser.parse_args()
-    kept = {name: value for name, value in read_environment().variables.items() if not name.startswith("NEO4J_")}
     for nodes in options.nodes:
-        with tempfile.TemporaryDirectory(prefix="graphwalk-bench-") as home:
-            environment = Environment({**kept, "GRAPHWALK_HOME": home})
-            database.up(environment, with_="jars", release=options.release, port=None, heap=options.heap)
-            try:
-                asyncio.run(measure(nodes, environment, ordinary=options.ordinary))
-            finally:
-                database.down(environment, delete=True)
+        with own_server(options.release, options.heap) as environment:
+            asyncio.run(measure(nodes, environment, ordinary=options.ordinary))
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
 
 

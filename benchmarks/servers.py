@@ -28,3 +28,16 @@ def neo4j_server() -> Iterator[Environment | str]:
             yield Environment({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password, "GRAPHWALK_HOME": home})
         finally:
             database.down(environment, delete=True)
+
+
+@contextmanager
+def own_server(release: str, heap: str) -> Iterator[Environment]:
+    """Environment that reach an empty Neo4j from the jars, which may be stopped and filled by its importer."""
+    kept = {name: value for name, value in read_environment().variables.items() if not name.startswith("NEO4J_")}
+    with TemporaryDirectory(prefix="graphwalk-bench-") as home:
+        environment = Environment({**kept, "GRAPHWALK_HOME": home})
+        database.up(environment, with_="jars", release=release, port=None, heap=heap)
+        try:
+            yield environment
+        finally:
+            database.down(environment, delete=True)

@@ -8,19 +8,19 @@ import argparse
 import asyncio
 import json
 import os
-import tempfile
 import time
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from graphwalk import database
+from benchmarks.servers import own_server
 from graphwalk.config.foreign import foreign_agent
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.database.bulk import import_files
-from graphwalk.environment import Environment, read_environment
+from graphwalk.environment import Environment
 from graphwalk.graphs.files.shared import write_lines
 from graphwalk.seeds import generator
 from graphwalk.stores.sources import open_source
@@ -122,17 +122,10 @@ def main() -> None:
     parser.add_argument("--release", default="5.26")
     parser.add_argument("--heap", default="2g", help="memory of Java")
     options = parser.parse_args()
-    kept = {name: value for name, value in read_environment().variables.items() if not name.startswith("NEO4J_")}
-    with tempfile.TemporaryDirectory(prefix="graphwalk-bench-") as home:
-        environment = Environment({**kept, "GRAPHWALK_HOME": home})
-        database.up(environment, with_="jars", release=options.release, port=None, heap=options.heap)
-        try:
-            files = Path(home) / "files"
-            files.mkdir()
-            import_files(environment, files, write_files(options.nodes, files))
-            asyncio.run(measure(environment))
-        finally:
-            database.down(environment, delete=True)
+    with own_server(options.release, options.heap) as environment:
+        with TemporaryDirectory(prefix="graphwalk-bench-") as files:
+            import_files(environment, Path(files), write_files(options.nodes, Path(files)))
+        asyncio.run(measure(environment))
     print(f"{options.nodes:,} nodes, {options.release}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
 
 

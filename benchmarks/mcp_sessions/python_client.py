@@ -18,7 +18,7 @@ async def walk(command: str, words: Sequence[str], steps: Sequence[tuple[str, di
             "server": _plain(client.server_info),
             "instructions": client.instructions,
             "tools": [_plain(tool) for tool in tools],
-            "schema": getattr(content, "text", ""),
+            "schema": content.model_dump()["text"],
             "answers": [_plain(answer) for answer in answers],
         }
 

@@ -68,7 +68,7 @@ async def _schema(client: Client, contestant: Contestant) -> list[str]:
     """Tokens before the first call, tokens of the schema, milliseconds."""
     told = tokens(await told_at_once(client))
     if contestant.schema is None:
-        schema = getattr((await client.read_resource("graphwalk://schema")).contents[0], "text", "")
+        schema = (await client.read_resource("graphwalk://schema")).contents[0].model_dump()["text"]
         return [f"{told - tokens(schema):,}", f"{tokens(schema):,}", "at the start"]
     answers = [await asked(client, contestant.schema) for _ in range(3)]
     if answers[0].error:

@@ -8,23 +8,27 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from benchmarks.markers import DOCS, markdown_table, write_between_markers
 from benchmarks.reliability import databases, determinism, endurance, models, runs
-from benchmarks.reliability.row import COLUMNS, Row
-from benchmarks.reliability.tested import by_tests
+from benchmarks.reliability.row import COLUMNS
+from benchmarks.reliability.tested import Measure, by_tests
 
 PAGE, MARK = DOCS / "reliability.md", "reliability"
 
 
 class Promise(NamedTuple):
     title: str
-    measure: Callable[[Path, int], Coroutine[Any, Any, Row]]
+    measure: Measure
     long: int
     quick: int
+
+
+def _tested(title: str, *selection: str) -> Promise:
+    return Promise(title, by_tests(*selection), long=2, quick=1)
 
 
 PROMISES: Mapping[str, Promise] = {
@@ -35,43 +39,43 @@ PROMISES: Mapping[str, Promise] = {
     "vanished": Promise("R04 folder or file removed, moved, replaced", runs.vanished, 20, 2),
     "signals": Promise("R05 SIGINT, SIGTERM at any moment", runs.signals, 20, 1),
     "two-processes": Promise("R06 two processes on one folder", runs.two_processes, 10, 1),
-    "paid": Promise("R08 replies already paid for", by_tests("tests/runner", "-k", "paid or resume"), 2, 1),
-    "drift": Promise(
-        "R09 conditions changed before a resume",
-        by_tests("tests/runner", "-k", "changed or refused or digested"),
-        2,
-        1,
-    ),
+    "paid": _tested("R08 replies already paid for", "tests/runner", "-k", "paid or resume"),
+    "drift": _tested("R09 conditions changed before a resume", "tests/runner", "-k", "changed or refused or digested"),
     "misbehaviour": Promise("R11 servers and models that misbehave", models.misbehaviour, 3, 1),
     "storms": Promise("R12 storms of failing requests", models.storms, 200, 20),
     "hanging": Promise("R14 servers that hang, drip, never end", models.hanging, 10, 1),
-    "runaway": Promise("R15 models that call for ever", by_tests("tests/agent", "-k", "limit"), 2, 1),
+    "runaway": _tested("R15 models that call for ever", "tests/agent", "-k", "limit"),
     "budgets": Promise("R16 budget with 64 in flight", models.budgets, 5, 1),
-    "overflow": Promise("R17 contexts that are too small", by_tests("tests/models", "-k", "overflow"), 2, 1),
+    "overflow": _tested("R17 contexts that are too small", "tests/models", "-k", "overflow"),
     "hostile-text": Promise("R18 hostile text logged and read back", models.hostile_answers, 300, 3),
     "determinism": Promise("R20 same seed in other processes", determinism.processes, 5, 2),
-    "injection": Promise("R21, R22 hostile arguments, READ mode of each tool", by_tests("tests/safety"), 2, 1),
+    "injection": _tested("R21, R22 hostile arguments, READ mode of each tool", "tests/safety"),
     "expensive": Promise("R23 queries without an end", databases.expensive, 50, 1),
     "restarts": Promise("R24 Neo4j killed in a run", databases.restarts, 20, 1),
     "cut-runs": Promise("R24 connections cut in a run", databases.cut_runs, 5, 1),
     "loads": Promise("R25 loads killed, cut, made twice beside foreign data", databases.loads, 10, 1),
-    "versions": Promise(
+    "versions": _tested(
         "R26 the same rows on both releases",
-        by_tests("tests/toolbox/test_same_on_neo4j.py", "tests/suites/questions/oracle/test_neo4j_agreement.py"),
-        2,
-        1,
+        "tests/toolbox/test_same_on_neo4j.py",
+        "tests/stores/neo4j",
+        "-k",
+        "same or deprecation",
     ),
-    "oracle": Promise("R27 Cypher and evaluator agree", by_tests("tests/suites/questions/oracle"), 2, 1),
-    "secrets": Promise(
-        "R29 planted keys and passwords", by_tests("tests/test_redaction.py", "tests/integration/test_secrets.py"), 2, 1
+    "oracle": _tested("R27 Cypher and evaluator agree", "tests/suites/questions/oracle"),
+    "secrets": _tested(
+        "R29 planted keys and passwords", "tests/test_redaction.py", "tests/integration/test_secrets.py"
     ),
-    "inert": Promise(
+    "inert": _tested(
         "R31 hostile text in reports, pages, exports",
-        by_tests("tests/report", "tests/page", "tests/exports", "tests/runlog", "tests/suites", "-k", "hostile"),
-        2,
-        1,
+        "tests/report",
+        "tests/page",
+        "tests/exports",
+        "tests/runlog",
+        "tests/suites",
+        "-k",
+        "hostile",
     ),
-    "network": Promise("R33 attempts to reach other machines", by_tests("tests/network", "tests/test_guard.py"), 2, 1),
+    "network": _tested("R33 attempts to reach other machines", "tests/network", "tests/test_guard.py"),
     "endurance": Promise("R37 episodes in one process", endurance.episodes, 20_000, 120),
     "file-handles": Promise("R37 256 in flight, 256 files", endurance.file_handles, 2_000, 300),
     "large-log": Promise("R38 results in one log", endurance.large_log, 100_000, 500),

@@ -4,6 +4,7 @@ import socket
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
 from graphwalk.asynchronous import heed_signals
 from graphwalk.bulk.processes import cores
@@ -64,9 +65,9 @@ def _loopback() -> str:
 
 def _check_listening(address: str) -> None:
     """OSError where nobody listens at HOST:PORT, which Ray would wait minutes for."""
-    host, _, port = address.rpartition("://")[2].partition("/")[0].rpartition(":")
-    if host and port.isdecimal():
-        socket.create_connection((host, int(port)), timeout=_CONNECT_SECONDS).close()
+    parts = urlsplit(address if "://" in address else f"//{address}")
+    if parts.hostname and parts.port:
+        socket.create_connection((parts.hostname, parts.port), timeout=_CONNECT_SECONDS).close()
 
 
 def _cause(error: Exception) -> str:
@@ -100,12 +101,12 @@ def ray_cluster(address: str | None) -> Iterator[RayCluster]:
             logging_level="warning",
             **(own if address is None else {}),
         )
-    except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"no Ray cluster at {address}: {_cause(error)}",
-            hint="--ray-address HOST:PORT, or auto",
-        ) from error
     except Exception as error:  # what Ray raises where a process of its own is late has no other type
+        if address is not None and isinstance(error, OSError | ValueError):
+            raise ConfigError(
+                f"no Ray cluster at {address}: {_cause(error)}",
+                hint="--ray-address HOST:PORT, or auto",
+            ) from error
         raise GraphwalkError(
             f"Ray did not start: {_cause(error)}", hint="run the command again; a busy machine starts it too slowly"
         ) from error
