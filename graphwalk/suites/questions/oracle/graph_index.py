@@ -46,11 +46,13 @@ class GraphIndex:
 
     @cached_property
     def successor_labels(self) -> Mapping[str, frozenset[str]]:
-        """Key → all labels of these nodes."""
-        return {
-            key: frozenset(label for target in targets for label in self.nodes[target].labels)
-            for key, targets in self.successors.items()
-        }
+        """Key → all labels of these nodes. Equal sets are one: there are as many nodes, and few combinations."""
+        shared: dict[frozenset[str], frozenset[str]] = {}
+        found = {}
+        for key, targets in self.successors.items():
+            labels = frozenset([label for target in targets for label in self.nodes[target].labels])
+            found[key] = shared.setdefault(labels, labels)
+        return found
 
     @cached_property
     def all_labelled(self) -> bool:

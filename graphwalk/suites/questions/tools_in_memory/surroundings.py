@@ -61,15 +61,15 @@ class Surroundings:
         direction = np.repeat([0, 1], len(sources))
         look = (np.tile(type_codes, 2) * len(self._labels) + self._label_codes[other]) * len(self.keys) + other
         order = np.lexsort((look, centre * 2 + direction))
-        self._centre, self._other, self._direction = centre[order], other[order], direction[order]
-        self._number = np.tile(number, 2)[order]
+        self._centre, self._other = _small(centre[order]), _small(other[order])
+        self._number, self._direction = _small(np.tile(number, 2)[order]), direction[order].astype(np.int8)
         self._types, self._type_codes = types, type_codes
         self._starts = np.searchsorted(self._centre, np.arange(len(self.keys) + 1))
         self._order_parallel(look[order])
 
     def _order_parallel(self, look: Numbers) -> None:
         """Relationships of one type between the same nodes are shown in the order of their properties as text."""
-        head = self._centre * 2 + self._direction
+        head = self._centre.astype(np.int64) * 2 + self._direction
         same = np.flatnonzero((np.diff(head) == 0) & (np.diff(look) == 0))
         for group in np.split(same, np.flatnonzero(np.diff(same) > 1) + 1):
             if len(group):
@@ -122,6 +122,11 @@ class Surroundings:
             outgoing,
         )
         return list(map(Link, *(column.tolist() for column in columns)))
+
+
+def _small(numbers: Numbers) -> NDArray[np.int32]:
+    """There are tens of millions of them, and no graph in memory has more than 32 bits tell apart."""
+    return numbers.astype(np.int32)
 
 
 _Column = NDArray[np.object_]
