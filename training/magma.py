@@ -1,6 +1,7 @@
-"""A small model from scratch learns MAGMA's steps: data, base, training, and both models asked about unseen graphs.
+"""A small model learns MAGMA's steps, from scratch or pretrained: data, base, training, and both models asked about
+unseen graphs.
 
-    python -m training.magma FOLDER [--algorithm bfs dijkstra] [--strategy is ish] [--steps 660]
+    python -m training.magma FOLDER [--model NAME_OR_FOLDER] [--algorithm bfs dijkstra] [--strategy is ish] [--steps 660]
 
 It learns on the training split at five nodes, and is asked about the test split at five and at more nodes. The base is
 the model before it has learnt; `scripted/random` guesses in the right form. What is there already is not made again.
@@ -13,6 +14,7 @@ from training.commands import said, served
 
 ROOM = 1024
 """Tokens of a sequence: the chat of all steps at five nodes fits."""
+PRETRAINED_RATE = 1e-4
 MOST = 40
 """Tokens of a reply; a state of breadth-first search at ten nodes fits."""
 
@@ -24,6 +26,7 @@ def main() -> None:
     parser.add_argument("--strategy", nargs="+", default=["is"])
     parser.add_argument("--nodes", nargs="+", type=int, default=[5, 7], help="sizes that are asked about")
     parser.add_argument("--count", type=int, default=25, help="graphs of each size that are asked about")
+    parser.add_argument("--model", help="a pretrained one, all of whose weights learn on; else one is drawn at random")
     parser.add_argument("--layers", type=int, default=4)
     parser.add_argument("--width", type=int, default=128)
     parser.add_argument("--steps", type=int, default=660)
@@ -33,11 +36,14 @@ def main() -> None:
         given = _repeated("--algorithm", options.algorithm) + _repeated("--strategy", options.strategy)
         said("graphwalk", "export", "magma", data, *given, "--nodes", 5, "--split", "train", "--mixed")
     chats = data / "train.jsonl"
-    if not base.exists():
+    if options.model:
+        base = Path(options.model)
+    elif not base.exists():
         said("training.tiny", base, "--texts", chats, "--layers", options.layers, "--width", options.width)
     if not (tuned / "training.json").exists():
-        learn = ("--full", "--rate", 1e-3, "--length", ROOM, "--batch", 2, "--save-every", 20, "--steps", options.steps)
-        said("training.tune", chats, "--model", base, "--out", tuned, *learn)
+        rate, batch = (PRETRAINED_RATE, 1) if options.model else (1e-3, 2)
+        learn = ("--full", "--rate", rate, "--length", ROOM, "--batch", batch, "--save-every", 20)
+        said("training.tune", chats, "--model", base, "--out", tuned, *learn, "--steps", options.steps)
     if not run.exists():
         asked(options, base, tuned, run)
     said("graphwalk", "report", run)

@@ -1,0 +1,28 @@
+"""A model from a GGUF file, as llama.cpp has it, in the form that is trained: its weights without quantisation.
+
+    python -m training.from_gguf MODEL.gguf FOLDER
+
+What quantisation has rounded off stays lost: a base that is compared with must be this model too.
+"""
+
+import sys
+from pathlib import Path
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
+
+
+def main() -> None:
+    if len(sys.argv) != 3:
+        raise SystemExit(__doc__)
+    file, folder = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
+    tokenizer = AutoTokenizer.from_pretrained(file.parent, gguf_file=file.name)
+    model = AutoModelForCausalLM.from_pretrained(
+        file.parent, gguf_file=file.name, quantization_config=GgufConfig(dequantize=True), dtype=torch.float32
+    )
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+
+
+if __name__ == "__main__":
+    main()
