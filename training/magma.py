@@ -1,7 +1,7 @@
 """A small model learns MAGMA's steps, from scratch or pretrained: data, base, training, and both models asked about
 unseen graphs.
 
-    python -m training.magma FOLDER [--model NAME_OR_FOLDER] [--algorithm bfs dijkstra] [--strategy is ish] [--steps 660]
+    python -m training.magma FOLDER [--model NAME_OR_FOLDER] [--algorithm bfs dijkstra] [--strategy is ish]
 
 It learns on the training split at five nodes, and is asked about the test split at five and at more nodes. The base is
 the model before it has learnt; `scripted/random` guesses in the right form. What is there already is not made again.

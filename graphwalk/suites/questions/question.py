@@ -81,10 +81,25 @@ def ways_of(question: Question, index: GraphIndex) -> int:
     by_role = {role: question.parameters[name] for name, role in reversed(roles.items())}
     if "label" not in by_role:
         return len(index.relationships_of.get(str(by_role.get("relationship_type")), ())) or index.graph.node_count
-    starts = [str(by_role["key"])] if "key" in by_role else index.keys_of(str(by_role["label"]))
     steps = 1 if question.kind.python is None else question.kind.python.steps
-    walks = index.walks(max(steps, int(str(by_role.get("hops", 1)))))
+    longest = max(steps, int(str(by_role.get("hops", 1))))
+    starts = [str(by_role["key"])] if "key" in by_role else _starts_with_a_value(question, index)
+    if starts is None:
+        label = str(by_role["label"])
+        return len(index.keys_of(label)) + index.walks_from(label, longest)
+    walks = index.walks(longest)
     return len(starts) + sum(walks[key] for key in starts)
+
+
+def _starts_with_a_value(question: Question, index: GraphIndex) -> list[str] | None:
+    """The nodes of the first label, where the question tells a value that they have; None where it does not."""
+    parameters = question.kind.template.parameters
+    first = next(name for name, parameter in parameters.items() if parameter.role == "label")
+    for name, parameter in parameters.items():
+        if parameter.role == "value" and parameters[str(parameter.of)].of == first:
+            given = question.parameters
+            return index.keys_with(str(given[first]), str(given[str(parameter.of)]), given[name])
+    return None
 
 
 def _answer_properties(

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from graphwalk.suites.questions.oracle.equality import differs, equal
+from graphwalk.suites.questions.oracle.equality import differs
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.players.answer_rows import node_keys
 from graphwalk.suites.questions.players.reading import Steps
@@ -21,8 +21,8 @@ def rows(
     relationship_property: str,
     excluded_value: Value,
 ) -> Iterator[Row]:
-    for key in index.keys_of(source_label):
-        if equal(index.property(key, node_property), node_value) and any(
+    for key in index.keys_with(source_label, node_property, node_value):
+        if any(
             r.type == relationship_type
             and index.has_label(r.target, target_label)
             and differs(r.properties.get(relationship_property), excluded_value)

@@ -12,7 +12,7 @@ from graphwalk.types.values import Row, Value
 
 
 def rows(index: GraphIndex, label: str, property: str, value: Value) -> Iterator[Row]:
-    return ({"node_key": key} for key in index.keys_of(label) if equal(index.property(key, property), value))
+    return ({"node_key": key} for key in index.keys_with(label, property, value))
 
 
 def plan(walker: Walker, schema: Schema, label: str, property: str, value: Value) -> Steps[list[Row]]:

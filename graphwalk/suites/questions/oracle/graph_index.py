@@ -4,11 +4,12 @@ A node with several labels is one of the nodes of each of them; one without labe
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import Any, Literal
 
+from graphwalk.suites.questions.oracle.equality import equal
 from graphwalk.types.graph import Column, Node, PropertyGraph, Relationship, value_order
 from graphwalk.types.values import Value
 
@@ -37,7 +38,11 @@ class GraphIndex:
         self.relationships_of: Mapping[str, list[Relationship]] = relationships_of
         self.outgoing: Mapping[str, list[Relationship]] = outgoing
         self._walks: list[dict[str, int]] = [dict.fromkeys(self.nodes, 0)]
+        # What is asked again and again while parameters are drawn.
         self._known_names: dict[tuple[str, str], list[str]] = {}
+        self._keys_of: dict[str, list[str]] = {}
+        self._keys_with: dict[tuple[str, str], Mapping[Value | None, list[str]]] = {}
+        self._walks_from: dict[tuple[str, int], int] = {}
 
     @cached_property
     def successors(self) -> Mapping[str, frozenset[str]]:
@@ -62,13 +67,28 @@ class GraphIndex:
     def has_label(self, key: str, label: str) -> bool:
         return label in self.nodes[key].labels
 
-    def keys_of(self, label: str) -> list[str]:
+    def keys_of(self, label: str) -> Sequence[str]:
         """Keys of the nodes with this label, none where there is no such label."""
-        return [node.key for node in self.nodes_of.get(label, ())]
+        if label not in self._keys_of:
+            self._keys_of[label] = [node.key for node in self.nodes_of.get(label, ())]
+        return self._keys_of[label]
 
     def with_key(self, label: str, key: str) -> list[str]:
         """The node with this label and key: one or none."""
         return [key] if key in self.nodes and self.has_label(key, label) else []
+
+    def keys_with(self, label: str, name: str, value: Value) -> list[str]:
+        """Keys of the nodes with this label that have the value in a property, as Cypher's `=` finds them."""
+        if name == "key":
+            return self.with_key(label, value) if isinstance(value, str) else []
+        if (label, name) not in self._keys_with:
+            keys: defaultdict[Value | None, list[str]] = defaultdict(list)
+            for node in self.nodes_of.get(label, ()):
+                keys[node.properties.get(name)].append(node.key)
+            self._keys_with[label, name] = keys
+        # Python finds 1 for true, and Cypher does not.
+        alike = self._keys_with[label, name].get(value, ())
+        return [key for key in alike if equal(self.nodes[key].properties.get(name), value)]
 
     def property(self, key: str, name: str) -> Value | None:
         """A node's property; None where it is missing. `key` is one too."""
@@ -114,6 +134,13 @@ class GraphIndex:
             shorter = self._walks[-1]
             self._walks.append({key: sum(1 + shorter[r.target] for r in out) for key, out in self.outgoing.items()})
         return self._walks[longest]
+
+    def walks_from(self, label: str, longest: int) -> int:
+        """How many walks of 1 … `longest` steps begin at the nodes with this label."""
+        if (label, longest) not in self._walks_from:
+            walks = self.walks(longest)
+            self._walks_from[label, longest] = sum(walks[key] for key in self.keys_of(label))
+        return self._walks_from[label, longest]
 
     def distances(self, start: str, limit: int) -> dict[str, int]:
         """Fewest steps, 1 … limit, from `start` to every node that can be reached; to `start` itself by a cycle.

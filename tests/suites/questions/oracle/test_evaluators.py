@@ -11,10 +11,13 @@ import pytest
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.oracle.agreement import cypher_rows
+from graphwalk.suites.questions.oracle.equality import equal
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.oracle.rows import same_rows
 from graphwalk.suites.questions.question import instantiate
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.temporals import read_temporal
+from graphwalk.types.values import Value
 
 GRAPH = PropertyGraph.from_rows(
     [
@@ -105,3 +108,14 @@ async def test_both_oracles_give_the_answer_found_by_hand(name: str, words: str,
 
 def test_every_question_has_a_case() -> None:
     assert {name for name, _, _ in CASES} == shipped_kinds().keys()
+
+
+def test_nodes_are_found_by_value_as_cypher_compares() -> None:
+    values: list[Value] = [1, 1.0, True, "1", float("nan"), (1, 2), (1.0, 2), 0, False, read_temporal("2001-04-25")]
+    nodes = [Node(f"a{number}", ("A",), {"p": value}) for number, value in enumerate(values)]
+    index = GraphIndex(PropertyGraph.from_rows([*nodes, Node("b", ("A",), {}), Node("c", ("C",), {"p": 1})], []))
+    for value in values:
+        expected = [node.key for node in nodes if equal(node.properties["p"], value)]
+        assert index.keys_with("A", "p", value) == expected
+    assert index.keys_with("A", "key", "a3") == ["a3"]
+    assert index.keys_with("A", "key", "c") == index.keys_with("A", "key", 1) == index.keys_with("Z", "p", 1) == []
