@@ -13,10 +13,9 @@ from benchmarks.measure import Row
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import GraphStore
-from graphwalk.suites.drive import Played
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.making import make_tasks
-from graphwalk.suites.questions.par import par
+from graphwalk.suites.questions.par import ExpertPar
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks_about import tasks_in
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
@@ -55,9 +54,4 @@ async def _both(nodes: int) -> tuple[float, float | None]:
 
 async def _by_texts(graph: PropertyGraph, store: GraphStore) -> list[QuestionTask]:
     schema = await store.schema()
-    toolbox = GraphToolbox(store, schema)
-
-    async def by_texts(task: QuestionTask) -> Played:
-        return await par(task, schema, toolbox)
-
-    return await make_tasks(graph, store, seed=SEED, par=by_texts)
+    return await make_tasks(graph, store, seed=SEED, par=ExpertPar(schema, GraphToolbox(store, schema)))

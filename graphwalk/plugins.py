@@ -24,6 +24,10 @@ class Registry:
         others = {point.name for point in entry_points(group=self.group)} - self.built_in.keys()
         return (*self.built_in, *sorted(others))
 
+    def __contains__(self, name: str) -> bool:
+        """Other packages are looked through for a name of theirs only: that takes 20 ms."""
+        return name in self.built_in or bool(entry_points(group=self.group, name=name))
+
     def origin(self, name: str) -> str:
         """ "module:object" behind a name. ConfigError, with the names there are, for an unknown one."""
         if name in self.built_in:

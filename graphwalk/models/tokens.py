@@ -98,14 +98,19 @@ def tools_text(tools: Sequence[ToolSpec]) -> str:
 
 
 def rule_hundredths(text: str) -> int:
-    """The rule's sum before it is rounded, in hundredths of a token, without an error.
+    """The rule's sum before it is rounded, in hundredths of a token.
 
     Sums of parts are those of the whole where no part begins or ends inside a word, a number, or between a space and
-    the number after it. What `count_tokens` gives is this rounded; of a half token it may take either side.
+    the number after it.
     """
     total = sum(map(_hundredths_of_word, _WORD.findall(text)))
     total += 190 * len(_DIGITS.findall(text)) + 41 * len(_SIGN.findall(text)) + 125 * len(_BREAK.findall(text))
     return total if text.isascii() else total + 100 * sum(character > "\x7f" for character in text)
+
+
+def tokens_of(hundredths: int) -> int:
+    """The rule's tokens; a text has one at least."""
+    return max(1, round(hundredths / 100))
 
 
 def _hundredths_of_word(word: str) -> int:
@@ -130,17 +135,4 @@ def _encoder(tokenizer: str) -> Callable[[str], int]:
 
 def _by_rule(text: str) -> int:
     """Words by length, capitals and random names more; digits in threes; signs; what is not ASCII one by one."""
-    if not text:
-        return 0
-    total = 0.0
-    for word in _WORD.findall(text):
-        if word in _KEYWORDS:
-            total += 1.0
-        elif word[0] >= "a":
-            total += 0.73 + 0.34 * max(0, len(word) - _SYLLABLE)
-        else:
-            total += 1.05 * len(word) if len(word) > 1 and word.isupper() else 1.8
-    total += 1.9 * len(_DIGITS.findall(text)) + 0.41 * len(_SIGN.findall(text)) + 1.25 * len(_BREAK.findall(text))
-    if not text.isascii():
-        total += sum(character > "\x7f" for character in text)
-    return max(1, round(total))
+    return tokens_of(rule_hundredths(text)) if text else 0

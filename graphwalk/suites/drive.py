@@ -39,13 +39,12 @@ class Played:
 class Account:
     """What a walk has taken so far: turns, calls, and the tokens of a model that walks in the same way.
 
-    `prompt` is what a model would be told first: it counts for the tokens alone.
+    `told`: the tokens that a model would be told first (`tokens_told`).
     """
 
-    def __init__(self, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> None:
+    def __init__(self, told: int) -> None:
         self._turns = self._calls = self._read = self._written = 0
-        self._sent = sum(_tokens(message) for message in prompt)
-        self._sent += sum(count(json.dumps(tool.as_openai(), ensure_ascii=False)) for tool in toolbox.specs)
+        self._sent = told
 
     def turn(self) -> None:
         """The model is sent all that was said so far."""
@@ -68,9 +67,15 @@ class Account:
         return Played(answer, self._turns, self._calls, self._read, self._written + tokens)
 
 
+def tokens_told(toolbox: Toolbox, prompt: Sequence[Message]) -> int:
+    """Tokens of prompt and tools."""
+    tools = sum(count(json.dumps(tool.as_openai(), ensure_ascii=False)) for tool in toolbox.specs)
+    return tools + sum(_tokens(message) for message in prompt)
+
+
 async def drive(player: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> Played:
     """Let a player play against the tools. StoreError passes through; TypeError for a player that holds a dialogue."""
-    account = Account(toolbox, prompt)
+    account = Account(tokens_told(toolbox, prompt))
     results: list[str] | None = None
     while True:
         account.turn()

@@ -51,6 +51,10 @@ class Column:
     codes: NDArray[np.int32]
     pool: tuple[Value, ...]
 
+    def values(self) -> list[Value]:
+        """Those that some entity has, each once, in the order of the pool."""
+        return [self.pool[code] for code in np.unique(self.codes).tolist() if code != MISSING]
+
     def canonical(self) -> "Column":
         """The same values with a pool that is sorted and holds used values only."""
         used = np.unique(self.codes[self.codes != MISSING])

@@ -77,7 +77,7 @@ def python_part(
     ConfigError names the function that is missing, or that does not take these parameters.
     """
     parts = parts or python_parts()
-    if name not in parts.names():
+    if name not in parts:
         return None
     module, origin = parts.load(name), parts.origin(name)
     if missing := [function for function in ("rows", "plan") if not callable(getattr(module, function, None))]:

@@ -15,7 +15,7 @@ from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
 from graphwalk.suites.questions.template import QuestionTemplate
 from graphwalk.suites.questions.worth_asking import has_answer, is_worth_asking, known_rows
 from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.values import Value
+from graphwalk.types.values import Row, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,9 @@ async def draw_parameters(
     taken: Collection[Drawn] = (),
     bounds: RowBounds = ANY_ROWS,
     effort: Effort = GENERATED,
-) -> dict[str, Value]:
-    """Parameters that are not in `taken`, uniformly among all that are worth asking about and keep the `bounds`.
+) -> tuple[dict[str, Value], list[Row]]:
+    """Parameters that are not in `taken`, uniformly among all that are worth asking about and keep the `bounds`; and
+    the right rows (`known_rows`).
 
     CannotHost says why the graph cannot host the question (again).
     """
@@ -90,7 +91,7 @@ async def draw_parameters(
         elif not await is_worth_asking(question, index, rows, scratch):
             search.trivial += 1
         else:
-            return parameters
+            return parameters, rows
     raise search.in_vain(index)
 
 

@@ -88,10 +88,10 @@ async def _drawn(
     """Task `number` of a kind. On a graph with nodes that no tool can name, one whose answer the tools can reach."""
     random = stdlib_random(maker.seed, "question", maker.index.graph.digest, kind.name, number)
     for _ in range(_WALKED_IN_VAIN):
-        parameters = await draw_parameters(kind, maker.index, space, random, maker.scratch, taken, bounds, effort)
+        parameters, rows = await draw_parameters(kind, maker.index, space, random, maker.scratch, taken, bounds, effort)
         taken[tuple(parameters.values())] = None
         try:
-            return await maker.task(kind, number, parameters, bounds)
+            return await maker.task(kind, number, parameters, bounds, rows)
         except OutOfReachError:
             continue
     reason = f"the ways of {_WALKED_IN_VAIN} choices lead over nodes without a label, which the tools cannot look up"
@@ -122,11 +122,18 @@ class TaskMaker:
         self._par = par
 
     async def task(
-        self, kind: QuestionKind, number: int, parameters: dict[str, Value], bounds: RowBounds = ANY_ROWS
+        self,
+        kind: QuestionKind,
+        number: int,
+        parameters: dict[str, Value],
+        bounds: RowBounds = ANY_ROWS,
+        right: list[Row] | None = None,
     ) -> QuestionTask:
-        """The task with these parameters, its target and its par. OracleError where two oracles differ."""
+        """The task with these parameters, its target and its par; `right`: what the evaluator finds, where somebody has
+        it. OracleError where two oracles differ.
+        """
         question = instantiate(kind, self.index, parameters)
-        gold = await agreed_rows(question, self.index, self._store, self.scratch)
+        gold = await agreed_rows(question, self.index, self._store, self.scratch, right)
         task = _task(question, gold, self.index, self.seed, number, bounds)
         if self._par is None or kind.python is None:
             return task

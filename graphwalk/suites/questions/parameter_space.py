@@ -7,13 +7,12 @@ from typing import Any, cast
 
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.template import QuestionTemplate
-from graphwalk.types.graph import Node, Relationship, value_order
+from graphwalk.types.graph import value_order
 from graphwalk.types.values import Temporal, TemporalKind, Value, shown
 
 Chosen = dict[str, Value]
 COMPARED: frozenset[TemporalKind] = frozenset({"date", "local time", "local datetime"})
 """Times that look the same exactly where Cypher's `=` says so. With zones, and for durations, it does not."""
-_TOLD_APART: tuple[set[type], ...] = ({str}, {float}, {int})
 _EXACT = 2**53
 """Beyond it, whole numbers are others after they went through a program that has only floating point numbers."""
 
@@ -108,28 +107,20 @@ class ParameterSpace:
 
     def _property_values(self, role: str, owner: str, name: Value) -> list[Value]:
         if (role, owner, name) not in self._values:
-            entities: Iterable[Node | Relationship] = (
-                self._index.nodes_of[owner] if role == "label" else self._index.relationships_of[owner]
-            )
-            found = (value for entity in entities if (value := entity.properties.get(str(name))) is not None)
-            self._values[role, owner, name] = _to_be_asked(found)
+            found = self._index.values("node" if role == "label" else "relationship", owner, str(name))
+            self._values[role, owner, name] = _to_be_asked(value for value in found if value is not None)
         return self._values[role, owner, name]
 
 
 def _to_be_asked(found: Iterable[Value]) -> list[Value]:
     """The values that a question can name, each once, in order: those that JSON has, and dates and times as shown.
 
-    Of two values that are shown alike (a date, and text that looks like one) neither can be named.
+    Of 1 and 1.0 it names the whole number, whichever the graph has first. Of two values that are shown alike (a date,
+    and text that looks like one) neither can be named.
     """
-    distinct = {value_order(value): value for value in _each_once(found)}
+    distinct = {value_order(value): value for value in sorted(found, key=lambda value: type(value).__name__)}
     looks = Counter(map(_look, distinct.values()))
     return [value for _, value in sorted(distinct.items()) if _can_be_asked(value) and looks[_look(value)] == 1]
-
-
-def _each_once(found: Iterable[Value]) -> Iterable[Value]:
-    """Texts and plain numbers each once, which is quick; all of them where Python takes different values for equal."""
-    values = list(found)
-    return dict.fromkeys(values) if set(map(type, values)) in _TOLD_APART else values
 
 
 def _look(value: Value) -> tuple[int, Any]:

@@ -17,27 +17,31 @@ FORMATS = {
 
 
 def tools_prompt(question: str, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
-    """What a model that walks by tools is told; where the schema may have only so many tokens, what fits of it."""
+    """What a model that walks by tools is told: `tools_system`, and the question as user message."""
+    return tools_system(schema, agent), Message("user", question)
+
+
+def tools_system(schema: Schema, agent: AgentConfig) -> Message:
+    """The same for all questions about a graph. Where the schema may have only so many tokens, what fits of it."""
     if agent.schema_tokens is not None:
-        system = agent.render("graph_foreign.j2", schema=schema_text(schema, agent), clock=agent.clock)
-        return Message("system", system), Message("user", question)
-    return _with_schema("graph_tools.j2", question, schema, agent)
+        text = agent.render("graph_foreign.j2", schema=schema_text(schema, agent), clock=agent.clock)
+        return Message("system", text)
+    return _with_schema("graph_tools.j2", schema, agent)
 
 
-def write_cypher_prompt(question: str, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
-    """What a model that writes queries is told."""
-    return _with_schema("graph_write_cypher.j2", question, schema, agent)
+def write_cypher_system(schema: Schema, agent: AgentConfig) -> Message:
+    """The same for a model that writes queries."""
+    return _with_schema("graph_write_cypher.j2", schema, agent)
 
 
-def _with_schema(prompt: str, question: str, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
-    """System prompt with the schema table (docs/method.md, Schema), and the question as user message.
+def _with_schema(prompt: str, schema: Schema, agent: AgentConfig) -> Message:
+    """System prompt with the schema table (docs/method.md, Schema).
 
     Sample values are shown where `schema` has some: it is read from the store with `agent.schema_samples` of them.
     """
     rows = tuple(schema.rows())
     samples = any(row.property is not None and row.property.samples for row in rows)
-    system = agent.render(prompt, rows=rows, samples=samples, clock=agent.clock)
-    return Message("system", system), Message("user", question)
+    return Message("system", agent.render(prompt, rows=rows, samples=samples, clock=agent.clock))
 
 
 def no_tools_prompt(question: str, graph: PropertyGraph, agent: AgentConfig) -> tuple[Message, ...]:

@@ -29,7 +29,7 @@ from graphwalk.suites.questions.oracle.rows import same_rows
 from graphwalk.suites.questions.other_words import in_other_words
 from graphwalk.suites.questions.own_worlds import OwnWorld, settings_left_out, worlds_of
 from graphwalk.suites.questions.players.roster import FOLLOW_A_PLAN, PLAYERS, WRITE_QUERIES, player_named
-from graphwalk.suites.questions.prompts import no_tools_prompt, tools_prompt, write_cypher_prompt
+from graphwalk.suites.questions.prompts import no_tools_prompt, tools_system, write_cypher_system
 from graphwalk.suites.questions.scoring import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks_about import own_tasks, tasks_in, twin_tasks
@@ -39,6 +39,7 @@ from graphwalk.suites.suite import Opening, Suite, World
 from graphwalk.toolbox.by_reference import ReferenceToolbox
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.toolbox.tool import Tool, load_tools
+from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
@@ -64,8 +65,9 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     default_players: ClassVar[tuple[str, ...]] = ("expert", "flawed", "random")
 
     def __init__(self) -> None:
-        self._toolboxes: dict[tuple[str, str, AgentConfig], GraphToolbox] = {}
-        """By graph and setting: tools hold nothing of an episode, so that all episodes on a graph share them."""
+        self._offered: dict[tuple[str, str, AgentConfig], tuple[Message, GraphToolbox]] = {}
+        """System prompt and tools by graph and setting: neither holds anything of an episode, so that all episodes on a
+        graph share them."""
         self._made: dict[tuple[str, int], list[QuestionTask]] = {}
         """Tasks about own graphs, by digest and seed: twins are asked the same."""
         self._unasked: set[tuple[str, str]] = set()
@@ -183,15 +185,15 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         assert store is not None
         schema = await store.schema(agent.schema_samples)
         writes = setting == "write_cypher"
-        toolbox = self._toolboxes.get((world.digest, setting, agent))
-        if toolbox is None:
+        if (world.digest, setting, agent) not in self._offered:
             own = None if isinstance(world.source, OwnWorld) and agent.tools is None else tools
-            offered = load_tools(QUERY_TOOLS) if writes else own
-            toolbox = self._toolboxes[world.digest, setting, agent] = GraphToolbox(store, schema, offered, agent)
-        prompt = write_cypher_prompt if writes else tools_prompt
+            toolbox = GraphToolbox(store, schema, load_tools(QUERY_TOOLS) if writes else own, agent)
+            system = (write_cypher_system if writes else tools_system)(schema, agent)
+            self._offered[world.digest, setting, agent] = system, toolbox
+        system, toolbox = self._offered[world.digest, setting, agent]
         answering = next((tool for tool in tools or () if tool.operation == BY_REFERENCE), None)
-        offered_now = toolbox if answering is None or writes else ReferenceToolbox(toolbox, answering, agent)
-        return Opening(prompt(task.question, schema, agent), offered_now)
+        offered = toolbox if answering is None or writes else ReferenceToolbox(toolbox, answering, agent)
+        return Opening((system, Message("user", task.question)), offered)
 
     def extract(self, task: QuestionTask, reply: str) -> Extraction:
         return extract_rows(task, reply)

@@ -1,6 +1,6 @@
 """The tasks about one graph: generated, somebody's own, or the twin of one; with the par of each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphwalk.collection import no_collection
@@ -13,13 +13,12 @@ from graphwalk.stores.reading_out import read_source
 from graphwalk.stores.schema_queries import schema_of
 from graphwalk.stores.sources import open_source
 from graphwalk.stores.store import Database, GraphStore
-from graphwalk.suites.drive import Played
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
 from graphwalk.suites.questions.drawing import OWN, generated_effort
 from graphwalk.suites.questions.making import LeaveOut, Par, TaskMaker, make_tasks
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.own_worlds import bounds_of
-from graphwalk.suites.questions.par import par
+from graphwalk.suites.questions.par import ExpertPar
 from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tools_in_memory.tools import ToolsInMemory, can_be_walked_in_memory
@@ -32,12 +31,16 @@ async def tasks_in(
     graph: PropertyGraph, store: GraphStore, kinds: Sequence[QuestionKind], **drawing: Any
 ) -> list[QuestionTask]:
     """The questions about a graph that a store holds, with their par. `drawing`: see `make_tasks`."""
+    with no_collection():  # until the index is gone again, too: else all of it would be looked through at last
+        return await _tasks_in(graph, store, kinds, {"effort": generated_effort(graph), **drawing})
+
+
+async def _tasks_in(
+    graph: PropertyGraph, store: GraphStore, kinds: Sequence[QuestionKind], how: Mapping[str, Any]
+) -> list[QuestionTask]:
     scratch: Database = EmbeddedDatabase()
     index = GraphIndex(graph)
-    par_of = _par_on(store, index)
-    how = {"effort": generated_effort(graph), **drawing}
-    with no_collection():
-        return await make_tasks(graph, store, kinds=kinds, index=index, par=par_of, load=scratch.load, **how)
+    return await make_tasks(graph, store, kinds=kinds, index=index, par=_par_on(store, index), load=scratch.load, **how)
 
 
 async def own_tasks(
@@ -153,10 +156,5 @@ async def _own_par(index: GraphIndex, store: GraphStore, scratch: Database) -> P
 
 def _par_on(store: GraphStore, index: GraphIndex) -> Par:
     schema = schema_of(index.graph)
-    toolbox = GraphToolbox(store, schema, agent=AgentConfig())
     memory = ToolsInMemory(index) if can_be_walked_in_memory(index.graph) else None
-
-    async def expert_par(task: QuestionTask) -> Played:
-        return await par(task, schema, toolbox, memory)
-
-    return expert_par
+    return ExpertPar(schema, GraphToolbox(store, schema, agent=AgentConfig()), memory)

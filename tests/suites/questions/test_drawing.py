@@ -34,7 +34,8 @@ async def scratch_for(index: GraphIndex) -> Scratch:
 
 async def drawn(index: GraphIndex, name: str, number: int = 0, max_hops: int = 3) -> dict[str, Value]:
     random, space = stdlib_random(0, "test", name, number), ParameterSpace(index, max_hops)
-    return await draw_parameters(shipped_kinds()[name], index, space, random, await scratch_for(index))
+    found, _ = await draw_parameters(shipped_kinds()[name], index, space, random, await scratch_for(index))
+    return found
 
 
 async def several(name: str) -> Sequence[tuple[dict[str, Value], list[dict[str, Value]]]]:
@@ -65,7 +66,7 @@ async def test_all_parameters_worth_asking_about_are_equally_likely(name: str) -
     likely = [tuple(parameters.values()) for parameters in choices if await is_worth(name, index, scratch, parameters)]
     random = stdlib_random(0, "uniform", name)
     found = Counter(
-        [tuple((await draw_parameters(kind, index, space, random, scratch)).values()) for _ in range(4_000)]
+        [tuple((await draw_parameters(kind, index, space, random, scratch))[0].values()) for _ in range(4_000)]
     )
     assert 1 < len(likely) < len(choices)
     assert set(found) == set(likely)
@@ -133,8 +134,9 @@ async def test_answers_are_as_long_as_asked_for(bounds: dict[str, int], name: st
     lengths = []
     for number in range(20):
         random = stdlib_random(0, "test", name, number)
-        drawn = await draw_parameters(kind, INDEX, space, random, scratch, (), rows)
-        lengths.append(len(evaluate(name, INDEX, drawn)))
+        parameters, right = await draw_parameters(kind, INDEX, space, random, scratch, (), rows)
+        assert right == evaluate(name, INDEX, parameters)
+        lengths.append(len(right))
     assert all(map(rows.hold, lengths))
     assert not all(rows.hold(len(found)) for _, found in await several(name))
 

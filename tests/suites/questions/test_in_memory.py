@@ -1,5 +1,7 @@
 """Par worked out on rows in memory: the same figures as with the texts of the tools, on whatever graph."""
 
+import json
+from dataclasses import asdict
 from typing import Any
 
 import pytest
@@ -9,16 +11,16 @@ from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.models.players.policy import Ask
 from graphwalk.models.tokens import count_tokens, rule_hundredths
-from graphwalk.resources import data_path
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.drive import calls_of, drive
 from graphwalk.suites.questions.making import make_tasks
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.par import par
+from graphwalk.suites.questions.par import ExpertPar
 from graphwalk.suites.questions.players.expert import expert
+from graphwalk.suites.questions.players.walker import Walker
 from graphwalk.suites.questions.prompts import tools_prompt
 from graphwalk.suites.questions.tools_in_memory.tools import ToolsInMemory, can_be_walked_in_memory
-from graphwalk.suites.questions.tools_in_memory.weights import tokens
+from graphwalk.suites.questions.tools_in_memory.weights import inside_quotes, of_rows
 from graphwalk.toolbox.encodings import decode_rows
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
@@ -33,11 +35,11 @@ async def test_the_figures_are_those_of_the_texts(preset: str, spec: dict[str, A
     store = await EmbeddedDatabase().load(graph)
     schema = await store.schema()
     toolbox, index = GraphToolbox(store, schema), GraphIndex(graph)
-    memory = ToolsInMemory(index)
+    walked = ExpertPar(schema, toolbox, ToolsInMemory(index))
     for task in await make_tasks(graph, store, seed=1, index=index):
         prompt = tools_prompt(task.question, schema, AgentConfig())
         by_text = await drive(expert(task.template, task.parameters, schema), toolbox, prompt)
-        assert await par(task, schema, toolbox, memory) == by_text, task.template
+        assert await walked(task) == by_text, task.template
 
 
 @pytest.mark.parametrize("spec", [{}, ODD], ids=["plain", "odd"])
@@ -46,12 +48,18 @@ async def test_every_call_shows_the_same_rows_in_the_same_order(spec: dict[str, 
     store = await EmbeddedDatabase().load(graph)
     schema = await store.schema()
     toolbox, memory = GraphToolbox(store, schema), ToolsInMemory(GraphIndex(graph))
-    known = 0
+    known, reader = 0, Walker(schema)
     for ask in every_ask(graph):  # every value once, and every third key
         (result,) = [await toolbox.call(call) for call in calls_of([ask])]
         if (shown := memory.answer(ask)) is not None:
             known += 1
-            assert shown.rows == decode_rows(result.content), ask
+            rows = decode_rows(result.content)
+            if ask.tool == "get_all_nearest_neighbors":
+                assert isinstance(ask.arguments, dict)
+                read = reader.as_links(str(ask.arguments["label"]), rows)
+                assert list(map(asdict, shown.rows)) == list(map(asdict, read)), ask
+            else:
+                assert shown.rows == rows, ask
             assert shown.tokens == count_tokens(result.content)[0], ask
     assert known > 100
 
@@ -110,10 +118,10 @@ def test_numbers_that_only_look_different_are_left_to_the_toolbox() -> None:
     assert not can_be_walked_in_memory(graph)
 
 
-def test_weights_are_the_rule() -> None:
-    """Of every text that models read here; a half may be rounded either way, so that nothing is said of it."""
-    texts = [path.read_text() for path in data_path("templates").rglob("*.*") if path.is_file()]
-    texts += [text[:500] for text in texts] + ["", "Ünïcode 12.5", "MATCH (n) -3 7"]
-    told = [(tokens(rule_hundredths(text)), count_tokens(text)[0]) for text in texts if text]
-    assert all(weighed in (None, counted) for weighed, counted in told)
-    assert sum(weighed is not None for weighed, _ in told) > 0.9 * len(told)
+def test_weights_are_those_of_the_texts() -> None:
+    """Of every form of row that is weighed in parts."""
+    rows = [{"source_node_key": f"a{number}", "target_node_key": f"Bc{number % 7}d"} for number in range(40)]
+    keys = {row[name]: inside_quotes(row[name]) for row in rows for name in row}
+    for some in (rows, rows[:1], [], [{"value": None}], [{"count": 12}], [{"p": "Ünï 1", "q": 1.5, "r": True}]):
+        text = rule_hundredths(json.dumps(some, ensure_ascii=False))
+        assert of_rows(some) == of_rows(some, keys) == text

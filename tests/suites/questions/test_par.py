@@ -16,7 +16,7 @@ from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.drive import drive
 from graphwalk.suites.questions.making import make_tasks
-from graphwalk.suites.questions.par import par
+from graphwalk.suites.questions.par import ExpertPar
 from graphwalk.suites.questions.players.expert import expert
 from graphwalk.suites.questions.prompts import tools_prompt
 from graphwalk.suites.questions.task import QuestionTask
@@ -40,7 +40,7 @@ async def setting() -> Setting:
 
 async def test_one_call_and_the_answer_turn_are_par_for_a_look_up(setting: Setting) -> None:
     schema, toolbox, tasks = setting
-    played = await par(tasks["node_by_property"], schema, toolbox)
+    played = await ExpertPar(schema, toolbox)(tasks["node_by_property"])
     assert (played.turns, played.calls) == (2, 1)
 
 
@@ -51,7 +51,7 @@ async def test_the_tokens_of_par_are_those_of_the_same_walk_in_the_agents_loop(s
         seen = Listener(ScriptedModel("expert", expert(task.template, task.parameters, schema)))
         opening = Opening(tools_prompt(task.question, schema, AgentConfig()), toolbox)
         await run_episode(Walk(opening, seen, AgentConfig(), CallOptions()))
-        played = await par(task, schema, toolbox)
+        played = await ExpertPar(schema, toolbox)(task)
         assert (played.input_tokens, played.output_tokens) == (seen.read, seen.written), task.template
 
 
@@ -89,8 +89,8 @@ async def test_a_task_holds_them() -> None:
 
 async def test_par_is_the_same_every_time(setting: Setting) -> None:
     schema, toolbox, tasks = setting
-    once = [await par(task, schema, toolbox) for task in tasks.values()]
-    assert once == [await par(task, schema, toolbox) for task in tasks.values()]
+    once = [await ExpertPar(schema, toolbox)(task) for task in tasks.values()]
+    assert once == [await ExpertPar(schema, toolbox)(task) for task in tasks.values()]
     assert all(2 <= played.turns <= 5 and played.turns - 1 <= played.calls <= 60 for played in once)
 
 
@@ -99,7 +99,7 @@ async def test_a_target_that_the_expert_does_not_find_is_an_error(setting: Setti
     schema, toolbox, tasks = setting
     wrong = tasks[template].model_copy(update={"gold": [dict.fromkeys(tasks[template].answer_fields, "nothing")]})
     with pytest.raises(OracleError, match="the expert finds another answer") as error:
-        await par(wrong, schema, toolbox)
+        await ExpertPar(schema, toolbox)(wrong)
     assert wrong.task_id in str(error.value)
     assert '"nothing"' in str(error.value)
 

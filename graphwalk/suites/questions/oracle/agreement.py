@@ -21,8 +21,10 @@ _SHOWN = 60
 """Nodes and relationships, and rows, that a message lists."""
 
 
-async def agreed_rows(question: Question, index: GraphIndex, store: GraphStore, scratch: Scratch) -> list[Row]:
-    """The right rows, each once, as both oracles name them.
+async def agreed_rows(
+    question: Question, index: GraphIndex, store: GraphStore, scratch: Scratch, right: list[Row] | None = None
+) -> list[Row]:
+    """The right rows, each once, as both oracles name them; `right`: as the evaluator did, where it was asked before.
 
     OracleError where they differ. It shows the smallest part of the graph found on which Cypher and the evaluator
     differ in a database of `scratch`; the whole graph where they agree on all parts.
@@ -31,7 +33,8 @@ async def agreed_rows(question: Question, index: GraphIndex, store: GraphStore, 
     if question.right_rows is None:
         return await _agreed_by_engines(question, found, store, scratch)
     right_rows = question.right_rows
-    right = right_rows(index)
+    if right is None:
+        right = right_rows(index)
     if agree(question, found, right):
         return right
     graph = index.graph

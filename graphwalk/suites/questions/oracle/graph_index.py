@@ -4,12 +4,15 @@ A node with several labels is one of the nodes of each of them; one without labe
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from itertools import chain
+from typing import Any, Literal
 
-from graphwalk.types.graph import Node, PropertyGraph, Relationship, value_order
+from graphwalk.types.graph import Column, Node, PropertyGraph, Relationship, value_order
 from graphwalk.types.values import Value
+
+Kind = Literal["node", "relationship"]
 
 
 class GraphIndex:
@@ -71,18 +74,28 @@ class GraphIndex:
 
     def node_properties(self, label: str) -> list[str]:
         """Names of the properties that nodes with this label have, sorted; without `key`."""
-        return self._names("node", label, self.nodes_of)
+        return self._names("node", label)
 
     def relationship_properties(self, type_: str) -> list[str]:
         """Names of the properties that relationships of this type have, sorted."""
-        return self._names("relationship", type_, self.relationships_of)
+        return self._names("relationship", type_)
 
-    def _names(
-        self, kind: str, owner: str, entities: "Mapping[str, list[Node]] | Mapping[str, list[Relationship]]"
-    ) -> list[str]:
+    def _names(self, kind: Kind, owner: str) -> list[str]:
         if (kind, owner) not in self._known_names:
-            self._known_names[kind, owner] = _property_names(entities.get(owner, ()))
+            columns = chain.from_iterable(columns.items() for columns in self._columns(kind, owner))
+            self._known_names[kind, owner] = sorted({name for name, column in columns if column.values()})
         return self._known_names[kind, owner]
+
+    def values(self, kind: Kind, owner: str, name: str) -> list[Value]:
+        """The values that nodes with a label, or relationships of a type, have in a property; some may come again."""
+        columns = (columns.get(name) for columns in self._columns(kind, owner))
+        return [value for column in columns if column is not None for value in column.values()]
+
+    def _columns(self, kind: Kind, owner: str) -> Iterator[Mapping[str, Column]]:
+        if kind == "node":
+            yield from (table.columns for table in self.graph.node_tables if owner in table.labels)
+        else:
+            yield from (table.columns for table in self.graph.relationship_tables if table.type == owner)
 
     def node_values(self, label: str, name: str) -> set[Any]:
         """What tells the values of a node property apart, as Cypher does: 1 and 1.0 are equal, 1 and true are not."""
@@ -111,7 +124,3 @@ class GraphIndex:
             frontier = {target for key in frontier for target in self.successors[key]} - found.keys()
             found |= dict.fromkeys(frontier, distance)
         return found
-
-
-def _property_names(entities: Iterable[Node | Relationship]) -> list[str]:
-    return sorted({name for entity in entities for name in entity.properties})

@@ -1,6 +1,6 @@
 """Rows compared as sets: order and repetition carry no meaning in an answer."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from graphwalk.types.graph import value_order
@@ -20,13 +20,13 @@ def row_key(row: Row) -> RowKey:
     return tuple((name, (-1, 0) if row[name] is None else value_order(row[name])) for name in sorted(row))
 
 
-def _keys(rows: list[Row]) -> Iterable[tuple[Any, ...]]:
+def _keys(rows: list[Row]) -> Sequence[tuple[Any, ...]]:
     """What tells the rows apart and sorts them: mostly there is nothing but text in them, which does so as it is."""
     texts = [tuple(row.values()) for row in rows]
     names = {tuple(row) for row in rows}
     if len(names) == 1 and list(*names) == sorted(*names) and all(v.__class__ is str for t in texts for v in t):
         return texts
-    return map(row_key, rows)
+    return list(map(row_key, rows))
 
 
 def distinct(rows: Iterable[Row], most: int | None = None) -> list[Row]:
@@ -47,4 +47,5 @@ def same_rows(left: list[Row], right: list[Row]) -> bool:
     """True for the same set of rows."""
     if left == right:
         return True
-    return {row_key(row) for row in left} == {row_key(row) for row in right}
+    keys = _keys([*left, *right])
+    return set(keys[: len(left)]) == set(keys[len(left) :])

@@ -8,7 +8,7 @@ that begins at a. So `(a)-[*1..n]->(b)` holds if b can be reached in 1..n steps 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from graphwalk.suites.questions.players.walker import Link
+from graphwalk.suites.questions.players.link import Link
 from graphwalk.types.schema import Schema
 
 Successors = Mapping[str, set[str]]

@@ -4,26 +4,28 @@ from collections.abc import Generator, Sequence
 from typing import Any, Literal, TypeVar
 
 from graphwalk.models.players.policy import Ask
+from graphwalk.suites.questions.players.link import Link
 from graphwalk.toolbox.encodings import next_page, read_rows
 from graphwalk.types.values import Row
 
 CALLS_PER_TURN = 256
 """What an agent takes by default (AgentConfig.max_calls_per_turn); more calls are spread over turns."""
 
-Result = str | list[Row]
-"""What a call gave back: the text that a model reads; or its rows, all of them, where nobody needs the text."""
+Result = str | list[Row] | list[Link]
+"""What a call gave back: the text that a model reads; or, where nobody needs the text, its rows, all of them; of the
+relationships of nodes, what a player makes of these."""
 T = TypeVar("T")
 Steps = Generator[list[Ask], Sequence[Result], T]
 """A part of a player: yields the calls of a turn, is sent their results, and returns what it found."""
 
 
-def read(asks: Sequence[Ask]) -> Steps[list[list[Row]]]:
-    """The rows of every call, in order of the calls, over as many turns as it takes.
+def read(asks: Sequence[Ask]) -> Steps[list[list[Any]]]:
+    """The rows of every call (or links, see `Result`), in order of the calls, over as many turns as it takes.
 
     Later pages are asked for, and so is what an agent refused because a turn had too many calls. Calls that give no
     rows while all others of their turn give none either are mistakes and count as empty.
     """
-    rows: list[list[Row]] = [[] for _ in asks]
+    rows: list[list[Any]] = [[] for _ in asks]
     waiting = list(enumerate(asks))
     while waiting:
         turn, waiting = waiting[:CALLS_PER_TURN], waiting[CALLS_PER_TURN:]

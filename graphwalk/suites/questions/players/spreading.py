@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
+from graphwalk.suites.questions.players.link import Link
 from graphwalk.suites.questions.players.reach import on_the_way
 from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.walker import KEY, Centre, Link, Walker
+from graphwalk.suites.questions.players.walker import KEY, Centre, Walker
 from graphwalk.types.schema import Schema
 
 Layers = list[list[Link]]

@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Collection
 
+from graphwalk.suites.questions.players.link import Link
 from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.walker import Link, Walker
+from graphwalk.suites.questions.players.walker import Walker
 from graphwalk.types.schema import Schema
 
 

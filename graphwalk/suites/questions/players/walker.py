@@ -2,9 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
+from graphwalk.suites.questions.players.link import Link
 from graphwalk.suites.questions.players.reading import Steps, labels_in, neighborhood, read, unique_values
 from graphwalk.types.graph import value_order
 from graphwalk.types.schema import PropertyType, Schema
@@ -23,33 +24,6 @@ class Centre(NamedTuple):
     value: Value
 
 
-@dataclass(slots=True, eq=False)
-class Link:
-    """One relationship. Parallel ones may look alike, so each is equal to itself only.
-
-    Nobody changes one. It is not frozen because millions are made, in a third of the time.
-
-    The end that it was seen from is known by the one label that was asked for; it may have more.
-    """
-
-    source: str
-    source_labels: frozenset[str]
-    type: str
-    target: str
-    target_labels: frozenset[str]
-    properties: Mapping[str, Value]
-    """Empty where the tools do not show the properties of relationships."""
-    neighbor: Mapping[str, Value]
-    """Properties of the end that is not the centre."""
-    outgoing: bool
-    """Seen from its source."""
-
-    @property
-    def centre(self) -> str:
-        """Key of the node it was seen from."""
-        return self.source if self.outgoing else self.target
-
-
 class Walker:
     """Asks for neighbourhoods and reads them; knows the schema and nothing else about the graph."""
 
@@ -64,12 +38,15 @@ class Walker:
         """
         asked = list(centres)
         results = yield from read([neighborhood(*centre) for centre in asked])
+        links = [self.as_links(centre.label, found) for centre, found in zip(asked, results, strict=True)]
+        if not self._schema.several_labels:
+            return [link for found in links for link in found]
         label_of: dict[str, str] = {}
         return [
-            self._link(centre.label, row)
-            for centre, rows in zip(asked, results, strict=True)
-            for row in rows
-            if label_of.setdefault(row["center_key"], centre.label) == centre.label
+            link
+            for centre, found in zip(asked, links, strict=True)
+            for link in found
+            if label_of.setdefault(link.centre, centre.label) == centre.label
         ]
 
     def outgoing(self, centres: Iterable[Centre]) -> Steps[list[Link]]:
@@ -86,7 +63,7 @@ class Walker:
         values = yield from self._values(sorted(labels))
         splits = [_split(label, values) for label in sorted(labels)]
         links = yield from self.links(centre for split in splits for centre in split)
-        seen = {link.centre for link in links}
+        seen = {link.source if link.outgoing else link.target for link in links}
         grouped = [split[0].label for split in splits if split and split[0].property != KEY]
         keys = [Centre(label, KEY, key) for label in grouped for key in values[label, KEY]]
         links += yield from self.links(centre for centre in keys if centre.value not in seen)
@@ -112,6 +89,10 @@ class Walker:
         node = self._schema.node(label)
         properties = [p for p in node.properties if p.name != KEY] if node else []
         return [p.name for p in sorted(properties, key=_known_values)]
+
+    def as_links(self, label: str, found: list[Any]) -> list[Link]:
+        """What a call found, which is links already where nobody needs its rows."""
+        return found if found and isinstance(found[0], Link) else [self._link(label, row) for row in found]
 
     def _link(self, label: str, row: Row) -> Link:
         other: Mapping[str, Value] = row["neighbor_properties"]
@@ -172,7 +153,10 @@ def _unique(names: Iterable[tuple[str, str]]) -> Steps[dict[tuple[str, str], lis
 
 def _once(values: Iterable[Value]) -> list[Value]:
     """Each value once as Cypher compares them: asking for 1 finds 1.0 too, and not true."""
-    return list({value_order(value): value for value in values}.values())
+    given = list(values)
+    if set(map(type, given)) == {str}:
+        return list(dict.fromkeys(given))
+    return list({value_order(value): value for value in given}.values())
 
 
 def _split(label: str, values: Mapping[tuple[str, str], list[Value]]) -> list[Centre]:

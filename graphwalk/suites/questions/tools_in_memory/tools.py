@@ -4,8 +4,8 @@ They show what `GraphToolbox` shows on any store, for calls that need none of it
 mean one thing, and something found. Of all others nothing is known here.
 """
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from graphwalk.models.players.policy import Ask
+from graphwalk.models.tokens import tokens_of
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.players.link import Link
 from graphwalk.suites.questions.tools_in_memory import weights
 from graphwalk.suites.questions.tools_in_memory.surroundings import Numbers, Surroundings
 from graphwalk.toolbox.readings import as_parameter, shown_alike
 from graphwalk.toolbox.rows import canonical_rows
-from graphwalk.types.graph import Column, Node, PropertyGraph, Relationship, value_order
+from graphwalk.types.graph import MISSING, Column, PropertyGraph, value_order
 from graphwalk.types.values import SCALARS, Row, Value, shown
 
 KEY = "key"
@@ -28,9 +30,9 @@ _EXACT = 2**53
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a call shows: its rows, and the tokens of their text."""
+    """What a call shows: its rows, or links in their place, and the tokens of their text."""
 
-    rows: list[Row]
+    rows: list[Row] | list[Link]
     tokens: int
 
 
@@ -79,13 +81,20 @@ class ToolsInMemory:
                 return self._counted(*self._values(**given)) if given.keys() == _VALUES else None
         return None
 
-    def _counted(self, rows: list[Row], weight: int) -> Shown | None:
-        tokens = weights.tokens(weight) if rows else None
-        return None if tokens is None else Shown(rows, tokens)
+    def weight_of(self, rows: Sequence[Row]) -> int:
+        """The weight of an answer, whose fields are mostly keys."""
+        return weights.of_rows(rows, self._weight_of_key)
 
-    def _neighbors(self, label: str, property_name: str, property_value: Value) -> tuple[list[Row], int]:
+    @cached_property
+    def _weight_of_key(self) -> Mapping[Value, int]:
+        return dict(zip(self._around.keys, self._around.key_weights.tolist(), strict=True))
+
+    def _counted(self, rows: list[Row] | list[Link], weight: int) -> Shown | None:
+        return Shown(rows, tokens_of(weight)) if rows else None
+
+    def _neighbors(self, label: str, property_name: str, property_value: Value) -> tuple[list[Link], int]:
         ranks = self._ranks(label, property_name, property_value)
-        return ([], 0) if ranks is None else self._around.rows_around(ranks)
+        return ([], 0) if ranks is None else self._around.links_around(ranks)
 
     def _nodes(self, label: str, property_name: str, property_value: Value) -> tuple[list[Row], int]:
         ranks = self._ranks(label, property_name, property_value)
@@ -97,17 +106,22 @@ class ToolsInMemory:
         return rows, weights.of_list(weight, len(rows))
 
     def _values(self, property_name: str, entity_name: str, entity_type: str) -> tuple[list[Row], int]:
-        owners: Iterable[Node | Relationship]
         if entity_type == "node" and property_name == KEY:
-            rows = [{"values": key} for key in sorted(self._index.keys_of(entity_name))]
-        elif entity_type in ("node", "relationship"):
-            of = self._index.nodes_of if entity_type == "node" else self._index.relationships_of
-            owners = of.get(entity_name, ())
-            found = dict.fromkeys(owner.properties.get(property_name) for owner in owners)
-            rows = canonical_rows([{"values": value} for value in found if value is not None])
-        else:
-            rows = []
-        return rows, weights.of_rows(rows) if rows else 0
+            ranks = self._ranks_of(entity_name)
+            weight = int(self._around.key_weights[ranks].sum()) + _KEY_ROW * len(ranks)
+            return [{"values": self._around.keys[rank]} for rank in ranks.tolist()], weights.of_list(weight, len(ranks))
+        columns = self._columns_of(entity_name, entity_type).get(property_name)
+        rows = canonical_rows([{"values": value} for value in columns.values()]) if columns else []
+        return rows, weights.of_rows(rows)
+
+    def _columns_of(self, name: str, kind: str) -> Mapping[str, Column]:
+        graph = self._index.graph
+        match kind:
+            case "node":
+                return next((table.columns for table in graph.node_tables if table.label == name), {})
+            case "relationship":
+                return next((table.columns for table in graph.relationship_tables if table.type == name), {})
+        return {}
 
     def _ranks(self, label: str, name: str, value: Value) -> Numbers | None:
         """The nodes that have the value, in order of their keys; None where it may mean something else too."""
@@ -115,27 +129,33 @@ class ToolsInMemory:
             return None
         if isinstance(value, int) and abs(value) > _EXACT:
             return None
+        if name == KEY:
+            return self._with_key(label, value)
         if (label, name) not in self._matching:
             self._matching[label, name] = self._grouped(label, name)
         return self._matching[label, name].get(value_order(value))
 
-    def _grouped(self, label: str, name: str) -> Mapping[Any, Numbers]:
-        around = self._around
+    def _with_key(self, label: str, key: Value) -> Numbers | None:
+        rank = bisect_left(self._around.keys, key) if isinstance(key, str) else 0
+        found = isinstance(key, str) and self._around.keys[rank : rank + 1] == [key]
+        return np.array([rank]) if found and self._index.has_label(str(key), label) else None
+
+    def _ranks_of(self, label: str) -> Numbers:
         table = next((table for table in self._index.graph.node_tables if table.label == label), None)
-        if table is None:
+        return np.sort(self._around.rank_of[[] if table is None else table.numbers])
+
+    def _grouped(self, label: str, name: str) -> Mapping[Any, Numbers]:
+        table = next((table for table in self._index.graph.node_tables if table.label == label), None)
+        column = table.columns.get(name) if table else None
+        if table is None or column is None:
             return {}
-        ranks = np.sort(around.rank_of[table.numbers])
-        if name == KEY:
-            return {
-                value_order(around.keys[rank]): ranks[place : place + 1] for place, rank in enumerate(ranks.tolist())
-            }
-        groups: defaultdict[Any, list[int]] = defaultdict(list)
-        for rank in ranks.tolist():
-            value = around.properties[rank].get(name)
-            if value is not None:
-                groups[value_order(value)].append(rank)
-        return {value: np.array(found, dtype=np.int64) for value, found in groups.items()}
+        ranks = self._around.rank_of[table.numbers]
+        order = np.lexsort((ranks, column.codes))
+        codes, starts = np.unique(column.codes[order], return_index=True)
+        groups = zip(codes.tolist(), np.split(ranks[order], starts[1:]), strict=True)
+        return {value_order(column.pool[code]): found for code, found in groups if code != MISSING}
 
 
+_KEY_ROW = weights.of({"values": ""})
 _LOOK_UP = {"label": 0, "property_name": 0, "property_value": 0}.keys()
 _VALUES = {"property_name": 0, "entity_name": 0, "entity_type": 0}.keys()

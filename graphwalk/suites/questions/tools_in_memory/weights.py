@@ -4,7 +4,7 @@ All weights are hundredths of a token by the rule of `graphwalk.models.tokens`.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -16,7 +16,6 @@ from graphwalk.types.graph import MISSING, Column
 from graphwalk.types.values import Row, Value
 
 Weights = NDArray[np.int64]
-_HALF = 50
 _REMEMBERED = 1 << 17
 """Fields of answers: a pool of values is small, and most keys come again."""
 
@@ -53,13 +52,20 @@ def of_maps(columns: Mapping[str, Column], length: int, keys: Weights | None = N
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _of_text_field(name: str, value: str) -> int:
-    return of({name: value}) - BRACES
+def of_text(value: str) -> int:
+    """The weight of a text as JSON."""
+    return of(value)
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _of_name(name: str) -> int:
+    """The weight of a field without its value."""
+    return of({name: ""}) - BRACES - _QUOTES
 
 
 def of_field(name: str, value: Value | None) -> int:
     """The weight of one field of a map."""
-    return _of_text_field(name, value) if isinstance(value, str) else of({name: value}) - BRACES
+    return _of_name(name) + of_text(value) if isinstance(value, str) else of({name: value}) - BRACES
 
 
 def of_list(items: int, number: int) -> int:
@@ -67,16 +73,18 @@ def of_list(items: int, number: int) -> int:
     return _BRACKETS + items + COMMA * max(0, number - 1)
 
 
-def of_rows(rows: Iterable[Row]) -> int:
-    """The weight of a list of flat rows."""
-    each = [
-        BRACES + sum([of_field(name, value) for name, value in row.items()]) + COMMA * max(0, len(row) - 1)
-        for row in rows
-    ]
-    return of_list(sum(each), len(each))
-
-
-def tokens(weight: int) -> int | None:
-    """The number of tokens as `count_tokens` gives it; None where only the text can tell: of a half."""
-    whole, part = divmod(weight, 100)
-    return None if part == _HALF else max(1, whole + (part > _HALF))
+def of_rows(rows: Sequence[Row], keys: Mapping[Value, int] | None = None) -> int:
+    """The weight of a list of flat rows with the same fields; `keys`: texts that often stand in them, whose weight
+    without quotation marks this is.
+    """
+    known = keys or {}
+    total = 0
+    for name in rows[0] if rows else ():
+        column = [row[name] for row in rows]
+        weights = [known[value] for value in column if value in known]
+        if len(weights) == len(column):
+            total += sum(weights) + len(rows) * (_of_name(name) + _QUOTES)
+        else:
+            total += sum(of_field(name, value) for value in column)
+    each = BRACES + COMMA * max(0, len(rows[0]) - 1) if rows else 0
+    return of_list(total + each * len(rows), len(rows))

@@ -30,5 +30,5 @@ async def test_both_oracles_agree_wherever_a_question_can_be_hosted(bare: bool) 
             if all(isinstance(v, str | int | float) and "-" not in str(v) for v in task.parameters.values()):
                 rows = rows_by_brute_force(task.template, graph, task.parameters)
                 assert rows is not None
-                assert same_rows(map(as_shown, rows), task.gold), task.question
+                assert same_rows(list(map(as_shown, rows)), task.gold), task.question
     assert min(hosted.values()) > 0, hosted
