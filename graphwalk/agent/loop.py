@@ -59,6 +59,8 @@ class Walk:
 
     def exhausted(self, turns: list[Turn]) -> ExitStatus | None:
         """The limit that forbids another call, if there is one."""
+        if self.tokens is None and self.usd is None:
+            return None
         usage = sum((turn.usage for turn in turns), Usage())
         if self.tokens is not None and usage.total_tokens >= self.tokens:
             return ExitStatus.TOKEN_LIMIT

@@ -43,7 +43,7 @@ class Endpoint:
     def __init__(
         self, base_url: str, api_key: str, *, headers: Mapping[str, str] | None = None, longest_body: int = LONGEST_BODY
     ) -> None:
-        import aiohttp  # noqa: F401
+        import aiohttp
 
         self.base_url = base_url
         self._parts = urlsplit(base_url)
@@ -141,7 +141,7 @@ def _proxy_for(parts: SplitResult) -> str | None:
 
 
 def _trusted_certificates() -> ssl.SSLContext:
-    """Those of the system, or that SSL_CERT_FILE or SSL_CERT_DIR name; where Python does not find them, by truststore."""
+    """Those of the system, or that SSL_CERT_FILE or SSL_CERT_DIR name; where Python finds none, by truststore."""
     paths = ssl.get_default_verify_paths()
     if sys.platform == "linux" and (paths.cafile or paths.capath):
         return ssl.create_default_context()
