@@ -82,7 +82,9 @@ async def run_episode(walk: Walk) -> Trajectory:
     start: State = {"turns": [], "pending": None, "exit_status": None, "error": None}
     # The second version of LangGraph's streams passes on the states alone.
     end = (await build_graph().ainvoke(start, {"recursion_limit": _NO_STEP_LIMIT}, context=walk, version="v2")).value
-    return Trajectory(walk.opening.prompt, tuple(end["turns"]), end["exit_status"], end["error"])
+    status = end["exit_status"]
+    assert status is not None, "a step ends the episode with a status, or says where it goes on"
+    return Trajectory(walk.opening.prompt, tuple(end["turns"]), status, end["error"])
 
 
 @cache
