@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 USER_STAMP := $(VENV)/.installed
 STAMP := $(VENV)/.installed-dev
 export NO_MKDOCS_2_WARNING := 1
-# What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have other versions of openai and mcp.
-WALKING := kglite langgraph "genai-prices>=0.2.3,<0.3" neo4j networkx platformdirs psutil python-dotenv typer pytz rich jinja2 pyyaml
+# What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have another version of mcp.
+WALKING := aiohttp truststore kglite langgraph "genai-prices>=0.2.3,<0.3" neo4j networkx platformdirs psutil python-dotenv typer pytz rich jinja2 pyyaml
 
-.PHONY: quickstart test check audit docs format formats lock release bench coverage soak reliability mutants truth clrs mcp bench-peers pictures environments training-setup train-smoke ray clean
+.PHONY: quickstart test check audit docs format formats lock release bench coverage soak reliability mutants truth clrs mcp bench-peers pictures environments training-setup train-smoke ray openai clean
 
 quickstart: $(USER_STAMP) ## Generate graphs, run the scripted players, print the table
 	@$(BIN)/graphwalk run quickstart
@@ -114,6 +114,10 @@ ray: ## A run on two nodes of a Ray cluster on this machine, one of which is kil
 	test -d .venv-ray || $(PYTHON) -m venv .venv-ray
 	.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check -e '.[ray]' pytest pytest-asyncio pytest-socket pytest-timeout
 	.venv-ray/bin/python -m pytest tests/runner/machines
+
+openai: $(STAMP) ## The tests that use a client of OpenAI's, with the oldest one that we name; the lock has the newest
+	$(BIN)/uv pip install --quiet --target build/openai-2.0.0 --no-deps openai==2.0.0 distro tqdm
+	PYTHONPATH=build/openai-2.0.0 $(BIN)/pytest tests/api/test_agent_tools.py
 
 mcp: $(STAMP) ## Walk a graph with the official MCP clients, and record it in docs/mcp.md (needs node; installs in build/node)
 	npm install --silent --no-audit --no-fund --prefix build/node @modelcontextprotocol/sdk@1.32.2

@@ -27,6 +27,7 @@ from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.progress import Silent
 from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import start_run
+from graphwalk.runner.shards import WHOLE, Shard
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph
@@ -68,15 +69,15 @@ def measure(quick: bool) -> Iterator[Row]:
     ours, bare = asyncio.run(_both(rounds, repetitions))
     ideal = [IN_FLIGHT / DELAY] * repetitions
     name = f"{IN_FLIGHT} episodes in flight, {calls} calls of {DELAY:g} s"
-    yield Row(f"{name}: the runner, ÷ ideal", "calls/s", _per_second(ours, calls), ideal, 0.9, "at least")
+    yield Row(f"{name}: the runner, ÷ ideal", "calls/s", _per_second(ours, calls), ideal, 0.95, "at least")
     yield Row(f"{name}: a bare client, ÷ ideal", "calls/s", _per_second(bare, calls), ideal)
     per_call = [[usage.cpu / calls * 1e3 for usage in usages] for usages in (ours, bare)]
-    yield Row("processor time of a call and all around it, ÷ bare client", "ms", per_call[0], per_call[1], 1.5)
+    yield Row("processor time of a call and all around it, ÷ bare client", "ms", per_call[0], per_call[1], 0.5)
 
 
 async def _both(rounds: int, repetitions: int) -> tuple[list[Usage], list[Usage]]:
     graph = generate_graph(GraphSpec(preset="paper-100"), SEED, 0)
-    with TemporaryDirectory() as folder, walking_server(_calls(graph), turns=TOOL_TURNS, delay=DELAY) as url:
+    with TemporaryDirectory() as folder, walking_server(each_tool(graph), turns=TOOL_TURNS, delay=DELAY) as url:
         first = Path(folder) / "warm-up"
         await run(first, url, rounds=1)
         bodies = await recorded_bodies(first, graph)
@@ -87,7 +88,7 @@ async def _both(rounds: int, repetitions: int) -> tuple[list[Usage], list[Usage]
     return ours, bare
 
 
-def _calls(graph: PropertyGraph) -> list[tuple[str, dict[str, Any]]]:
+def each_tool(graph: PropertyGraph) -> list[tuple[str, dict[str, Any]]]:
     """One call of each tool."""
     table = graph.node_tables[0]
     name = next(iter(table.columns))
@@ -102,23 +103,31 @@ def _calls(graph: PropertyGraph) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-async def run(folder: Path, url: str, rounds: int) -> Usage:
-    """Play `rounds` × 64 episodes through the runner."""
-    watch = Stopwatch()
+async def run(
+    folder: Path,
+    url: str,
+    rounds: int,
+    in_flight: int = IN_FLIGHT,
+    *,
+    shard: Shard = WHOLE,
+    watch: Stopwatch | None = None,
+) -> Usage:
+    """Play `rounds` × `in_flight` episodes through the runner, or a shard of them; `in_flight` counts all shards."""
+    watch = watch or Stopwatch()
     environment = Environment({"BENCH_BASE_URL": url, "BENCH_API_KEY": "no-secret"})
-    resolved = resolve(experiment(rounds), environment)
-    summary = await start_run(resolved, NewRun.make("bench", folder), watch)
-    assert summary.finished == summary.episodes == IN_FLIGHT * rounds
+    resolved = resolve(experiment(in_flight * rounds, in_flight // shard.of), environment)
+    summary = await start_run(resolved, NewRun.make("bench", folder), watch, shard=shard)
+    assert summary.finished == summary.episodes == in_flight * rounds // shard.of
     return watch.usage
 
 
-def experiment(rounds: int) -> AnyExperiment:
+def experiment(episodes: int, in_flight: int) -> AnyExperiment:
     flags = {
         "suite.graphs.*.count": 1,
         "limit": TASKS,
-        "repeats": IN_FLIGHT * rounds // TASKS,
+        "repeats": episodes // TASKS,
         "models": ["openai-api/bench/walker"],
-        "limits.max_concurrency": IN_FLIGHT,
+        "limits.max_concurrency": in_flight,
         "seed": SEED,
     }
     return load_experiment("quickstart", flags=flags)
@@ -127,7 +136,7 @@ def experiment(rounds: int) -> AnyExperiment:
 async def recorded_bodies(folder: Path, graph: PropertyGraph) -> list[Bodies]:
     """What the runner sent, rebuilt from its log: one list of requests for every episode."""
     store = await EmbeddedDatabase().load(graph)
-    config = experiment(1)
+    config = experiment(IN_FLIGHT, IN_FLIGHT)
     tools = [spec.as_openai() for spec in GraphToolbox(store, await store.schema(), agent=config.agent).specs]
     episodes = []
     for record in RunFolder.open(folder).records():
@@ -148,13 +157,10 @@ async def recorded_bodies(folder: Path, graph: PropertyGraph) -> list[Bodies]:
 
 async def send_bare(episodes: Sequence[Bodies], url: str) -> Usage:
     """Send all requests by OpenAI's own client, 64 episodes at a time."""
-    import httpx2
     import openai
 
     pending = iter(episodes)
-    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=None)
-    http = openai.DefaultAsyncHttpxClient(limits=limits)
-    async with openai.AsyncOpenAI(api_key="no-secret", base_url=url, max_retries=0, http_client=http) as client:
+    async with openai.AsyncOpenAI(api_key="no-secret", base_url=url, max_retries=0) as client:
 
         async def work_off() -> None:
             for bodies in pending:

@@ -87,19 +87,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.reliability", description=__doc__)
     parser.add_argument("--only", action="append", choices=PROMISES, metavar="NAME", help=f"{', '.join(PROMISES)}")
     parser.add_argument("--quick", action="store_true", help="few tries, printed and not written into the page")
+    parser.add_argument("--tries", type=int, metavar="N", help="so many instead, printed and not written into the page")
     options = parser.parse_args()
     for name in options.only or PROMISES:
-        row = measured(name, options.quick)
-        print(" | ".join([PROMISES[name].title, *row]), flush=True)
-        if not options.quick:
+        promise = PROMISES[name]
+        row = measured(name, options.tries or (promise.quick if options.quick else promise.long))
+        print(" | ".join([promise.title, *row]), flush=True)
+        if not (options.quick or options.tries):
             write_row(name, row)
 
 
-def measured(name: str, quick: bool) -> list[str]:
-    """Try one promise; the cells of its row behind the title."""
+def measured(name: str, tries: int) -> list[str]:
+    """Try one promise so often; the cells of its row behind the title."""
     promise, begun = PROMISES[name], time.monotonic()
     with tempfile.TemporaryDirectory(prefix="graphwalk-reliability-") as folder:
-        row = asyncio.run(promise.measure(Path(folder), promise.quick if quick else promise.long))
+        row = asyncio.run(promise.measure(Path(folder), tries))
     print(f"{name}: {time.monotonic() - begun:.0f} s", file=sys.stderr, flush=True)
     return row.cells()
 

@@ -4,7 +4,8 @@
                    ├─ a dialogue goes on ──→ model …
                    └─ answer, limit, error → END
 
-Nothing is raised out of the loop: a model or a store that fails ends the episode with a status of its own.
+Each turn says itself where it goes on: edges with conditions of their own would be run as steps, at half a step's cost
+each. Nothing is raised out of the loop: a model or a store that fails ends the episode with a status of its own.
 """
 
 import asyncio
@@ -26,6 +27,7 @@ from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
     from langgraph.runtime import Runtime
+    from langgraph.types import Command
 
 _NO_STEP_LIMIT = 1_000_000
 """LangGraph's own limit raises instead of ending; turns are counted here."""
@@ -57,6 +59,8 @@ class Walk:
 
     def exhausted(self, turns: list[Turn]) -> ExitStatus | None:
         """The limit that forbids another call, if there is one."""
+        if self.tokens is None and self.usd is None:
+            return None
         usage = sum((turn.usage for turn in turns), Usage())
         if self.tokens is not None and usage.total_tokens >= self.tokens:
             return ExitStatus.TOKEN_LIMIT
@@ -76,8 +80,11 @@ class Walk:
 async def run_episode(walk: Walk) -> Trajectory:
     """Let a model try one episode. Raises nothing but cancellation."""
     start: State = {"turns": [], "pending": None, "exit_status": None, "error": None}
-    end = await build_graph().ainvoke(start, {"recursion_limit": _NO_STEP_LIMIT}, context=walk)
-    return Trajectory(walk.opening.prompt, tuple(end["turns"]), end["exit_status"], end["error"])
+    # The second version of LangGraph's streams passes on the states alone.
+    end = (await build_graph().ainvoke(start, {"recursion_limit": _NO_STEP_LIMIT}, context=walk, version="v2")).value
+    status = end["exit_status"]
+    assert status is not None, "a step ends the episode with a status, or says where it goes on"
+    return Trajectory(walk.opening.prompt, tuple(end["turns"]), status, end["error"])
 
 
 @cache
@@ -86,40 +93,39 @@ def build_graph() -> "CompiledStateGraph[State, Walk, State, State]":
     from langgraph.graph import END, START, StateGraph
 
     graph = StateGraph(State, context_schema=Walk)
-    graph.add_node("model", model_turn)
-    graph.add_node("tools", tool_turn)
+    graph.add_node("model", model_turn, destinations=("model", "tools", END))
+    graph.add_node("tools", tool_turn, destinations=("model", END))
     graph.add_edge(START, "model")
-    graph.add_conditional_edges("model", _after_model, {"model": "model", "tools": "tools", "end": END})
-    graph.add_conditional_edges("tools", _after_tools, {"model": "model", "end": END})
     return graph.compile()
 
 
-async def model_turn(state: State, runtime: "Runtime[Walk]") -> dict[str, Any]:
+async def model_turn(state: State, runtime: "Runtime[Walk]") -> "Command[str]":
     """Ask the model for its next message."""
     walk, turns = runtime.context, state["turns"]
     if status := walk.exhausted(turns):
-        return {"exit_status": status}
+        return _step(exit_status=status)
     forced = walk.must_answer(turns)
     try:
         async with asyncio.timeout_at(walk.deadline):
             turn = await _complete(walk, turns, forced)
     except BudgetSpentError as error:
-        return _failed(ExitStatus.BUDGET, str(error))
+        return _step(exit_status=ExitStatus.BUDGET, error=str(error))
     except ModelError as error:
         overflow = error.context_overflow
         told = f"{error} ({error.hint})" if error.hint else str(error)
-        return _failed(ExitStatus.CONTEXT_OVERFLOW if overflow else ExitStatus.MODEL_ERROR, told)
+        return _step(exit_status=ExitStatus.CONTEXT_OVERFLOW if overflow else ExitStatus.MODEL_ERROR, error=told)
     except TimeoutError:
-        return _failed(ExitStatus.MODEL_ERROR, "the deadline of the episode passed during a model call")
+        error_text = "the deadline of the episode passed during a model call"
+        return _step(exit_status=ExitStatus.MODEL_ERROR, error=error_text)
     if turn.message.tool_calls and walk.opening.toolbox is not None and not forced:
-        return {"pending": turn}
+        return _step("tools", pending=turn)
     if not forced and (next_user := walk.opening.next_user([*turns, turn])) is not None:
-        return {"turns": [replace(turn, next_user=next_user)]}
+        return _step("model", turns=[replace(turn, next_user=next_user)])
     answered = ExitStatus.ANSWERED if (turn.message.content or "").strip() else ExitStatus.NO_ANSWER
-    return {"turns": [turn], "exit_status": ExitStatus.TURN_LIMIT if forced else answered}
+    return _step(turns=[turn], exit_status=ExitStatus.TURN_LIMIT if forced else answered)
 
 
-async def tool_turn(state: State, runtime: "Runtime[Walk]") -> dict[str, Any]:
+async def tool_turn(state: State, runtime: "Runtime[Walk]") -> "Command[str]":
     """Execute all tool calls of the reply that waits for them."""
     walk, turn = runtime.context, state["pending"]
     toolbox = walk.opening.toolbox
@@ -130,12 +136,21 @@ async def tool_turn(state: State, runtime: "Runtime[Walk]") -> dict[str, Any]:
         async with asyncio.timeout_at(walk.deadline):
             results = await run_tool_calls(toolbox, turn.message.tool_calls, walk.config, made)
     except StoreError as error:
-        return {"turns": [turn], "pending": None, **_failed(ExitStatus.STORE_ERROR, str(error))}
+        return _step(turns=[turn], pending=None, exit_status=ExitStatus.STORE_ERROR, error=str(error))
     except TimeoutError:
         error_text = "the deadline of the episode passed during a tool call"
-        return {"turns": [turn], "pending": None, **_failed(ExitStatus.STORE_ERROR, error_text)}
-    ended = {"exit_status": ExitStatus.ANSWERED} if any(result.final for result in results) else {}
-    return {"turns": [replace(turn, results=results)], "pending": None, **ended}
+        return _step(turns=[turn], pending=None, exit_status=ExitStatus.STORE_ERROR, error=error_text)
+    done = replace(turn, results=results)
+    if any(result.final for result in results):
+        return _step(turns=[done], pending=None, exit_status=ExitStatus.ANSWERED)
+    return _step("model", turns=[done], pending=None)
+
+
+def _step(to: str = "__end__", **update: Any) -> "Command[str]":
+    """What changes, and where the episode goes on."""
+    from langgraph.types import Command
+
+    return Command(update=update, goto=to)
 
 
 async def _complete(walk: Walk, turns: list[Turn], forced: bool) -> Turn:
@@ -158,18 +173,3 @@ async def _complete(walk: Walk, turns: list[Turn], forced: bool) -> Turn:
         summary=summary,
         forced=forced,
     )
-
-
-async def _after_model(state: State) -> str:
-    """Not a plain function, nor is `_after_tools`: LangGraph runs those in threads."""
-    if state["exit_status"] is not None:
-        return "end"
-    return "model" if state["pending"] is None else "tools"
-
-
-async def _after_tools(state: State) -> str:
-    return "model" if state["exit_status"] is None else "end"
-
-
-def _failed(status: ExitStatus, error: str) -> dict[str, Any]:
-    return {"exit_status": status, "error": error}

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from graphwalk.scoring.evidence import Evidence, data_of, shows_data
 from graphwalk.scoring.values import parse_json
@@ -80,7 +81,7 @@ def _unused_results(trajectory: Trajectory) -> int:
 
 def _new_values(trajectory: Trajectory) -> list[list[frozenset[Hashable]]]:
     """Per turn and result, the words that neither prompt, model nor earlier results had."""
-    known = set(Evidence(message.content or "" for message in trajectory.prompt).tokens)
+    known = set[Hashable]().union(*(_told(message.content or "") for message in trajectory.prompt))
     news: list[list[frozenset[Hashable]]] = []
     for turn in trajectory.turns:
         known |= _said(turn)
@@ -90,6 +91,12 @@ def _new_values(trajectory: Trajectory) -> list[list[frozenset[Hashable]]]:
             news[-1].append(new)
             known |= new
     return news
+
+
+@lru_cache(maxsize=16)
+def _told(text: str) -> frozenset[Hashable]:
+    """Remembered: all episodes about a graph are told the same of it."""
+    return Evidence([text]).tokens
 
 
 def _said(turn: Turn) -> frozenset[Hashable]:

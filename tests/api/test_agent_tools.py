@@ -3,8 +3,9 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+import openai
 from langchain.agents import create_agent
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage, ToolMessage
@@ -12,6 +13,7 @@ from openai.types.chat import ChatCompletionMessageFunctionToolCall
 
 import graphwalk
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER
+from tests.models.server import Answer, ModelServer, chat
 
 FILMS = Path(__file__).parent.parent / "data" / "films.json"
 LOOK_UP = {"label": "Film", "property_name": "key", "property_value": "f2"}
@@ -100,3 +102,28 @@ async def test_a_database_that_fails_is_told_in_words() -> None:
         message = await made[0].ainvoke({"type": "tool_call", "id": "1", "name": made[0].name, "args": LOOK_UP})
         assert message.status == "error"
         assert "The database does not answer" in message.content
+
+
+async def test_the_client_of_openai_sends_the_tools_and_the_messages_that_answer() -> None:
+    """Of the version that is installed; `make openai` asks both ends of the range."""
+    given = [("get_node_by_property", LOOK_UP), ("get_node_by_property", WRONG)]
+    async with ModelServer(
+        lambda request: Answer(chat("Red Dust") if len(request.body["messages"]) > 1 else chat(calls=given))
+    ) as server:
+        async with (
+            graphwalk.aopen_store(FILMS) as store,
+            openai.AsyncOpenAI(api_key="k", base_url=server.url) as client,
+        ):
+            tools = await graphwalk.aopenai_tools(store)
+            messages: list[Any] = [{"role": "user", "content": "Which film is f2?"}]
+            for _ in range(2):
+                answer = await client.chat.completions.create(
+                    model="m", messages=messages, tools=cast(Any, tools.specs)
+                )
+                reply = answer.choices[0].message
+                messages += [reply, *[await tools.arun(call) for call in reply.tool_calls or ()]]
+        assert reply.content == "Red Dust"
+        assert server.requests[0].body["tools"] == tools.specs
+        found, refused = (m["content"] for m in server.requests[1].body["messages"] if m["role"] == "tool")
+    assert json.loads(found)[0]["properties"]["title"] == "Red Dust"
+    assert refused == 'There is no node label "Movie". The node labels are: City, Film, Person.'

@@ -10,6 +10,7 @@ import pytest
 from benchmarks import (
     ablation_tools,
     answer_sizes,
+    divided_calls,
     graphs,
     model_calls,
     planning,
@@ -38,6 +39,12 @@ def test_model_calls_through_the_runner_and_a_bare_client() -> None:
     assert 0 < (runner.ratio or 0) <= 1
     assert 0 < (bare.ratio or 0) <= 1
     assert per_call.ratio
+
+
+def test_model_calls_of_two_processes() -> None:
+    both, per_call = divided_calls.measure(quick=True)
+    assert 0 < (both.ratio or 0) <= 1
+    assert per_call.ours
 
 
 def test_tool_calls_on_the_embedded_engine() -> None:

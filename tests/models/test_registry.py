@@ -132,7 +132,7 @@ def test_where_to_look_when_nothing_comes_back(parrots: None) -> None:
 def test_nothing_heavy_is_imported_to_list_what_there_is() -> None:
     code = (
         "import sys; from graphwalk.models.registry import list_providers; list_providers();"
-        "print([m for m in ('openai', 'httpx2', 'langchain_core', 'langgraph') if m in sys.modules])"
+        "print([m for m in ('aiohttp', 'langchain_core', 'langgraph') if m in sys.modules])"
     )
     folder = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)

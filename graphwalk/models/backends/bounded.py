@@ -5,14 +5,13 @@ standard library can decode piece by piece: gzip and deflate.
 """
 
 import zlib
-from collections.abc import AsyncIterator, Iterator
-from functools import cache
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import ModelError
 
 if TYPE_CHECKING:
-    import httpx2
+    import aiohttp
 
 ACCEPTED = "gzip, deflate"
 """What requests ask for, as the header `Accept-Encoding` has it."""
@@ -20,19 +19,22 @@ _EITHER_HEADER = 32 + zlib.MAX_WBITS
 """zlib finds out by itself whether gzip or zlib stands around the data."""
 
 
-def bound(response: "httpx2.Response", longest: int) -> None:
-    """Let the body of a response end with a ModelError after `longest` bytes, counted as they are decoded.
+async def read_bounded(response: "aiohttp.ClientResponse", longest: int) -> bytes:
+    """The body of a response, decoded; ModelError after `longest` bytes, counted as they are decoded.
 
     ModelError for an encoding that was not asked for.
     """
-    encodings = [part.strip().lower() for part in response.headers.get("content-encoding", "").split(",")]
-    encodings = [encoding for encoding in encodings if encoding not in ("", "identity")]
+    said = ",".join(response.headers.getall("content-encoding", ()))
+    encodings = [encoding for part in said.split(",") if (encoding := part.strip().lower()) not in ("", "identity")]
     if encodings and encodings not in (["gzip"], ["x-gzip"], ["deflate"]):
         raise ModelError(
             f"a reply came compressed as {', '.join(encodings)!r:.60}, and not as {ACCEPTED}", retryable=True
         )
-    response.headers.pop("content-encoding", None)
-    response.stream = _bounded_stream()(response.stream, longest, bool(encodings))
+    read = _Unpacked(longest)
+    parts: list[bytes] = []
+    async for piece in response.content.iter_any():
+        parts.extend(read.unpacked(piece) if encodings else (read.plain(piece),))
+    return b"".join(parts)
 
 
 class _Unpacked:
@@ -68,27 +70,3 @@ def _engine_for(piece: bytes) -> Any:
     except zlib.error:
         return zlib.decompressobj(-zlib.MAX_WBITS)
     return zlib.decompressobj(_EITHER_HEADER)
-
-
-@cache
-def _bounded_stream() -> Any:
-    """The class of such a stream; made once, as its parent is imported when it is first needed."""
-    import httpx2
-
-    class Bounded(httpx2.AsyncByteStream):
-        def __init__(self, source: httpx2.AsyncByteStream, longest: int, packed: bool) -> None:
-            self._source, self._packed = source, packed
-            self._unpacked = _Unpacked(longest)
-
-        async def __aiter__(self) -> AsyncIterator[bytes]:
-            async for piece in self._source:
-                if not self._packed:
-                    yield self._unpacked.plain(piece)
-                    continue
-                for part in self._unpacked.unpacked(piece):
-                    yield part
-
-        async def aclose(self) -> None:
-            await self._source.aclose()
-
-    return Bounded

@@ -12,7 +12,8 @@ from graphwalk.models.backends.openai_chat import OpenAIChatModel
 from graphwalk.models.backends.openai_responses import OpenAIResponsesModel
 from graphwalk.models.model import Model
 
-_OPENAI = "https://api.openai.com/v1"
+_OPENAI_HOST = "api.openai.com"
+_OPENAI = f"https://{_OPENAI_HOST}/v1"
 _REASONING_MODEL = re.compile(r"o\d|gpt-(?:[5-9]|\d\d)(?!.*chat)|codex")
 
 
@@ -77,18 +78,25 @@ def _endpoint(variable: str, base_url: str, environment: Environment) -> Endpoin
     )
     if not (key and key.isascii() and key.isprintable()):
         raise ConfigError(f"{name} contains characters that no key has", hint="check it for line breaks")
-    return Endpoint(base_url, key)
+    return Endpoint(base_url, key, headers=_membership(environment) if host == _OPENAI_HOST else None)
+
+
+def _membership(environment: Environment) -> dict[str, str]:
+    """Whom OpenAI shall bill; meant for nobody else."""
+    said = {
+        "OpenAI-Organization": environment.get("OPENAI_ORG_ID"),
+        "OpenAI-Project": environment.get("OPENAI_PROJECT_ID"),
+    }
+    return {name: value for name, value in said.items() if value}
 
 
 def _host(base_url: str) -> str | None:
-    import httpx2
-
     try:
-        url = httpx2.URL(base_url)
-    except httpx2.InvalidURL:
+        url = urlsplit(base_url)
+        good = url.scheme in ("http", "https") and (url.port or 1) < 65536
+    except ValueError:
         return None
-    good = url.scheme in ("http", "https") and (url.port or 1) < 65536
-    return (url.host or None) if good else None
+    return (url.hostname or None) if good and base_url.isprintable() and " " not in base_url else None
 
 
 def _on_this_machine(host: str) -> bool:

@@ -204,6 +204,7 @@ async def test_a_key_in_an_address_is_not_repeated() -> None:
         await model.complete(ASK, (), CallOptions())
     assert failure.value.hint == "is a server running at http://127.0.0.1:9?"
     assert not any(word in str(failure.value) for word in ("pass-word", "planted"))
+    await model.close()
 
 
 async def test_a_redirect_is_not_followed(model: OpenAIChatModel, server: ModelServer) -> None:
