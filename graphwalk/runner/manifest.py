@@ -16,7 +16,7 @@ from graphwalk.runner.resolve import Experiment
 from graphwalk.types.episode import SCHEMA_VERSION
 from graphwalk.version import __version__
 
-_LIBRARIES = ("langgraph", "aiohttp", "neo4j", "kglite", "numpy", "pydantic")
+_LIBRARIES = ("langgraph", "openai", "aiohttp", "neo4j", "kglite", "numpy", "pydantic")
 
 
 def new_manifest(experiment: Experiment, run_id: str, created: str) -> dict[str, Any]:

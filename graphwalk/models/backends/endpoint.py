@@ -15,7 +15,6 @@ from graphwalk.errors import ModelError
 from graphwalk.models.backends.bounded import ACCEPTED, read_bounded
 from graphwalk.models.backends.event_stream import is_event_stream, read_events
 from graphwalk.models.backends.failure import status_error
-from graphwalk.version import __version__
 
 if TYPE_CHECKING:
     import aiohttp
@@ -48,11 +47,10 @@ class Endpoint:
         self.base_url = base_url
         self._parts = urlsplit(base_url)
         self._headers = {
+            **(headers or {}),
             "Authorization": _authorization(self._parts, api_key),
             "Content-Type": "application/json",
             "Accept-Encoding": ACCEPTED,
-            "User-Agent": f"graphwalk/{__version__}",
-            **(headers or {}),
         }
         self._longest_body = longest_body
         self._proxy = _proxy_for(self._parts)

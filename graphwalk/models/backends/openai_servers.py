@@ -78,16 +78,18 @@ def _endpoint(variable: str, base_url: str, environment: Environment) -> Endpoin
     )
     if not (key and key.isascii() and key.isprintable()):
         raise ConfigError(f"{name} contains characters that no key has", hint="check it for line breaks")
-    return Endpoint(base_url, key, headers=_membership(environment) if host == _OPENAI_HOST else None)
+    ours = environment if host == _OPENAI_HOST else None
+    return Endpoint(base_url, key, headers=_headers(base_url, key, ours))
 
 
-def _membership(environment: Environment) -> dict[str, str]:
-    """Whom OpenAI shall bill; meant for nobody else."""
-    said = {
-        "OpenAI-Organization": environment.get("OPENAI_ORG_ID"),
-        "OpenAI-Project": environment.get("OPENAI_PROJECT_ID"),
-    }
-    return {name: value for name, value in said.items() if value}
+def _headers(base_url: str, key: str, bills: Environment | None) -> dict[str, str]:
+    """What OpenAI's client sends with a request: key, who asks, and whom to bill, which is meant for OpenAI alone."""
+    from openai import OpenAI
+
+    with OpenAI(api_key=key, base_url=base_url) as client:
+        client.organization = (bills and bills.get("OPENAI_ORG_ID")) or None
+        client.project = (bills and bills.get("OPENAI_PROJECT_ID")) or None
+        return {name: value for name, value in client.default_headers.items() if isinstance(value, str)}
 
 
 def _host(base_url: str) -> str | None:

@@ -1,17 +1,14 @@
 """What every request carries, and the ways it takes: keys, users in addresses, proxies, connections that are kept."""
 
 import asyncio
-import subprocess
-import sys
-from pathlib import Path
 
+import openai
 import pytest
 
 from graphwalk.environment import Environment
 from graphwalk.models.backends.endpoint import Endpoint
 from graphwalk.models.registry import open_model
 from graphwalk.types.chat import CallOptions
-from graphwalk.version import __version__
 from tests.models.player import ASK
 from tests.models.server import Answer, ModelServer, Request, chat, error
 
@@ -42,7 +39,17 @@ async def test_what_is_sent(server: ModelServer) -> None:
     assert request.raw == b'{"n":1}'
     assert request.headers["authorization"] == "Bearer a-key"
     assert request.headers["content-type"] == "application/json"
-    assert request.headers["user-agent"] == f"graphwalk/{__version__}"
+
+
+async def test_who_asks_is_said_as_the_client_of_openai_says_it(server: ModelServer) -> None:
+    """Of the version that is installed; `make openai` asks the oldest one."""
+    model = open_model("openai-api/near/m", Environment({"NEAR_BASE_URL": server.url, "NEAR_API_KEY": "a-key"}))
+    await model.complete(ASK, (), CallOptions())
+    await model.close()
+    headers = server.requests[-1].headers
+    assert headers["authorization"] == "Bearer a-key"
+    assert headers["user-agent"] == f"OpenAI/Python {openai.__version__}"
+    assert headers["accept-encoding"] == "gzip, deflate"
 
 
 async def test_a_user_and_a_query_in_the_address_are_sent(server: ModelServer) -> None:
@@ -86,25 +93,3 @@ async def test_a_failure_without_json_says_its_text(server: ModelServer) -> None
         with pytest.raises(Exception, match=said.replace("{", r"\{")):
             await endpoint.post("/chat/completions", {})
     await endpoint.close()
-
-
-def test_no_package_of_openai_is_needed() -> None:
-    """Others pin one version of it or another: none is imported, nor what comes with it."""
-    code = (
-        "import asyncio, sys\n"
-        "sys.modules.update(dict.fromkeys(('openai', 'httpx', 'httpx2', 'jiter')))\n"
-        "from graphwalk.environment import Environment\n"
-        "from graphwalk.models.registry import open_model\n"
-        "from graphwalk.types.chat import CallOptions, Message\n"
-        "from tests.models.server import ModelServer\n"
-        "async def main():\n"
-        "    async with ModelServer() as server:\n"
-        "        for kind in ('chat', 'responses'):\n"
-        "            model = open_model(f'openai-{kind}/m', Environment({'OPENAI_BASE_URL': server.url}))\n"
-        "            print((await model.complete([Message('user', 'hi')], (), CallOptions())).message.content)\n"
-        "            await model.close()\n"
-        "asyncio.run(main())\n"
-    )
-    folder = Path(__file__).parents[3]
-    done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["hello", "hello"]
