@@ -19,12 +19,15 @@ LEDGER = "GraphWalkLoad"
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """How a graph is kept. `several`: not every node has exactly one label; `lists`: some property holds a list."""
+    """How a graph is kept. `several`: not every node has exactly one label; `lists`: some property holds a list;
+    `graph`: itself, where it is at hand.
+    """
 
     scope: str
     encoding: Encoding
     several: bool
     lists: bool
+    graph: PropertyGraph | None = None
 
 
 def kept_somehow(scope: str) -> Kept:
@@ -36,7 +39,7 @@ def kept_as(graph: PropertyGraph, scope: str) -> Kept:
     """How a graph is kept under the label `scope`."""
     lists = has_lists(graph)
     tags = lists or any(native(value) is None for value in odd_values(graph))
-    return Kept(scope, Encoding(native, tags), has_several_labels(graph), lists)
+    return Kept(scope, Encoding(native, tags), has_several_labels(graph), lists, graph)
 
 
 def check_names(graph: PropertyGraph) -> None:

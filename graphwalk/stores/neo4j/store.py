@@ -16,7 +16,7 @@ from graphwalk.stores.neo4j.loads import BY_HAND, LEASE_SECONDS, Load
 from graphwalk.stores.neo4j.process import this_process
 from graphwalk.stores.neo4j.values import SCALARS, own, plain
 from graphwalk.stores.outage import Gate
-from graphwalk.stores.schema_queries import Form, read_schema
+from graphwalk.stores.schema_queries import Form, read_schema, schema_of
 from graphwalk.stores.store import Asked
 from graphwalk.stores.tagged import decoded
 from graphwalk.stores.whole import content_digest, read_whole
@@ -25,6 +25,8 @@ from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, shown, shown_rows
 
+TOLD_BY_GRAPH = 1_000_000
+"""Nodes and relationships from which on the graph that was loaded tells its schema: a server would look for minutes."""
 READING_SECONDS = 300.0
 """For a query that reads a whole graph back."""
 
@@ -252,6 +254,9 @@ class Neo4jStore:
         return Asked(named, len(named) if len(found) <= rows else None, asked.ordered)
 
     async def schema(self, samples: int = 0) -> Schema:
+        graph = self._kept.graph
+        if samples not in self._schemas and graph and graph.node_count + graph.relationship_count >= TOLD_BY_GRAPH:
+            self._schemas[samples] = await asyncio.to_thread(schema_of, graph, samples)
         if samples not in self._schemas:
 
             async def query(template: str, identifiers: Identifiers, parameters: Mapping[str, Any]) -> list[Row]:

@@ -17,7 +17,7 @@ import pytest
 from graphwalk import database
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
-from graphwalk.stores.neo4j import filling
+from graphwalk.stores.neo4j import filling, store
 from graphwalk.stores.neo4j.store import Neo4jDatabase, scope_of
 from graphwalk.stores.schema_queries import schema_of
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES, server_settings
@@ -80,6 +80,18 @@ async def test_a_load_killed_half_way_is_begun_anew(
     assert store.scope == scope
     assert await scope_count(opened, scope) == (NODES, 2 * (NODES - 1))
     assert await store.schema() == schema_of(chain(NODES))
+
+
+async def test_the_schema_of_a_large_graph_is_told_by_the_graph(
+    opened: Neo4jDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = chain(10)
+    monkeypatch.setattr(store, "TOLD_BY_GRAPH", graph.node_count + graph.relationship_count)
+    small, large = await opened.load(chain(9)), await opened.load(graph)
+    monkeypatch.setattr(opened._connection, "read", None)  # no query is sent any more
+    assert await large.schema(2) == schema_of(graph, 2)
+    with pytest.raises(TypeError):
+        await small.schema(2)
 
 
 async def test_clean_removes_what_a_killed_run_left_and_nothing_else(
