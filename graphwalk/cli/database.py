@@ -168,13 +168,30 @@ def load(
 def clean(
     all_: Annotated[bool, typer.Option("--all", help="Also graphs that were left there on purpose.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed.")] = False,
+    bulk: Annotated[
+        bool,
+        typer.Option(
+            "--bulk", help="With --all: an empty database in place of that of `db up --with jars`, which is stopped."
+        ),
+    ] = False,
 ) -> None:
-    """Remove graphs that killed runs left. Only GraphWalk's own graphs are touched, and none that is in use."""
+    """Remove graphs that killed runs left. Only GraphWalk's own graphs are touched, and none that is in use.
+
+    With --all --bulk in seconds, however large they are: refused where the database holds anything else, where anybody
+    else is connected, and where a graph is in use.
+    """
     from graphwalk import database
 
     environment = read_environment()
+    if bulk and not all_:
+        raise ConfigError("--bulk removes every graph that GraphWalk has there", hint="graphwalk db clean --all --bulk")
+    if bulk and dry_run:
+        raise ConfigError("--dry-run shows the same without --bulk", hint="graphwalk db clean --all --dry-run")
     if dry_run:
         removed = [load for load in run_async(database.list_loads(environment)) if load.dead or (all_ and load.kept)]
+    elif bulk:
+        with steps() as tell:
+            removed = run_async(database.clean_bulk(environment, tell=tell))
     else:
         removed = run_async(database.clean(environment, kept=all_))
     for load in removed:

@@ -7,19 +7,15 @@
 Whatever fails, the empty database is back in its place. A process that is killed leaves an entry that `clean` finds.
 """
 
-import asyncio
-import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-import psutil
-
+from graphwalk.database.aside import NAME
 from graphwalk.database.jars import run_admin
 from graphwalk.database.loads import load
-from graphwalk.database.server import by_jars, stopped
+from graphwalk.database.replacing import SCHEMA, SECONDS, WAIT_SECONDS, count, own_folder, replaced, watched
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.graphs.files.csv_fields import csv_line
@@ -35,15 +31,7 @@ from graphwalk.stores.neo4j.stored_graph import stored_graph
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Value
 
-NAME = "neo4j"
-"""The one database of a Neo4j Community."""
-_PLACES = ("databases", "transactions")
-_ASIDE = "before-import"
 _LEDGER_FILE = "ledger.csv"
-_SECONDS = 30.0
-_WAIT_SECONDS = 10.0
-_OTHERS_SECONDS = 2.0
-"""A connection that was closed is counted for a moment longer."""
 _ORDINARY = "load it without --bulk, beside what is there"
 _UNFIT = frozenset(":(){}[]")
 
@@ -56,46 +44,49 @@ async def load_bulk(
     A graph that is there already is found. StoreError where the server is another, is in use, or holds anything;
     ConfigError for a graph that CSV cannot hold exactly. `tell` hears of each step.
     """
-    if environment.neo4j_uri:
-        raise StoreError(
-            "NEO4J_URI names a server of somebody's own, which is never stopped",
-            hint="unset NEO4J_URI to use the one of `graphwalk db up`, or load without --bulk",
-        )
-    server = by_jars(environment)
+    home = own_folder(environment, _ORDINARY)
     check_names(graph)
     scope = scope_of(BY_HAND, graph.digest)
     if not await _is_there(environment, scope):
-        with tempfile.TemporaryDirectory(prefix="bulk-", dir=server.folder) as scratch:
+        with tempfile.TemporaryDirectory(prefix="bulk-", dir=home) as scratch:
             folder, owner = Path(scratch) / "graph", this_process()
             tell("writing CSV")
             _write(graph, scope, owner, folder)
-            await _check_free(environment)
-            import_files(environment, folder, [f"@{ARGUMENTS}", f"--nodes=./{_LEDGER_FILE}"], tell)
+            async with watched(environment, home, _ORDINARY) as found:
+                await _check_empty(found.connection)
+            arguments = [f"@{ARGUMENTS}", f"--nodes=./{_LEDGER_FILE}"]
+            import_files(environment, folder, arguments, tell, since=found.since)
         tell("indexing the keys")
         await _adopt(environment, scope, owner)
     return await load(environment, graph)
 
 
 def import_files(
-    environment: Environment, folder: Path, arguments: Sequence[str], tell: Callable[[str], object] = lambda step: None
+    environment: Environment,
+    folder: Path,
+    arguments: Sequence[str],
+    tell: Callable[[str], object] = lambda step: None,
+    *,
+    since: dict[str, tuple[int, int]] | None = None,
 ) -> None:
     """Stop the server that `up` started from the jars, and import files of `folder` in place of what is there.
 
     `arguments` are those of `neo4j-admin database import full`. StoreError, with everything as it was, where the
-    importer fails.
+    importer fails, or where anything was written to the database after `since`.
     """
-    with stopped(environment, tell) as (server, command), _emptied(server.folder):
+    with replaced(environment, tell, since=since) as halted:
         tell("importing")
-        if said := run_admin(command, server.folder, ["database", "import", "full", NAME, *arguments], folder):
+        words = ["database", "import", "full", NAME, *arguments]
+        if said := run_admin(halted.command, halted.server.folder, words, folder):
             raise StoreError(f"Neo4j's importer failed:\n{said}", hint="load it without --bulk")
 
 
 async def _is_there(environment: Environment, scope: str) -> bool:
     """True where this graph is there. StoreError where something else is."""
-    connection = await connect(environment, wait_seconds=_WAIT_SECONDS)
+    connection = await connect(environment, wait_seconds=WAIT_SECONDS)
     try:
         query = f"MATCH (l:{LEDGER} {{scope: $scope, state: 'complete'}}) RETURN l.scope"
-        if await connection.read(query, {"scope": scope}, _SECONDS):
+        if await connection.read(query, {"scope": scope}, SECONDS):
             return True
         await _check_empty(connection)
         return False
@@ -103,52 +94,11 @@ async def _is_there(environment: Environment, scope: str) -> bool:
         await connection.close()
 
 
-async def _check_free(environment: Environment) -> None:
-    """StoreError unless the database is empty and nobody else is connected to its server."""
-    connection = await connect(environment, wait_seconds=_WAIT_SECONDS)
-    try:
-        await _check_empty(connection)
-        deadline = time.monotonic() + _OTHERS_SECONDS
-        while others := await _others(connection):
-            if time.monotonic() > deadline:
-                agents = ", ".join(sorted(others))
-                raise StoreError(
-                    f"others are connected to this Neo4j, which has to be stopped for an import: {agents}",
-                    hint="end them first, or load without --bulk",
-                )
-            await asyncio.sleep(0.1)
-    finally:
-        await connection.close()
-
-
-async def _others(connection: Connection) -> set[str]:
-    """Programs that are connected to the server, apart from this process."""
-    ours = {socket.laddr.port for socket in psutil.Process().net_connections("tcp") if socket.laddr}
-    found = await connection.read(_CONNECTIONS, {}, _SECONDS)
-    return {agent for _, (agent, address) in found if int(address.rpartition(":")[2]) not in ours}
-
-
-_CONNECTIONS = "CALL dbms.listConnections() YIELD userAgent, clientAddress RETURN userAgent, clientAddress"
-_COUNTS = (
-    ("nodes", "MATCH (n) RETURN count(n)"),
-    (
-        "indexes of its own",
-        "SHOW INDEXES YIELD type, owningConstraint WHERE type <> 'LOOKUP' AND owningConstraint IS NULL RETURN count(*)",
-    ),
-    (
-        "constraints of its own",
-        "SHOW CONSTRAINTS YIELD name WHERE NOT (name = 'graphwalk_load_scope' OR name STARTS WITH 'gw_') "
-        "RETURN count(*)",
-    ),
-)
-
-
 async def _check_empty(connection: Connection) -> None:
-    for what, query in _COUNTS:
-        [(_, (count,))] = await connection.read(query, {}, _SECONDS)
-        if count:
+    for what, query in (("nodes", "MATCH (n) RETURN count(n)"), *SCHEMA):
+        if number := await count(connection, query):
             raise StoreError(
-                f"the database is not empty: it has {count} {what}, and an import begins with an empty one",
+                f"the database is not empty: it has {number} {what}, and an import begins with an empty one",
                 hint=f"{_ORDINARY}; or, to remove GraphWalk's own graphs: graphwalk db clean --all",
             )
 
@@ -185,30 +135,8 @@ def _check_fit(name: str, values: Iterable[Value]) -> None:
 _TYPES: dict[type, str] = {str: "string", int: "long", bool: "boolean"}
 
 
-@contextmanager
-def _emptied(folder: Path) -> Iterator[None]:
-    """The empty database of a stopped server out of the way; back in its place where the block fails."""
-    aside = folder / _ASIDE
-    shutil.rmtree(aside, ignore_errors=True)
-    moved = [(folder / "data" / place / NAME, aside / place) for place in _PLACES]
-    aside.mkdir()
-    for place, kept in moved:
-        if place.exists():
-            place.rename(kept)
-    try:
-        yield
-    except BaseException:
-        for place, kept in moved:
-            shutil.rmtree(place, ignore_errors=True)
-            if kept.exists():
-                kept.rename(place)
-        raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
-
-
 async def _adopt(environment: Environment, scope: str, owner: str) -> None:
-    connection = await connect(environment, wait_seconds=_WAIT_SECONDS)
+    connection = await connect(environment, wait_seconds=WAIT_SECONDS)
     try:
         await Loader(connection, owner, BY_HAND).adopt(scope)
     finally:

@@ -60,13 +60,23 @@ def start_jars(
     return launch([*java, release.entry_point, *places], folder, port, wait_seconds)
 
 
-def launch(command: Sequence[str], folder: Path, port: int, wait_seconds: float) -> int:
-    """Start a server by its command line and wait until it answers; its process id. Errors as of `start_jars`."""
+def launch(
+    command: Sequence[str],
+    folder: Path,
+    port: int,
+    wait_seconds: float,
+    known: Callable[[int], object] = lambda pid: None,
+) -> int:
+    """Start a server by its command line and wait until it answers; its process id. Errors as of `start_jars`.
+
+    `known` is told the process id before the waiting begins.
+    """
     log = folder / "server.log"
     words = ["sh", "-c", _DETACH, "sh", str(log), *command]
     done = subprocess.run(words, capture_output=True, text=True, check=True, start_new_session=True, cwd=folder)
     pid = int(done.stdout)
     try:
+        known(pid)
         _wait(pid, folder, port, log, wait_seconds)
     except BaseException:
         stop_jars(pid, folder, at_once=True)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
+from graphwalk.database.aside import forget, put_back
 from graphwalk.database.docker import docker_answers, start_docker, stop_docker
 from graphwalk.database.jars import command_of, launch, runs_in, start_jars, stop_jars
 from graphwalk.database.ports import answers_bolt, free_port, is_taken
@@ -87,6 +88,9 @@ def up(
         if how == "docker":
             start_docker(chosen, **common)
         else:
+            # What a command that was killed left behind.
+            put_back(folder)
+            forget(folder)
             pid = start_jars(chosen, environment, conf=conf or {}, **common)
         server = LocalServer(how, chosen.name, chosen.version, port, password, folder, pid)
         write_state(environment, server)
@@ -118,26 +122,52 @@ def status(environment: Environment) -> ServerStatus:
     return ServerStatus(server, running, running and answers)
 
 
+@dataclass
+class Stopped:
+    """A server of ours that was stopped, and the command line that starts it again."""
+
+    server: LocalServer
+    command: list[str]
+    environment: Environment
+    tell: Callable[[str], object]
+    running: bool = False
+
+    def start(self) -> None:
+        """Start it as it was, with its own database if that is still set aside. StoreError, and no process, if not."""
+        self.tell("starting Neo4j")
+        put_back(self.server.folder)
+
+        def known(pid: int) -> None:
+            # At once, so that it is found even where nobody is left to wait for it.
+            self.server = replace(self.server, pid=pid)
+            write_state(self.environment, self.server)
+
+        pid = launch(self.command, self.server.folder, self.server.port, START_SECONDS, known)
+        try:
+            _await_answer(self.server, START_SECONDS)
+        except BaseException:
+            stop_jars(pid, self.server.folder)
+            raise
+        self.running = True
+
+
 @contextmanager
-def stopped(environment: Environment, tell: Callable[[str], object]) -> Iterator[tuple[LocalServer, list[str]]]:
-    """The server that `up` started from the jars, stopped while the block runs, and its command line.
+def stopped(environment: Environment, tell: Callable[[str], object]) -> Iterator[Stopped]:
+    """The server that `up` started from the jars, stopped while the block runs, or until the block starts it.
 
     However the block ends, it is started again as it was. StoreError where no such server runs.
     """
     with _locked(environment):
         server = by_jars(environment)
         assert server.pid is not None
-        command = command_of(server.pid, server.folder)
+        halted = Stopped(server, command_of(server.pid, server.folder), environment, tell)
         tell("stopping Neo4j")
         stop_jars(server.pid, server.folder)
         try:
-            yield server, command
+            yield halted
         finally:
-            tell("starting Neo4j")
-            pid = launch(command, server.folder, server.port, START_SECONDS)
-            again = replace(server, pid=pid)
-            write_state(environment, again)
-            _await_answer(again, START_SECONDS)
+            if not halted.running:
+                halted.start()
 
 
 def by_jars(environment: Environment) -> LocalServer:
@@ -147,7 +177,7 @@ def by_jars(environment: Environment) -> LocalServer:
         raise StoreError("no Neo4j runs here", hint="graphwalk db up --with jars")
     if found.server.how != "jars":
         raise StoreError(
-            "the Neo4j of `graphwalk db up` runs in Docker, out of reach of its importer",
+            "the Neo4j of `graphwalk db up` runs in Docker, where its files are out of reach",
             hint="graphwalk db down, then  graphwalk db up --with jars",
         )
     return found.server

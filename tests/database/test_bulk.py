@@ -1,19 +1,13 @@
 """Graphs that Neo4j's own importer loads are the same as those that are loaded in batches."""
 
-import os
 import socket
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from subprocess import PIPE
 from typing import Any
 
 import pytest
 
 from graphwalk import database
-from graphwalk.database.bulk import _emptied, _write
+from graphwalk.database.bulk import _write
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.graphs.random.generate import generate_graph
@@ -26,46 +20,11 @@ from graphwalk.stores.neo4j.store import Neo4jDatabase
 from graphwalk.stores.whole import content_digest, read_whole
 from graphwalk.types.graph import Node, PropertyGraph
 from graphwalk.types.values import Value
+from tests.database.another import connected_by_another
 from tests.database.rich_graph import rich_graph
-from tests.neo4j_servers import GIVEN, release_params, server_settings
 
-OTHER = """
-import asyncio
-from graphwalk.environment import read_environment
-from graphwalk.stores.neo4j.connection import connect
-
-async def wait():
-    connection = await connect(read_environment(), wait_seconds=30)
-    print("connected", flush=True)
-    input()
-
-asyncio.run(wait())
-"""
 ORDINARY = "gw_0123456789ab"
 SMALL = generate_graph(GraphSpec(preset="paper-100"), 7)
-
-
-@pytest.fixture(params=release_params())
-def own_server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Environment]:
-    """A server that `db up` started for one test alone, which may stop it."""
-    if request.param == GIVEN:
-        pytest.skip("the server that is given is not ours to stop")
-    server_settings(tmp_path / "home", request.param)
-    environment = Environment({"GRAPHWALK_HOME": str(tmp_path / "home")})
-    yield environment
-    database.down(environment, delete=True)
-
-
-@contextmanager
-def connected_by_another(server: Environment) -> Iterator[None]:
-    """Another process holds a connection."""
-    variables = {**os.environ, **server.variables}
-    with subprocess.Popen([sys.executable, "-c", OTHER], stdin=PIPE, stdout=PIPE, env=variables) as other:
-        assert other.stdin is not None
-        assert other.stdout is not None
-        assert other.stdout.readline() == b"connected\n"
-        yield
-        other.stdin.write(b"\n")
 
 
 async def kept_form(connection: Connection, scope: str) -> list[str]:
@@ -150,24 +109,3 @@ async def test_somebody_elses_server_is_never_stopped(tmp_path: Path) -> None:
     home = Environment({"GRAPHWALK_HOME": str(tmp_path)})
     with pytest.raises(StoreError, match="no Neo4j runs here"):
         await database.load_bulk(home, SMALL)
-
-
-def test_an_empty_database_is_back_where_an_import_fails(tmp_path: Path) -> None:
-    places = [tmp_path / "data" / place / "neo4j" for place in ("databases", "transactions")]
-    for place in places:
-        place.mkdir(parents=True)
-        (place / "old").touch()
-
-    def fail() -> None:
-        with _emptied(tmp_path):
-            assert not any(place.exists() for place in places)
-            places[0].mkdir()
-            raise ValueError("broken")
-
-    with pytest.raises(ValueError, match="broken"):
-        fail()
-    assert [[file.name for file in place.iterdir()] for place in places] == [["old"], ["old"]]
-    with _emptied(tmp_path):
-        places[0].mkdir()
-    assert [place.exists() for place in places] == [True, False]
-    assert [path.name for path in tmp_path.iterdir()] == ["data"]
