@@ -64,7 +64,7 @@ def table(measured: dict[int, list[Planned]]) -> str:
         spread = f"{min(seconds):.3g}–{max(seconds):.3g} s" if len(each) > 1 else ""
         aim = f"≤ {AIMS[nodes]:g} s" if nodes in AIMS else ""
         growth = f"{median(seconds) / (nodes * log2(nodes)) * 1e6:.1f} µs"
-        cells = [f"{median(seconds):.3g} s", spread, aim, growth, f"{max(one.memory for one in each):.2g} GB"]
+        cells = [f"{median(seconds):.3g} s", spread, aim, growth, f"{max(one.memory for one in each):.3g} GB"]
         lines.append([f"{nodes:,}, {5 * nodes:,}", *cells])
     return markdown_table(["nodes, relationships", "processor time", "spread", "aim", "÷ n log₂ n", "memory"], lines)
 
