@@ -49,7 +49,7 @@ PARTS = {
             "suites/questions/oracle/graph_index.py",
         ),
         tuple(f"tests/suites/questions/oracle/test_{name}.py" for name in ("evaluators", "graph_index", "rows", "agreement")),
-        "odd_graphs or cypher or shown_on_the_smallest",
+        "odd_graphs or cypher_gives or smallest_graph",
     ),
     "reading": Part(
         tuple(

@@ -15,6 +15,7 @@ def test_a_row_is_shown_as_it_is_answered() -> None:
         "days": [1, "2001-04-25"],
         "none": None,
     }
+    assert as_shown({"day": day}) == {"day": "2001-04-25"}
     assert as_shown({"text": "a", "number": 1, "none": None}) == {"text": "a", "number": 1, "none": None}
 
 
@@ -27,6 +28,7 @@ def test_distinct_rows_stand_in_the_order_of_their_values_and_null_comes_first()
     assert mixed == values(None, True, 0, 2.0, "a", "b")
     assert distinct(values("b", "a", "b")) == values("a", "b")
     assert distinct([{"b": 1, "a": 2}, {"a": 2, "b": 1}, {"b": 2, "a": 1}]) == [{"b": 2, "a": 1}, {"a": 2, "b": 1}]
+    assert distinct([{"b": "1", "a": "2"}, {"b": "2", "a": "1"}]) == [{"b": "2", "a": "1"}, {"b": "1", "a": "2"}]
     assert distinct([]) == []
 
 
