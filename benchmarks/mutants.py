@@ -56,7 +56,7 @@ PARTS = {
     ),
     "reading": Part(
         tuple(f"scoring/{name}.py" for name in _READING),
-        tuple(f"tests/scoring/test_{name}.py" for name in ("extraction", "marks", "replies", "rows", "values")),
+        tuple(f"tests/scoring/test_{name}.py" for name in ("candidates", "extraction", "marks", "replies", "rows", "values")),
         "hostile_replies or million",
     ),
     "evidence": Part(
@@ -158,13 +158,13 @@ def run(part: Part, work: Path, seconds: float, workers: int) -> None:
     again = [name for module in part.modules for name, code in outcomes(work, module).items() if code in NOT_NOTICED]
     mutmut = [Path(sys.executable).with_name("mutmut"), "run", "--max-children", str(workers)]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    try:
-        if None in before or not before:
-            subprocess.run(mutmut, cwd=work, env=environment, timeout=seconds, check=False)
-        if again:
-            subprocess.run([*mutmut, *again], cwd=work, env=environment, timeout=seconds, check=False)
-    except subprocess.TimeoutExpired:
-        print("the time is over; the table holds what was tried", file=sys.stderr)
+    for names in ([[]] if None in before or not before else []) + ([again] if again else []):
+        with subprocess.Popen([*mutmut, *names], cwd=work, env=environment) as process:
+            try:
+                process.wait(seconds)
+            except subprocess.TimeoutExpired:
+                process.terminate()
+                print("the time is over; the table holds what was tried", file=sys.stderr)
 
 
 def outcomes(work: Path, module: str) -> dict[str, int | None]:

@@ -19,6 +19,8 @@ REASONS: dict[str, dict[str, str]] = {
     "suites/questions/oracle/graph_index.py": {
         r"_names\(.*→.*_names\((?:None|.XX|.RELATIONSHIP)": "whatever is not of nodes is of relationships",
     },
+    "scoring/marks.py": {r"or .XXXX.\).lower": "a text without a word is none of the words that stand for nothing"},
+    "scoring/values.py": {r"\(.(?:XXjsonXX|JSON).,": "any mark tells a list or object from text"},
     "scoring/statistics/holm.py": {r"\[0\.0\] \* .*→ .*\[1\.0\]": "every value is overwritten"},
     "scoring/statistics/wilson.py": {r"dtype=np\.float64": _NUMPY},
 }

@@ -10,13 +10,14 @@ from graphwalk.scoring.extraction import extract, extract_with_model, strip_thin
 from graphwalk.scoring.rows import row_shapes
 from graphwalk.types.chat import CallOptions, Message, Reply, Usage
 
-KEY = row_shapes(("node_key",))
-PAIR = row_shapes(("source_key", "target_key"))
+KEY = ("node_key",)
+PAIR = ("source_key", "target_key")
 A, B = {"node_key": "a"}, {"node_key": "b"}
 
 
-def read(reply, shapes=KEY):
-    extraction = extract(reply, *shapes)
+def read(reply, fields=KEY):
+    """With no fields: whatever value there is."""
+    extraction = extract(reply, *(row_shapes(fields) if fields else ()))
     return extraction.answer, extraction.stage
 
 

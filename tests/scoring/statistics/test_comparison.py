@@ -102,3 +102,21 @@ def test_drawn_signs_agree_with_scipy_and_with_their_seed():
 def test_a_drawn_test_is_never_certain():
     (found,) = sign_flips(differing(np.ones(50)), seed=0)
     assert (found.p_value, found.mid_p) == (1 / 10_000, 0.5 / 10_000)
+
+
+def test_what_is_known_of_both_is_known_of_their_difference():
+    first = outcomes_of([[1, 1], [0, 1], [1, 0], [1, 1]], ["b", "b", "a", "a"], [1, 1, 2, 2])
+    second = outcomes_of([[0, 1], [0, 0], [1, 1]], ["a", "b", "b"], [2, 1, 1])
+    differences = paired(first, second)
+    assert differences.keys == (("b", 1), ("a", 2))
+    assert differences.values.tolist() == [[0.0, 0.5], [1.0, -0.5]]
+    assert differences.graphs.tolist() == [0, 1]
+    assert differences.episodes.tolist() == [3, 3]
+    assert differences.noise.tolist() == pytest.approx((first.noise + second.noise).tolist())
+
+
+def test_the_interval_has_the_confidence_asked_for():
+    first, second = np.random.default_rng(2).random((2, 7))
+    (found,) = compare(outcomes_of(first, range(7)), outcomes_of(second, range(7)), seed=0, confidence=0.8)
+    expected = stats.ttest_rel(first, second).confidence_interval(0.8)
+    assert (found.difference.low, found.difference.high) == pytest.approx(tuple(expected))
