@@ -50,13 +50,17 @@ PARTS = {
             "suites/questions/oracle/graph_index.py",
         ),
         tuple(
-            f"tests/suites/questions/oracle/test_{name}.py" for name in ("evaluators", "graph_index", "rows", "agreement")
+            f"tests/suites/questions/oracle/test_{name}.py"
+            for name in ("evaluators", "graph_index", "rows", "agreement")
         ),
         "odd_graphs or cypher_gives or smallest_graph",
     ),
     "reading": Part(
         tuple(f"scoring/{name}.py" for name in _READING),
-        tuple(f"tests/scoring/test_{name}.py" for name in ("candidates", "extraction", "marks", "replies", "rows", "values")),
+        tuple(
+            f"tests/scoring/test_{name}.py"
+            for name in ("candidates", "extraction", "marks", "replies", "rows", "values")
+        ),
         "hostile_replies or million",
     ),
     "evidence": Part(

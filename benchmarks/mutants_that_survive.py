@@ -13,7 +13,7 @@ REASONS: dict[str, dict[str, str]] = {
         r"max\(counts.values\(\), default=": "where nothing is counted, nothing is held against the most",
     },
     "suites/questions/oracle/rows.py": {
-        r"plain = (?:None|.* and value is None)|plain\) and False": "a row of plain values is copied instead of handed on",
+        r"plain = (?:None|.* and value is None)|plain\) and False": "a row of plain values is copied",
         r"\(-2, 0\)|\(-1, 1\)": "null still comes before every value",
     },
     "suites/questions/oracle/graph_index.py": {

@@ -46,7 +46,13 @@ def test_a_rule_within_a_table_begins_no_other_one() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "| a | b |", "| a | b |\n| 1 - 2 | x |\n| 3 | 4 |", "a, b\n|---|---|\n| 1 | 2 |", "| a | b |\n| : | : |\n| 1 | 2 |"],
+    [
+        "",
+        "| a | b |",
+        "| a | b |\n| 1 - 2 | x |\n| 3 | 4 |",
+        "a, b\n|---|---|\n| 1 | 2 |",
+        "| a | b |\n| : | : |\n| 1 | 2 |",
+    ],
 )
 def test_what_is_no_table(text: str) -> None:
     assert table_rows(text, AB) is None
@@ -57,7 +63,7 @@ def test_what_is_no_table(text: str) -> None:
     [
         ("a: 1\nb: x7", [{"a": 1, "b": "x7"}], False),
         ("- **a**: 1\n- **b**: 2\n\n- a: 3\n- b: 4", [{"a": 1, "b": 2}, {"a": 3, "b": 4}], False),
-        ("> a = `k1`\n2. b: \"two words\"", [{"a": "k1", "b": "two words"}], False),
+        ('> a = `k1`\n2. b: "two words"', [{"a": "k1", "b": "two words"}], False),
         ("a: 1\nb: 2\nor\na: 3\nb: 4", [{"a": 3, "b": 4}], True),
         ("a: 3\nb: 4\nthat is\na: 3\nb: 4", [{"a": 3, "b": 4}], False),
         ("a: 1", [{"a": 1}], True),

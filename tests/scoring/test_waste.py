@@ -55,7 +55,14 @@ def test_cycles(calls, cycles):
 
 
 def test_calls_are_the_same_by_name_and_arguments():
-    asked = [("look", '{"a": 1}'), ("find", '{"a": 1}'), ("look", "{a"), ("look", '{ "a":1 }'), ("look", "{a"), ("look", "a")]
+    asked = [
+        ("look", '{"a": 1}'),
+        ("find", '{"a": 1}'),
+        ("look", "{a"),
+        ("look", '{ "a":1 }'),
+        ("look", "{a"),
+        ("look", "a"),
+    ]
     results = [seen(ToolCall(str(number), *one), []) for number, one in enumerate(asked)]
     assert waste_of(episode(tool_turn(*results))).repeated_calls == 2
 

@@ -29,7 +29,9 @@ def said(*turns: Turn | str) -> Trajectory:
     return Trajectory((), made, ExitStatus.ANSWERED)
 
 
-def scored(trajectory: Trajectory, answer: list[int] | None, step: int | None = None, lossy: bool = False) -> MagmaScore:
+def scored(
+    trajectory: Trajectory, answer: list[int] | None, step: int | None = None, lossy: bool = False
+) -> MagmaScore:
     return score_episode(task(step), "is", trajectory, Extraction(answer, "strict", lossy))
 
 
