@@ -162,7 +162,8 @@ def run(part: Part, work: Path, seconds: float, workers: int) -> None:
     again = [name for module in part.modules for name, code in outcomes(work, module).items() if code in NOT_NOTICED]
     mutmut = [Path(sys.executable).with_name("mutmut"), "run", "--max-children", str(workers)]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    for names in ([[]] if None in before or not before else []) + ([again] if again else []):
+    runs: list[list[str]] = [*([[]] if None in before or not before else []), *([again] if again else [])]
+    for names in runs:
         with subprocess.Popen([*mutmut, *names], cwd=work, env=environment) as process:
             try:
                 process.wait(seconds)
@@ -214,7 +215,7 @@ def row(work: Path, module: str) -> list[str]:
 
 def merged(table: str, rows: Mapping[str, list[str]]) -> str:
     """The table with these rows in place of its own of the same modules, in the order of PARTS."""
-    kept = {cells[0]: cells for cells in map(_cells, table.splitlines()[2:])} | rows
+    kept = {cells[0]: cells for cells in map(_cells, table.splitlines()[2:])} | dict(rows)
     order = [f"`{module}`" for part in PARTS.values() for module in part.modules]
     return markdown_table(COLUMNS, [kept[name] for name in order if name in kept])
 

@@ -19,6 +19,13 @@ REASONS: dict[str, dict[str, str]] = {
     "suites/questions/oracle/graph_index.py": {
         r"_names\(.*→.*_names\((?:None|.XX|.RELATIONSHIP)": "whatever is not of nodes is of relationships",
     },
+    "suites/questions/scoring.py": {
+        r"self\.invented = False →": "where it stays, there are no rows, or nothing can be told of them, which is said first",
+        r"self\.grounded (?:<= 1|< 2) and": "rows that are all proven have nothing invented in them",
+    },
+    "suites/mazes/scoring.py": {
+        r"number (?:<= maze.size\*\*2|< maze.size\*\*3) else": "a number beyond the grid is no cell, whatever it is called",
+    },
     "scoring/marks.py": {r"or .XXXX.\).lower": "a text without a word is none of the words that stand for nothing"},
     "scoring/values.py": {r"\(.(?:XXjsonXX|JSON).,": "any mark tells a list or object from text"},
     "scoring/statistics/holm.py": {r"\[0\.0\] \* .*→ .*\[1\.0\]": "every value is overwritten"},

@@ -243,3 +243,9 @@ def test_what_the_walk_wasted_and_how_the_reply_was_read_are_part_of_the_score()
     trajectory = Trajectory((), (*turns, Turn(Message("assistant", ""))), ExitStatus.ANSWERED)
     made = score_path(TASK, "tools", trajectory, Extraction(None, None, True))
     assert (made.repeated_calls, made.cycles, made.parallel_calls, made.lossy) == (2, 1, 4, True)
+
+
+def test_an_empty_path_beside_another_one_is_left_to_stage_2() -> None:
+    assert extract_path(f'{{"path": {WAY}}}').sure
+    assert extract_path(f'{{"path": {WAY}}}\nand nothing more: []').lossy
+    assert extract_path('{"path": []}') == Extraction([], "strict")

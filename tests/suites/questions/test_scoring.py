@@ -92,6 +92,7 @@ def test_a_question_without_evaluator_cannot_be_verified():
         ("The nodes are a and b.", keys("a"), False),
         ('[{"node_key": "a"}]', keys("a", "b"), False),
         ('[{"node_key": "a"}, {"node_key": "b"}]', keys("a", "b"), False),
+        ('[{"node_key": "a"}, {"node_key": "b"}, {"node_key": "x"}]', keys("a", "b"), False),
     ],
 )
 def test_right_evidence_in_the_wrong_form(reply, shown, last_mile):
@@ -120,6 +121,7 @@ def test_one_of_several_right_answers_is_enough(mode):
     assert score(question, keys("b"), keys("b")).correct
     assert score(question, keys("b"), keys("b")).evidence_sufficient
     assert not score(question, keys("b", "c"), keys("b", "c")).correct
+    assert score(question, keys("c"), keys("c")).evidence_sufficient is False
 
 
 def test_an_answer_that_a_model_extracted_is_scored_like_any_other():
@@ -196,3 +198,7 @@ def test_waste_is_part_of_the_score():
     trajectory = episode(*turns, answer='[{"node_key": "a"}]')
     result = score_question(task(keys("a")), "tools", trajectory, extract_rows(task(keys("a")), trajectory.reply))
     assert (result.repeated_calls, result.parallel_calls, result.tool_errors, result.think_calls) == (1, 2, 1, 1)
+
+
+def test_what_is_merely_understood_is_read_as_rows():
+    assert score(task(keys("a")), '["a"]', keys("a")).correct
