@@ -59,7 +59,7 @@ PARTS = {
         tuple(f"scoring/{name}.py" for name in _READING),
         tuple(
             f"tests/scoring/test_{name}.py"
-            for name in ("candidates", "extraction", "marks", "replies", "rows", "values")
+            for name in ("candidates", "choice", "extraction", "marks", "relaxed", "replies", "rows", "values")
         ),
         "hostile_replies or million",
     ),

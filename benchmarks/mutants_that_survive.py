@@ -3,6 +3,7 @@
 import re
 
 _EQUALLY_LONG = "the two are equally long, whoever checks it"
+_EFFORT = "how much is tried before giving up: the tests of hostile replies measure that, and take too long here"
 _NUMPY = "numpy takes the same type by itself"
 REASONS: dict[str, dict[str, str]] = {
     "*": {
@@ -26,8 +27,32 @@ REASONS: dict[str, dict[str, str]] = {
     "suites/mazes/scoring.py": {
         r"number (?:<= maze.size\*\*2|< maze.size\*\*3) else": "a number beyond the grid is no cell, whatever it is called",
     },
-    "scoring/marks.py": {r"or .XXXX.\).lower": "a text without a word is none of the words that stand for nothing"},
-    "scoring/values.py": {r"\(.(?:XXjsonXX|JSON).,": "any mark tells a list or object from text"},
+    "suites/magma/judgement.py": {r"if precision or recall": "both are 0, or none of the two"},
+    "suites/magma/scoring.py": {
+        r"content or .XXXX.": "neither text has a prefix",
+        r"score.step >= diverged": "the step that diverged is not exact",
+    },
+    "scoring/brackets.py": {r"left - 1 →": _EFFORT},
+    "scoring/extraction.py": {
+        r"or True else \[\]": "what the other shapes find is not looked at",
+    },
+    "scoring/relaxed.py": {r"isascii\(\)\) and False": "ASCII has nothing to translate"},
+    "scoring/candidates.py": {
+        r"after \+ .XX …XX": "any word behind it does",
+        r"default=\((?:1, 0, 0|0, 1, 0|0, 0, 1)\)|start <= last|kind == _UNCLOSED\) and|\(None, True\)": (
+            "a bracket without a partner can be read nowhere, and shares its place with no other"
+        ),
+        r"_MOST_|attempts.failed|self.failed|self._literals|^break →|if value is not None:$": _EFFORT,
+    },
+    "scoring/marks.py": {
+        r"or .XXXX.\).lower": "a text without a word is none of the words that stand for nothing",
+        r"range\(len\(lines\)\)|number >= read_until": "the line is the first, or has no bars: no table begins there",
+    },
+    "scoring/values.py": {
+        r"\(.(?:XXjsonXX|JSON).,": "any mark tells a list or object from text",
+        r"deepest|bracket in|_LITERAL_DEPTH": "it spares Python's parser what is refused as too deep all the same",
+        r"raise ValueError\(.*→ raise ValueError\(": "the text of an error that is caught at once",
+    },
     "scoring/statistics/holm.py": {r"\[0\.0\] \* .*→ .*\[1\.0\]": "every value is overwritten"},
     "scoring/statistics/wilson.py": {r"dtype=np\.float64": _NUMPY},
 }

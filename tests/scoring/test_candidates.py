@@ -34,6 +34,9 @@ def test_a_quoted_reply_is_read_again() -> None:
         (f'so:{" " * 38}{{"a": 1}} is', True, True),
         (f'so:{" " * 40}{{"a": 1}} is', False, False),
         (f'so {{"a": 1}}{" " * 45}\nis', False, False),
+        (f'so {{"a": 1}}{" " * 40}', False, True),
+        ('x{"a": 1} is', False, False),
+        (f'{" " * 40}{{"a": 1}} is', True, True),
     ],
 )
 def test_what_is_stated_and_what_is_mentioned(text: str, begins: bool, stated: bool) -> None:
@@ -57,6 +60,7 @@ def test_fences_are_read_before_what_stands_in_them() -> None:
     ]
     assert all(one.begins and one.stated for one in values)
     assert found("``` ``` [6, 7]") == [[6, 7]]
+    assert [one.stage for one in find_values("```[1, 2]``` [3, 4]").values] == ["fenced", "embedded"]
 
 
 def test_parts_of_a_list_that_cannot_be_read_say_where_it_begins() -> None:
@@ -64,6 +68,8 @@ def test_parts_of_a_list_that_cannot_be_read_say_where_it_begins() -> None:
     assert [(one.value["a"], one.torn_from) for one in values] == [(1, 2), (2, 2), (3, None)]
     values = find_values('x [{"a": 1}, [oops, {"a": 2}], {"a": 3}').values
     assert [(one.value["a"], one.torn_from) for one in values] == [(1, 2), (2, 13), (3, 2)]
+    values = find_values('x [oops]{"a": 1}').values
+    assert [(one.value["a"], one.torn_from) for one in values] == [(1, None)]
     values = find_values('x {oops {"a": 1}}').values
     assert [(one.value["a"], one.torn_from) for one in values] == [(1, None)]
 
@@ -79,6 +85,7 @@ def test_parts_of_a_list_that_cannot_be_read_say_where_it_begins() -> None:
         ('{"a": 1} and {"b": 2, {"c":', 13),
         ('[{"a": 1}', None),
         ('{"a', 0),
+        ('["a", "b"', None),
     ],
 )
 def test_where_an_object_breaks_off(text: str, broken_off: int | None) -> None:
@@ -88,3 +95,4 @@ def test_where_an_object_breaks_off(text: str, broken_off: int | None) -> None:
 def test_other_scripts_are_read_as_ascii() -> None:
     assert found("答えは【１，２】です") == [[1, 2]]
     assert found("Es sind {„a“: 1}, nicht mehr") == [{"a": 1}]
+    assert found("Es sind: ['“a”']") == [["“a”"]]

@@ -62,6 +62,7 @@ def test_what_is_no_table(text: str) -> None:
     ("text", "rows", "lossy"),
     [
         ("a: 1\nb: x7", [{"a": 1, "b": "x7"}], False),
+        ("a: 1\n  \nb: x7", [{"a": 1, "b": "x7"}], False),
         ("- **a**: 1\n- **b**: 2\n\n- a: 3\n- b: 4", [{"a": 1, "b": 2}, {"a": 3, "b": 4}], False),
         ('> a = `k1`\n2. b: "two words"', [{"a": "k1", "b": "two words"}], False),
         ("a: 1\nb: 2\nor\na: 3\nb: 4", [{"a": 3, "b": 4}], True),
@@ -124,6 +125,6 @@ def test_whole_replies(text: str, values: list[Any]) -> None:
     assert whole_value(text, AB) is None
 
 
-@pytest.mark.parametrize("text", ["", "k7", "no idea", "- k7\nand\n- k8", "- k7\n- none", "- two words", "*"])
+@pytest.mark.parametrize("text", ["", "k7", ".5", "no idea", "- k7\nand\n- k8", "- k7\n- none", "- two words", "*"])
 def test_what_is_no_whole_reply(text: str) -> None:
     assert whole_value(text, ["a"]) is None

@@ -61,6 +61,7 @@ def test_forty_levels_are_read_and_no_more(parse: Any) -> None:
         ("{'a': {1, b'a'}}", None),
         ("f(1)", None),
         ("None", None),
+        ("True", None),
         ("[1", None),
         ("{'a': [], [1]: 2}", None),
     ],

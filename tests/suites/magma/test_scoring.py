@@ -91,3 +91,5 @@ def test_tokens_before_the_answer_are_reasoning() -> None:
     assert scored(said(uncounted), [0], step=1).reasoning_tokens is None
     less = Turn(Message("assistant", "no"), Usage(output_tokens=5, reasoning_tokens=9))
     assert (scored(said(less), None, step=1).reasoning_tokens, scored(said(less), None, 1).thinking_tokens) == (0, 9)
+    nothing = Turn(Message("assistant"), Usage(output_tokens=0))
+    assert scored(said(nothing), None, step=1).reasoning_tokens == 0
