@@ -21,20 +21,27 @@ REASONS: dict[str, dict[str, str]] = {
         r"_names\(.*→.*_names\((?:None|.XX|.RELATIONSHIP)": "whatever is not of nodes is of relationships",
     },
     "suites/questions/scoring.py": {
-        r"self\.invented = False →": "where it stays, there are no rows, or nothing can be told of them, which is said first",
+        r"self\.invented = False →": "where it stays, there is no row, or nothing can be told, which comes first",
         r"self\.grounded (?:<= 1|< 2) and": "rows that are all proven have nothing invented in them",
     },
     "suites/mazes/scoring.py": {
-        r"number (?:<= maze.size\*\*2|< maze.size\*\*3) else": "a number beyond the grid is no cell, whatever it is called",
+        r"number (?:<= maze.size\*\*2|< maze.size\*\*3) else": "beyond the grid there is no cell, whatever it is",
     },
     "suites/magma/judgement.py": {r"if precision or recall": "both are 0, or none of the two"},
     "suites/magma/scoring.py": {
         r"content or .XXXX.": "neither text has a prefix",
         r"score.step >= diverged": "the step that diverged is not exact",
     },
+    "scoring/waste.py": {
+        r"range\(2, min": "blocks of one call, or longer than what is before or after, repeat nothing",
+        r"block\[1\] for": "calls that are not all equal differ from any of them",
+        r"XXXX": "no result holds the word",
+    },
     "scoring/brackets.py": {r"left - 1 →": _EFFORT},
     "scoring/extraction.py": {
         r"or True else \[\]": "what the other shapes find is not looked at",
+        r"\[:2\]: → ": "the slash of a closing tag stands second",
+        r"shape.stage, (?:None|1), 0": "nobody asks where the text as a whole begins",
     },
     "scoring/relaxed.py": {r"isascii\(\)\) and False": "ASCII has nothing to translate"},
     "scoring/candidates.py": {

@@ -6,7 +6,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from graphwalk.scoring.brackets import match_brackets
-from graphwalk.scoring.extraction import Extraction, extract, extract_with_model, strip_thinking
+from graphwalk.scoring.extraction import Extraction, extract, extract_with_model, spoken, strip_thinking
 from graphwalk.scoring.rows import row_shapes
 from graphwalk.types.chat import CallOptions, Message, Reply, Usage
 
@@ -188,6 +188,7 @@ def test_spans_come_outermost_first():
     assert match_brackets('["]"]') == ([(0, 5)], [])
     assert match_brackets("{]}") == ([(0, 3)], [])
     assert match_brackets("[{]") == ([(0, 3)], [1])
+    assert match_brackets('[1] said: "[2]"') == ([(0, 3), (11, 14)], [])
 
 
 def test_thinking_is_cut_out_wherever_it_stands():
@@ -299,3 +300,23 @@ def test_every_way_to_write_a_tool_call_is_none_of_an_answer(call):
 )
 def test_what_is_no_tool_call_is_read(value):
     assert read(value, ()) == (json.loads(value), "strict")
+
+
+@pytest.mark.parametrize(
+    ("reply", "said"),
+    [
+        ("<|channel|>analysis<|message|>hm", ""),
+        ("\ufeffX marks it", "X marks it"),
+        ("a &lt; b", "a &lt; b"),
+        ("it is a<|im_end|>\n<|im_start|>user\nand b?", "it is a"),
+        ("<|im_end|> it is a", "it is a"),
+    ],
+)
+def test_what_a_reply_says(reply, said):
+    assert spoken(reply) == said
+
+
+def test_an_empty_list_beside_a_table_is_left_over():
+    table = "| node_key |\n|---|\n| a |"
+    assert extract(f"[]\n{table}", *row_shapes(KEY)) == Extraction([A], "table", True)
+    assert extract(f"So:\n{table}", *row_shapes(KEY)) == Extraction([A], "table")
