@@ -191,7 +191,9 @@ def change(work: Path, mutant: str) -> str:
 
 
 def _body(text: str, name: str) -> list[str]:
-    found = re.search(rf"^( *)(?:async )?def {re.escape(name)}\(.*?(?=^\1[\w@]|\Z)", text, re.MULTILINE | re.DOTALL)
+    found = re.search(
+        rf"^( *)(?:async )?def {re.escape(name)}\(.*?(?=^(?:\1|(?! ))[\w@]|\Z)", text, re.MULTILINE | re.DOTALL
+    )
     return found[0].splitlines()[1:] if found else []
 
 

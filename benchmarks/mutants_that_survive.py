@@ -32,7 +32,13 @@ REASONS: dict[str, dict[str, str]] = {
         r"content or .XXXX.": "neither text has a prefix",
         r"score.step >= diverged": "the step that diverged is not exact",
     },
+    "scoring/evidence.py": {
+        r"ensure_ascii=None": "None is no more than False",
+        r"start \+ 2\)": "no phrase begins again one character further on",
+    },
     "scoring/waste.py": {
+        r"position = 0, 1|position <= len": "nothing is before the first call, or behind the last",
+        r"length > 1$": "a block has two calls at least",
         r"range\(2, min": "blocks of one call, or longer than what is before or after, repeat nothing",
         r"block\[1\] for": "calls that are not all equal differ from any of them",
         r"XXXX": "no result holds the word",
@@ -59,6 +65,23 @@ REASONS: dict[str, dict[str, str]] = {
         r"\(.(?:XXjsonXX|JSON).,": "any mark tells a list or object from text",
         r"deepest|bracket in|_LITERAL_DEPTH": "it spares Python's parser what is refused as too deep all the same",
         r"raise ValueError\(.*→ raise ValueError\(": "the text of an error that is caught at once",
+    },
+    "scoring/statistics/comparison.py": {
+        r"reshape\(-2, 2\)": "numpy takes any number below 0 for the one that fits",
+        r"if difference.value is None": "value, degrees of freedom and error are missing together",
+    },
+    "scoring/statistics/power.py": {
+        r"^low, high = |high >= _MOST|^middle = ": "the search begins elsewhere, or grows faster, and ends at the same number",
+    },
+    "scoring/statistics/repeats.py": {
+        r"dtype=np\.float64": _NUMPY,
+        r"errstate": "nothing but 0 is divided by 0",
+    },
+    "scoring/statistics/sign_flips.py": {
+        r"initial=\+1|initial=-1\)\) \+ 2": "a graph without tasks adds nothing, whatever its sign",
+        r"groups \+ 1, 0|groups - 1, 1": "every assignment of signs is still counted as often as any other",
+        r"generator\(seed, .*→.*generator\(seed, ": "another stream of random numbers is as good",
+        r"rows = max\(|random.integers\(": "the same signs, in blocks or numbers of another size",
     },
     "scoring/statistics/holm.py": {r"\[0\.0\] \* .*→ .*\[1\.0\]": "every value is overwritten"},
     "scoring/statistics/wilson.py": {r"dtype=np\.float64": _NUMPY},

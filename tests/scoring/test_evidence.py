@@ -57,6 +57,11 @@ def test_a_phrase_is_found_wherever_it_stands_alone(text):
     [
         ("a New York", "ew York", False),
         ("a New York", "New Y", False),
+        ("a New York, ew", "ew York", False),
+        ("New York, Y", "New Y", False),
+        ("New Yo, Y", "New Y", False),
+        ("New Yorker, New York, New Yorker", "New York", True),
+        ("a.b.c", "b", False),
         ("New Yorker", "New York", False),
         ("f(x) y", "(x) y", True),
         ("x (y)z", "x (y)", True),

@@ -107,6 +107,9 @@ def test_the_spread_of_graphs_of_unequal_size():
     usual = (6 - (9 + 1 + 4) / 6) / (3 - 1)
     assert (found.graphs, found.tasks) == pytest.approx((max(0, (among - within) / usual), within))
     assert (found.first, found.second) == (0.0, 0.0)
+    unknown = np.array([*values[:3], np.nan, *values[3:]])
+    more = measured_spread(outcomes_of(unknown, "aaadbcc", range(7)), outcomes_of([0.0] * 7, "aaadbcc", range(7)))
+    assert (more.graphs, more.tasks) == pytest.approx((found.graphs, found.tasks))
 
 
 def test_noise_of_repeats_is_taken_off_the_spread_of_tasks():
