@@ -160,7 +160,7 @@ def run(part: Part, work: Path, seconds: float, workers: int) -> None:
     prepare(part, work)
     before = [code for module in part.modules for code in outcomes(work, module).values()]
     again = [name for module in part.modules for name, code in outcomes(work, module).items() if code in NOT_NOTICED]
-    mutmut = [Path(sys.executable).with_name("mutmut"), "run", "--max-children", str(workers)]
+    mutmut: list[str | Path] = [Path(sys.executable).with_name("mutmut"), "run", "--max-children", str(workers)]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     runs: list[list[str]] = [*([[]] if None in before or not before else []), *([again] if again else [])]
     for names in runs:

@@ -71,7 +71,7 @@ REASONS: dict[str, dict[str, str]] = {
         r"if difference.value is None": "value, degrees of freedom and error are missing together",
     },
     "scoring/statistics/power.py": {
-        r"^low, high = |high >= _MOST|^middle = ": "the search begins elsewhere, or grows faster, and ends at the same number",
+        r"^low, high = |high >= _MOST|^middle = ": "the search goes another way to the same number",
     },
     "scoring/statistics/repeats.py": {
         r"dtype=np\.float64": _NUMPY,
@@ -80,6 +80,7 @@ REASONS: dict[str, dict[str, str]] = {
     "scoring/statistics/sign_flips.py": {
         r"initial=\+1|initial=-1\)\) \+ 2": "a graph without tasks adds nothing, whatever its sign",
         r"groups \+ 1, 0|groups - 1, 1": "every assignment of signs is still counted as often as any other",
+        r"astype\(None\)": _NUMPY,
         r"generator\(seed, .*→.*generator\(seed, ": "another stream of random numbers is as good",
         r"rows = max\(|random.integers\(": "the same signs, in blocks or numbers of another size",
     },

@@ -125,3 +125,14 @@ def test_the_interval_has_the_confidence_asked_for():
     assert (found.difference.low, found.difference.high) == pytest.approx(tuple(expected))
     differences = paired(outcomes_of(first, range(7)), outcomes_of(second, range(7)))
     assert [found.sign_flips] == sign_flips(differences, seed=0) != sign_flips(differences, seed=1)
+
+
+def test_graphs_of_which_nothing_is_known_are_not_flipped_and_measures_do_not_meet():
+    values = [[1.0, np.nan, 1e15], [1.0, 2.0, 3e15], [1.0, 3.0, -2e15]]
+    found = sign_flips(outcomes_of(values, range(3)), seed=0)
+    assert [(one.clusters, one.p_value) for one in found] == [(3, 2 / 8), (2, 2 / 4), (3, 6 / 8)]
+
+
+@pytest.mark.parametrize(("graphs", "draws"), [(16, None), (17, 9_999)])
+def test_up_to_sixteen_graphs_all_signs_are_tried(graphs, draws):
+    assert sign_flips(differing(np.ones(graphs)), seed=0)[0].draws == draws
