@@ -66,6 +66,17 @@ REASONS: dict[str, dict[str, str]] = {
         r"deepest|bracket in|_LITERAL_DEPTH": "it spares Python's parser what is refused as too deep all the same",
         r"raise ValueError\(.*→ raise ValueError\(": "the text of an error that is caught at once",
     },
+    "scoring/statistics/clusters.py": {
+        r"initial=\+1|initial=-1\)\) \+ 2|, 1\.0\)$": "a graph of which nothing is known adds nothing",
+        r"astype\(None\)": _NUMPY,
+        r"clusters >= 1": "with one graph the division by 0 says the same",
+    },
+    "scoring/statistics/outcomes.py": {
+        r"dtype=np\.float64|astype\(None\)|astype\(No|starts, \)": _NUMPY,
+        r"errstate": "nothing but 0 is divided by 0",
+        r"kind=.stable": "sums in another order differ by rounding alone",
+        r"prepend=-2": "no number is below 0",
+    },
     "scoring/statistics/comparison.py": {
         r"reshape\(-2, 2\)": "numpy takes any number below 0 for the one that fits",
         r"if difference.value is None": "value, degrees of freedom and error are missing together",

@@ -116,7 +116,8 @@ def test_ten_thousand_episodes_and_twenty_measures_take_well_under_a_second():
 
 def test_whether_graphs_differ_is_judged_by_the_size_of_each_measure():
     values = [[0, 1e15, 1e-13, 0.1], [1, 3e15, 3e-13, 0.1], [0, 2e15, 2e-13, 0.1], [1, 1e15, np.nan, np.nan]]
-    assert [found.reason for found in estimate_means(outcomes_of(values, "abcd"))] == [
-        *("", "", ""),
-        "all graphs have the same mean",
-    ]
+    found = estimate_means(outcomes_of(values, "abcd"))
+    assert [one.reason for one in found] == ["", "", "", "all graphs have the same mean"]
+    assert [(one.n, one.clusters) for one in found] == [(4, 4), (4, 4), (3, 3), (3, 3)]
+    (alone,) = estimate_means(outcomes_of([1e-13, 3e-13, 2e-13], "abc"))
+    assert (found[2].value, found[2].low, found[2].error) == pytest.approx((alone.value, alone.low, alone.error))
