@@ -77,6 +77,19 @@ REASONS: dict[str, dict[str, str]] = {
         r"kind=.stable": "sums in another order differ by rounding alone",
         r"prepend=-2": "no number is below 0",
     },
+    "scoring/statistics/shares.py": {
+        r"→ .*(?:np.where\(inside, (?:chance|seen.variance), 2|np.where\(chance (?:>= 0|> 0), chance, [12])": (
+            "where all is right, or all wrong, the figure is not used"
+        ),
+        r"^(?:low = |return low, )np.where\(seen.mean": "the bound is 0, or 1, there already",
+        r"np.clip\(bound, ": "bounds of shares lie between 0 and 1 but for rounding",
+        r"nan_to_num\(.*→ .*nan_to_num\(design_effect, (?:\)|nan=2)|seen.clusters, 2\)": "one graph has no interval",
+        r"powers = np.where": "a measure of which nothing is known has no interval",
+    },
+    "scoring/statistics/estimates.py": {
+        r"errstate|each >= 0": "where nothing is known there is no interval, and nothing is divided",
+        r"dtype=np.bool_": "0.0 is as false",
+    },
     "scoring/statistics/comparison.py": {
         r"reshape\(-2, 2\)": "numpy takes any number below 0 for the one that fits",
         r"if difference.value is None": "value, degrees of freedom and error are missing together",
