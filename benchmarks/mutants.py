@@ -59,7 +59,17 @@ PARTS = {
         tuple(f"scoring/{name}.py" for name in _READING),
         tuple(
             f"tests/scoring/test_{name}.py"
-            for name in ("candidates", "choice", "extraction", "marks", "relaxed", "replies", "rows", "values")
+            for name in (
+                "candidates",
+                "choice",
+                "extraction",
+                "marks",
+                "relaxed",
+                "replies",
+                "rows",
+                "values",
+                "what_is_said",
+            )
         ),
         "hostile_replies or million",
     ),
@@ -157,19 +167,30 @@ def prepare(part: Part, work: Path) -> None:
 
 def run(part: Part, work: Path, seconds: float, workers: int) -> None:
     """Try what was not tried before, and what survived."""
+    survived = not_noticed(part, work)
     prepare(part, work)
-    before = [code for module in part.modules for code in outcomes(work, module).values()]
-    again = [name for module in part.modules for name, code in outcomes(work, module).items() if code in NOT_NOTICED]
-    mutmut: list[str | Path] = [Path(sys.executable).with_name("mutmut"), "run", "--max-children", str(workers)]
+    mutmut(work, seconds, workers)
+    again = survived & not_noticed(part, work)
+    if again:
+        mutmut(work, seconds, workers, *sorted(again))
+
+
+def mutmut(work: Path, seconds: float, workers: int, *names: str) -> None:
+    """Try these mutants; by default all that are new."""
+    command = [str(Path(sys.executable).with_name("mutmut")), "run", "--max-children", str(workers), *names]
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    runs: list[list[str]] = [*([[]] if None in before or not before else []), *([again] if again else [])]
-    for names in runs:
-        with subprocess.Popen([*mutmut, *names], cwd=work, env=environment) as process:
-            try:
-                process.wait(seconds)
-            except subprocess.TimeoutExpired:
-                process.terminate()
-                print("the time is over; the table holds what was tried", file=sys.stderr)
+    with subprocess.Popen(command, cwd=work, env=environment) as process:
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.terminate()
+            print("the time is over; the table holds what was tried", file=sys.stderr)
+
+
+def not_noticed(part: Part, work: Path) -> set[str]:
+    """The names of the mutants that survived."""
+    codes = [one for module in part.modules for one in outcomes(work, module).items()]
+    return {name for name, code in codes if code in NOT_NOTICED}
 
 
 def outcomes(work: Path, module: str) -> dict[str, int | None]:
