@@ -120,6 +120,7 @@ CONFTEST = '''\
 """Quick tests come first: one of them notices most changes. Hypothesis tries little, and does not shrink."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -136,6 +137,14 @@ def pytest_configure(config):
     """Hundreds of tests are named one by one: their files are collected at once, since pytest looks up each name."""
     config.stash[WANTED] = set(config.args)
     config.args = list(dict.fromkeys(name.partition("::")[0] for name in config.args))
+
+
+def pytest_sessionstart():
+    """What was remembered before the change would hide it."""
+    for module in [module for name, module in sys.modules.items() if name.startswith("graphwalk.")]:
+        for held in vars(module).values():
+            if hasattr(held, "cache_clear"):
+                held.cache_clear()
 
 
 def pytest_collection_modifyitems(config, items):
