@@ -65,7 +65,7 @@ soak: $(STAMP) ## The slow tests: many kills, many graphs, many episodes
 reliability: $(STAMP) ## Kill, freeze and damage what can be, and write the figures into docs/reliability.md (hours)
 	$(BIN)/python -m benchmarks.reliability
 
-mutants: $(STAMP) ## Change the scoring in small ways, and write into docs/reliability.md what no test noticed (half an hour)
+mutants: $(STAMP) ## Change what judges answers in small ways, and write into docs/reliability.md what no test noticed (half an hour on two free cores)
 	test -d .venv-mutants || $(PYTHON) -m venv .venv-mutants
 	.venv-mutants/bin/python -m pip install --quiet --disable-pip-version-check 'mutmut>=3.8,<4' -e '.[dev]'
 	.venv-mutants/bin/python -m benchmarks.mutants

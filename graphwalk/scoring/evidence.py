@@ -27,7 +27,7 @@ class Evidence:
     def tokens(self) -> frozenset[Hashable]:
         """Everything between delimiters, normalised; a value without delimiters in it is one token."""
         found = set(_TOKEN.findall(self._text))
-        found |= {token.rstrip(".-!?*_") for token in found}
+        found |= {token.rstrip(".-!?*_").lstrip("*_") for token in found}  # `**f7**.` names f7
         return frozenset(map(_normalised, found))
 
     def holds(self, value: Any) -> bool:

@@ -124,7 +124,7 @@ def spoken(reply: str) -> str:
     After the token that ends a turn a model plays the others' parts.
     """
     text = _CHANNEL.sub("", strip_thinking(reply).lstrip("\ufeff"))
-    end = _END_OF_TURN.search(text, len(text) - len(text.lstrip()))
+    end = _END_OF_TURN.search(text)
     if end is not None and text[: end.start()].strip():
         text = text[: end.start()]
     text = _TEMPLATE_TOKEN.sub("", _TOOL_BLOCK.sub("", text))

@@ -19,7 +19,6 @@ _CODE = re.compile(r"`{1,2}([\w:.-]+)`{1,2}\.?|```\w*\n\s*+([\w:.-]+)\s*+```")
 _RULE = re.compile(r"[\s|:-]+")
 _BOXED = re.compile(r"\\boxed\{(?:\\(?:text|mathrm|mathbf)\w{0,4}\{)?([^{}\n]{0,200})\}")
 _BULLET = re.compile(r"[ \t>]*(?:[-*•+–]|\(?\d{1,6}[.)])[ \t]+(?P<item>\S.*)")
-_AROUND = " \n*`$."
 _DECORATION = " \t*_`\"'"
 _NOTHING = frozenset({"null", "none", "unknown", "nan", "undefined"})
 _ELLIPSES = frozenset({"", "...", "…", "⋮"})
@@ -108,7 +107,7 @@ def whole_value(text: str, fields: Sequence[str]) -> Marked | None:
 
 def _alone(text: str) -> str | float | None:
     code = _CODE.fullmatch(text)
-    match = _VALUE.fullmatch(code[1] or code[2] if code else text.strip(_AROUND))
+    match = _VALUE.fullmatch(code[1] or code[2] if code else text)
     return _matched(match) if match and (code or not match["word"]) else None
 
 
@@ -129,4 +128,4 @@ def _matched(match: re.Match[str]) -> str | float | None:
     if match["number"]:
         number: float | None = parse_json(match["number"])
         return match["number"] if number is None else number
-    return next((held for held in match.groups()[1:] if held is not None), None)
+    return match["text"] or match["word"]

@@ -76,8 +76,7 @@ def _number(text: str) -> Hashable:
 def _rounded(number: float) -> Hashable:
     if not math.isfinite(number):
         return str(number)
-    rounded = float(f"{number:.{_DIGITS}g}")
-    return int(rounded) if rounded.is_integer() else rounded
+    return float(f"{number:.{_DIGITS}g}")  # 3.0 equals 3, and has its hash
 
 
 def _integer(digits: str) -> int | str:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
-from graphwalk.scoring.evidence import Evidence, holds_row, tool_evidence
+from graphwalk.scoring.evidence import Evidence, data_of, holds_row, tool_evidence
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from tests.scoring.episodes import call, episode, seen, tool_turn
@@ -45,6 +45,49 @@ def test_phrases_end_where_their_words_end():
     evidence = Evidence(['[{"name": "New York"}, {"name": "York"}]'])
     assert evidence.holds("New York")
     assert not any(map(evidence.holds, ["New Yor", "York New", "ew York"]))
+
+
+@pytest.mark.parametrize("text", ["New York", "New York, New Yorker", "New Yorker, New York", "New New York."])
+def test_a_phrase_is_found_wherever_it_stands_alone(text):
+    assert Evidence([text]).holds("New York")
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "found"),
+    [
+        ("a New York", "ew York", False),
+        ("a New York", "New Y", False),
+        ("a New York, ew", "ew York", False),
+        ("New York, Y", "New Y", False),
+        ("New Yo, Y", "New Y", False),
+        ("New Yorker, New York, New Yorker", "New York", True),
+        ("a.b.c", "b", False),
+        ("New Yorker", "New York", False),
+        ("f(x) y", "(x) y", True),
+        ("x (y)z", "x (y)", True),
+        ("New", "New York", False),
+        ("York, New", "New York", False),
+        ("aX bX", "a", False),
+        ("It is **f7**.", "f7", True),
+        ("It is _f7_", "f7", True),
+        ("see f7! now", "f7", True),
+        ("f7 ...", "...", True),
+    ],
+)
+def test_where_a_value_ends(text, value, found):
+    assert Evidence([text]).holds(value) is found
+
+
+def test_several_texts_are_one():
+    assert all(map(Evidence(["a", "b c"]).holds, ["a", "b c"]))
+
+
+def test_notes_are_taken_off_and_all_rows_stay():
+    rows = "key,n\nf5,1\nf6,2"
+    result = seen(call(1), f"Note: one f1\nNote: two f2\n{rows}", found=2)
+    assert data_of(result) == rows
+    evidence = tool_evidence(episode(tool_turn(result)))
+    assert [key for key in ("f1", "f2", "f5", "f6") if evidence.holds(key)] == ["f5", "f6"]
 
 
 def test_the_models_own_words_are_no_evidence():
@@ -84,3 +127,5 @@ def test_rows_whose_values_all_stand_in_a_text():
     evidence = Evidence(['[{"key": "f7"}, {"key": "f8"}]'])
     rows = [{"a": "f7", "b": "f8"}, {"a": "f7", "b": "f9"}, {"c": 1}]
     assert [holds_row(row, ["a", "b"], evidence) for row in rows] == [True, False, False]
+    assert holds_row({"a": "f7", "b": None}, ["a", "b"], evidence)
+    assert not holds_row({"a": None}, ["a"], evidence)

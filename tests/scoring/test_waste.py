@@ -2,7 +2,7 @@ import pytest
 
 from graphwalk.scoring.waste import count_cycles, waste_of
 from graphwalk.types.chat import Message, ToolCall
-from graphwalk.types.episode import ExitStatus, Trajectory
+from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from tests.scoring.episodes import call, episode, seen, tool_turn
 
 
@@ -45,10 +45,51 @@ def test_everything_that_is_counted():
         ("ABCAB", 0),
         ("XABABY", 1),
         ("AAAB" * 2, 1),
+        ("ABCDEFGHIJKLMNOP" * 2, 1),
+        ("ABCDEFGHIJKLMNOPQ" * 2, 0),
+        ("ABABXCDCD", 2),
     ],
 )
 def test_cycles(calls, cycles):
     assert count_cycles(calls) == cycles
+
+
+def test_calls_are_the_same_by_name_and_arguments():
+    asked = [
+        ("look", '{"a": 1}'),
+        ("find", '{"a": 1}'),
+        ("look", "{a"),
+        ("look", '{ "a":1 }'),
+        ("look", "{a"),
+        ("look", "a"),
+    ]
+    results = [seen(ToolCall(str(number), *one), []) for number, one in enumerate(asked)]
+    assert waste_of(episode(tool_turn(*results))).repeated_calls == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "unused"),
+    [
+        (Message("assistant", "Then f1."), 0),
+        (Message("assistant", None, reasoning="Then f1."), 0),
+        (Message("assistant", None, (call(2, value="f1"),)), 0),
+        (Message("assistant", "Then what?"), 1),
+        (Message("assistant"), 1),
+    ],
+)
+def test_a_result_is_used_where_the_model_names_something_new_of_it(said, unused):
+    first = tool_turn(seen(call(1), [{"key": "f1"}]))
+    assert waste_of(episode(first, Turn(said), answer="That is it.")).unused_results == unused
+
+
+def test_a_result_that_shows_nothing_new_is_no_unused_one():
+    walk = episode(
+        tool_turn(seen(call(1, value="f1"), [{"key": "f1"}]), seen(call(2), [{"key": "Film"}])),
+        tool_turn(seen(call(3), [{"key": "f2"}]), seen(call(4), [{"key": "f2"}])),
+        tool_turn(seen(call(5), [{"key": "f2"}]), seen(call(6), "Note: f9\n[]", found=0)),
+        answer="I do not know.",
+    )
+    assert waste_of(walk).unused_results == 1
 
 
 def test_nothing_happened():

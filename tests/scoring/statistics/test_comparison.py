@@ -96,9 +96,43 @@ def test_drawn_signs_agree_with_scipy_and_with_their_seed():
     assert found.p_value == pytest.approx(expected.pvalue, abs=0.015)
     assert found.draws == 9_999
     assert sign_flips(differing(totals), seed=1) == [found]
-    assert sign_flips(differing(totals), seed=2) != [found]
+    (other,) = sign_flips(differing(totals), seed=2)
+    assert other.p_value != found.p_value
+    assert other.p_by_lot != found.p_by_lot
 
 
-def test_a_drawn_test_is_never_certain():
-    (found,) = sign_flips(differing(np.ones(50)), seed=0)
+@pytest.mark.parametrize("graphs", [50, 1000])
+def test_a_drawn_test_is_never_certain(graphs):
+    (found,) = sign_flips(differing(np.ones(graphs)), seed=0)
     assert (found.p_value, found.mid_p) == (1 / 10_000, 0.5 / 10_000)
+
+
+def test_what_is_known_of_both_is_known_of_their_difference():
+    first = outcomes_of([[1, 1], [0, 1], [1, 0], [1, 1]], ["b", "b", "a", "a"], [1, 1, 2, 2])
+    second = outcomes_of([[0, 1], [0, 0], [1, 1]], ["a", "b", "b"], [2, 1, 1])
+    differences = paired(first, second)
+    assert differences.keys == (("b", 1), ("a", 2))
+    assert differences.values.tolist() == [[0.0, 0.5], [1.0, -0.5]]
+    assert differences.graphs.tolist() == [0, 1]
+    assert differences.episodes.tolist() == [3, 3]
+    assert differences.noise.tolist() == pytest.approx((first.noise + second.noise).tolist())
+
+
+def test_the_interval_has_the_confidence_asked_for():
+    first, second = np.random.default_rng(2).random((2, 7))
+    (found,) = compare(outcomes_of(first, range(7)), outcomes_of(second, range(7)), seed=0, confidence=0.8)
+    expected = stats.ttest_rel(first, second).confidence_interval(0.8)
+    assert (found.difference.low, found.difference.high) == pytest.approx(tuple(expected))
+    differences = paired(outcomes_of(first, range(7)), outcomes_of(second, range(7)))
+    assert [found.sign_flips] == sign_flips(differences, seed=0) != sign_flips(differences, seed=1)
+
+
+def test_graphs_of_which_nothing_is_known_are_not_flipped_and_measures_do_not_meet():
+    values = [[1.0, np.nan, 1e15], [1.0, 2.0, 3e15], [1.0, 3.0, -2e15]]
+    found = sign_flips(outcomes_of(values, range(3)), seed=0)
+    assert [(one.clusters, one.p_value) for one in found] == [(3, 2 / 8), (2, 2 / 4), (3, 6 / 8)]
+
+
+@pytest.mark.parametrize(("graphs", "draws"), [(16, None), (17, 9_999)])
+def test_up_to_sixteen_graphs_all_signs_are_tried(graphs, draws):
+    assert sign_flips(differing(np.ones(graphs)), seed=0)[0].draws == draws

@@ -100,6 +100,9 @@ def test_other_units():
     percent = estimate.scaled(100)
     assert (percent.value, percent.low, percent.high) == (75, 100 * estimate.low, 100 * estimate.high)
     assert (percent.n, percent.clusters, percent.df) == (estimate.n, estimate.clusters, estimate.df)
+    assert percent.error == 100 * estimate.error
+    (alone,) = estimate_shares(outcomes_of([1, 0], ["a", "a"]))
+    assert (alone.scaled(100).value, alone.scaled(100).low, alone.scaled(100).error) == (50, None, None)
 
 
 def test_ten_thousand_episodes_and_twenty_measures_take_well_under_a_second():
@@ -109,3 +112,12 @@ def test_ten_thousand_episodes_and_twenty_measures_take_well_under_a_second():
     outcomes = outcomes_of(values, graphs, tasks)
     assert len(estimate_shares(outcomes)) + len(estimate_means(outcomes)) == 40
     assert time.process_time() - begun < 1
+
+
+def test_whether_graphs_differ_is_judged_by_the_size_of_each_measure():
+    values = [[0, 1e15, 1e-13, 0.1], [1, 3e15, 3e-13, 0.1], [0, 2e15, 2e-13, 0.1], [1, 1e15, np.nan, np.nan]]
+    found = estimate_means(outcomes_of(values, "abcd"))
+    assert [one.reason for one in found] == ["", "", "", "all graphs have the same mean"]
+    assert [(one.n, one.clusters) for one in found] == [(4, 4), (4, 4), (3, 3), (3, 3)]
+    (alone,) = estimate_means(outcomes_of([1e-13, 3e-13, 2e-13], "abc"))
+    assert (found[2].value, found[2].low, found[2].error) == pytest.approx((alone.value, alone.low, alone.error))

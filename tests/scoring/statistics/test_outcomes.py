@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from graphwalk.scoring.statistics import outcomes_of
+from graphwalk.scoring.statistics.outcomes import sums_by
 
 
 def test_repeats_are_averaged_so_that_each_task_counts_once():
@@ -33,3 +34,9 @@ def test_the_order_of_episodes_makes_no_difference():
 def test_lengths_must_agree():
     with pytest.raises(ValueError, match="3 rows of values, but 2 graphs"):
         outcomes_of([1, 0, 1], ["a", "b"])
+
+
+def test_sums_by_number_where_some_have_no_rows():
+    table = np.array([[1.0, 10.0], [2.0, 20.0], [4.0, 40.0]])
+    assert sums_by(np.array([1, 3, 1]), table, 5).tolist() == [[0, 0], [5, 50], [0, 0], [2, 20], [0, 0]]
+    assert sums_by(np.array([], dtype=np.int64), table[:0], 2).tolist() == [[0, 0], [0, 0]]

@@ -31,3 +31,13 @@ def test_rates_over_tasks_with_intervals_over_graphs():
 def test_no_tries_are_no_question():
     with pytest.raises(ValueError, match="at least 1, not 0"):
         pass_at_k(1, 2, 0)
+
+
+def test_a_task_of_which_no_try_is_known_counts_for_nothing():
+    rates = pass_rates([1, 0, 1, np.nan], "aabb", [1, 1, 2, 3], 1)
+    assert (rates.any_of_k.n, rates.any_of_k.value) == (2, pytest.approx(3 / 4))
+
+
+def test_rates_have_the_confidence_asked_for():
+    narrow, wide = (pass_rates([1, 0, 1, 1, 0, 1], "aabbcc", range(6), 1, confidence=c).any_of_k for c in (0.5, 0.95))
+    assert wide.low < narrow.low < narrow.high < wide.high

@@ -49,3 +49,30 @@ def test_what_signs_can_reach():
     assert reachable_level(np.array([1, 2, 3, 4, 5])) == 1 / 16
     assert reachable_level(np.array([0, 2, 3, 4, 5])) == 0
     assert reachable_level(np.array([1, 1, 1, 1, 1, 1])) == 1 / 32
+
+
+EVERY_THIRD, FOURS = [number // 3 for number in range(120)], [number // 4 for number in range(24)]
+
+
+@pytest.mark.parametrize(
+    ("values", "graphs", "confidence", "low", "high"),
+    [
+        ([1] * 11 + [0] + [1] * 21 + [0] * 3 + [1] * 24, np.repeat(range(5), 12).tolist(), 0.95, 0.603465, 0.978224),
+        ([1] * 11 + [0] + [1] * 21 + [0] * 3 + [1] * 24, np.repeat(range(5), 12).tolist(), 0.8, 0.729209, 0.961346),
+        ([1] * 4 + [0] * 4 + [1, 1, 1, 0], FOURS[:12], 0.95, 0.108046, 0.927012),
+        ([1, 0, 0, 0] * 6, FOURS, 0.95, 0.151145, 0.399912),
+        ([1, 1, 0, 1, 0, 0], [0, 0, 0, 1, 1, 1], 0.95, 0.013380, 0.986620),
+        ([1, 1, 1, 1, 1, 1, 0, 1, 0, 0, 1], [0] * 7 + [1] * 2 + [2, 3], 0.95, 0.259708, 0.951575),
+        ([1] * 8, [0, 0, 1, 1, 2, 2, 3, 3], 0.95, 0.592693, 1.0),
+        ([0.5, 0.75, 1, 0.25, 0.5, 1, 1, 0.75], [0, 0, 1, 1, 2, 2, 3, 3], 0.95, 0.477423, 0.861786),
+        ([1, 1, 0] * 20 + [1, 0, 0] * 20, EVERY_THIRD, 0.95, 0.446330, 0.553670),
+        ([1, np.nan, np.nan, 0, 1, 1], [0, 0, 1, 1, 2, 2], 0.95, 0.225192, 0.976974),
+    ],
+)
+def test_bounds_to_six_digits(values, graphs, confidence, low, high):
+    """They cover what they should by tests/scoring/statistics/test_coverage.py; another method has other digits."""
+    (found,) = estimate_shares(outcomes_of(values, graphs), confidence=confidence)
+    assert (found.low, found.high) == pytest.approx((low, high), abs=2e-6)
+    beside = np.stack([np.linspace(0, 1, len(values)), values, np.full(len(values), np.nan)], axis=1)
+    among = estimate_shares(outcomes_of(beside, graphs), confidence=confidence)[1]
+    assert (among.low, among.high, among.n) == (pytest.approx(found.low), pytest.approx(found.high), found.n)

@@ -136,3 +136,8 @@ def test_without_a_prefix_nothing_else_is_counted() -> None:
 def test_nothing_to_find(items: list[Any], f1: float) -> None:
     assert judge("bfs", 1, items, []).f1 == f1
     assert judge("bfs", 1, [], [1]).f1 == 0.0
+
+
+@pytest.mark.parametrize(("items", "recall"), [([], 1.0), ([1], 0.0), (["x"], 0.0), ([1, "x"], 0.0)])
+def test_recall_where_there_is_nothing_to_find(items: list[Any], recall: float) -> None:
+    assert judge("bfs", 1, items, []).recall == recall

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from graphwalk.scoring.extraction import Extraction
+from graphwalk.suites.mazes.generator.maze import Maze
 from graphwalk.suites.mazes.scoring import extract_path, score_path
 from graphwalk.suites.mazes.suite import make_task
 from graphwalk.suites.mazes.task import MazeScore
@@ -208,3 +210,42 @@ def test_no_answer_and_no_call_is_too_odd_to_be_scored(answer: Any, arguments: A
     assert made.valid == (made.error_class is None)
     assert not made.valid
     assert made.calls == 2
+
+
+def test_cells_that_are_not_open_are_false_positives() -> None:
+    made = of([0, 4, 16, 8])
+    assert (made.false_positives, made.precision, made.recall) == (2, 0.0, 0.0)
+
+
+def test_a_path_of_one_cell_is_shown_by_its_own_result_too() -> None:
+    assert score(json.dumps({"path": [0]}), (listed("0", "1"),)).grounded == 1.0
+
+
+def test_the_length_ratio_has_four_digits() -> None:
+    task = make_task(Maze(4, (), 0, 3, 3), "d" * 64)
+    said = Trajectory((), (Turn(Message("assistant", "[0, 1, 0, 1, 2, 3]")),), ExitStatus.ANSWERED)
+    assert score_path(task, "tools", said, extract_path(said.reply)).length_ratio == 1.6667
+
+
+def test_keys_are_read_without_the_spaces_around_them() -> None:
+    assert score(json.dumps({"path": [f" {cell} " for cell in WAY]})).valid
+
+
+@pytest.mark.parametrize("reply", ['{"path": ["<key>", "…"]}', '["<start>", "...", "<goal>"]'])
+def test_an_echo_of_the_form_is_no_path(reply: str) -> None:
+    assert score(reply).error_class == "unreadable"
+
+
+def test_what_the_walk_wasted_and_how_the_reply_was_read_are_part_of_the_score() -> None:
+    twice = ToolResult(ToolCall("1", "get_next_possible_cells", '{"node_id": "0"}'), "[]")
+    other = ToolResult(ToolCall("2", "get_next_possible_cells", '{"node_id": "1"}'), "[]")
+    turns = (Turn(Message("assistant"), results=(twice, other)), Turn(Message("assistant"), results=(twice, other)))
+    trajectory = Trajectory((), (*turns, Turn(Message("assistant", ""))), ExitStatus.ANSWERED)
+    made = score_path(TASK, "tools", trajectory, Extraction(None, None, True))
+    assert (made.repeated_calls, made.cycles, made.parallel_calls, made.lossy) == (2, 1, 4, True)
+
+
+def test_an_empty_path_beside_another_one_is_left_to_stage_2() -> None:
+    assert extract_path(f'{{"path": {WAY}}}').sure
+    assert extract_path(f'{{"path": {WAY}}}\nand nothing more: []').lossy
+    assert extract_path('{"path": []}') == Extraction([], "strict")

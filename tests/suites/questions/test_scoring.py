@@ -92,6 +92,7 @@ def test_a_question_without_evaluator_cannot_be_verified():
         ("The nodes are a and b.", keys("a"), False),
         ('[{"node_key": "a"}]', keys("a", "b"), False),
         ('[{"node_key": "a"}, {"node_key": "b"}]', keys("a", "b"), False),
+        ('[{"node_key": "a"}, {"node_key": "b"}, {"node_key": "x"}]', keys("a", "b"), False),
     ],
 )
 def test_right_evidence_in_the_wrong_form(reply, shown, last_mile):
@@ -120,6 +121,7 @@ def test_one_of_several_right_answers_is_enough(mode):
     assert score(question, keys("b"), keys("b")).correct
     assert score(question, keys("b"), keys("b")).evidence_sufficient
     assert not score(question, keys("b", "c"), keys("b", "c")).correct
+    assert score(question, keys("c"), keys("c")).evidence_sufficient is False
 
 
 def test_an_answer_that_a_model_extracted_is_scored_like_any_other():
@@ -134,3 +136,69 @@ def test_extra_fields_are_flagged():
 def test_a_score_can_be_logged_and_read_back():
     result = score(task(keys("a")), keys("b"), keys("a"))
     assert QuestionScore.model_validate_json(result.model_dump_json()) == result
+
+
+def test_the_figures_of_a_partly_right_answer():
+    result = score(task(keys("a", "b")), keys("b", "x", "y"), keys("a", "b"))
+    assert (result.precision, result.recall, result.false_positives) == (1 / 3, 1 / 2, 2)
+    assert result.f1 == pytest.approx(2 / 5)
+    assert (result.grounded, result.rows_given) == (pytest.approx(1 / 3), 3)
+
+
+@pytest.mark.parametrize(
+    ("row", "computed", "error"),
+    [
+        ({"node_key": "a", "n": 7}, ("n",), "unsupported"),
+        ({"node_key": "a", "n": 7}, (), "invented"),
+        ({"node_key": "a", "n": None}, (), "unsupported"),
+        ({"node_key": "z", "n": 7}, ("n",), "invented"),
+    ],
+)
+def test_what_is_computed_or_null_is_not_invented(row, computed, error):
+    question = task([{"node_key": "b", "n": 3}], fields=("node_key", "n"), computed=computed)
+    result = score(question, [row], keys("a"))
+    assert (result.error_class, result.grounded) == (error, 0.0)
+
+
+def test_thoughts_alone_are_no_answer():
+    assert score(task(keys("a")), "<think>It may be a.</think> ").error_class == "no_answer"
+
+
+def test_a_reading_that_is_lossy_says_so():
+    question, said = task(keys("a")), episode(answer="a")
+    assert score_question(question, "tools", said, Extraction(keys("a"), "embedded", True)).lossy
+    assert not score_question(question, "tools", said, Extraction(keys("a"), "embedded")).lossy
+
+
+@pytest.mark.parametrize(("mode", "last_mile"), [("any-one", True), ("ties-allowed", True), ("set", False)])
+def test_one_right_row_in_the_wrong_form_is_enough_where_one_is_asked_for(mode, last_mile):
+    assert score(task(keys("a", "b"), mode=mode), "The node is a.", keys("a", "b")).last_mile is last_mile
+
+
+def test_the_form_alone_may_be_wrong_without_tools_too():
+    assert score(task(keys("a")), "The node is a.", setting="no_tools").last_mile
+    assert not score(task(keys("a")), "<think>a</think>The node is b.", setting="no_tools").last_mile
+
+
+def test_all_properties_of_one_right_row_are_enough_where_one_is_asked_for():
+    gold = [{"node_key": "a", "n": 1}, {"node_key": "b", "n": 2}]
+    question = task(gold, ("node_key", "n"), ("node_key",), mode="any-one")
+    assert score(question, gold[:1], keys("a")).all_properties_correct is True
+    assert score(question, [{"node_key": "a", "n": 2}], keys("a")).all_properties_correct is False
+    assert score(question, "", keys("a")).all_properties_correct is False
+
+
+def test_waste_is_part_of_the_score():
+    rows = [{"label": "L", "properties": {"key": "a", "p": 1}}]
+    turns = [
+        tool_turn(seen(call(1, value=1), rows), seen(call(2, value=2), "no", error="bad_arguments")),
+        tool_turn(seen(call(3, value=1), rows)),
+        tool_turn(seen(call(4, "think", thought="hm"), "hm")),
+    ]
+    trajectory = episode(*turns, answer='[{"node_key": "a"}]')
+    result = score_question(task(keys("a")), "tools", trajectory, extract_rows(task(keys("a")), trajectory.reply))
+    assert (result.repeated_calls, result.parallel_calls, result.tool_errors, result.think_calls) == (1, 2, 1, 1)
+
+
+def test_what_is_merely_understood_is_read_as_rows():
+    assert score(task(keys("a")), '["a"]', keys("a")).correct

@@ -44,8 +44,6 @@ def distinct(rows: Iterable[Row], most: int | None = None) -> list[Row]:
 
 
 def same_rows(left: list[Row], right: list[Row]) -> bool:
-    """True for the same set of rows."""
-    if left == right:
-        return True
+    """True for the same set of rows. Lists that Python calls equal need not be: to it 1 and true are."""
     keys = _keys([*left, *right])
     return set(keys[: len(left)]) == set(keys[len(left) :])

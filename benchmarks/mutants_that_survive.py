@@ -1,0 +1,120 @@
+"""Changes of scoring that no test notices since they make no difference, and why."""
+
+import re
+
+_EQUALLY_LONG = "the two are equally long, whoever checks it"
+_EFFORT = "how much is tried before giving up: the tests of hostile replies measure that, and take too long here"
+_NUMPY = "numpy takes the same type by itself"
+REASONS: dict[str, dict[str, str]] = {
+    "*": {
+        r"strict=True.* → (?!.*strict=True)": _EQUALLY_LONG,
+        r"strict=False.* → (?!.*strict=True)": "nothing is checked, as without it",
+    },
+    "suites/questions/kinds/*.py": {
+        r"max\(counts.values\(\), default=": "where nothing is counted, nothing is held against the most",
+    },
+    "suites/questions/oracle/rows.py": {
+        r"plain = (?:None|.* and value is None)|plain\) and False": "a row of plain values is copied",
+        r"\(-2, 0\)|\(-1, 1\)": "null still comes before every value",
+    },
+    "suites/questions/oracle/graph_index.py": {
+        r"_names\(.*→.*_names\((?:None|.XX|.RELATIONSHIP)": "whatever is not of nodes is of relationships",
+    },
+    "suites/questions/scoring.py": {
+        r"self\.invented = False →": "where it stays, there is no row, or nothing can be told, which comes first",
+        r"self\.grounded (?:<= 1|< 2) and": "rows that are all proven have nothing invented in them",
+    },
+    "suites/mazes/scoring.py": {
+        r"number (?:<= maze.size\*\*2|< maze.size\*\*3) else": "beyond the grid there is no cell, whatever it is",
+    },
+    "suites/magma/judgement.py": {r"if precision or recall": "both are 0, or none of the two"},
+    "suites/magma/scoring.py": {
+        r"content or .XXXX.": "neither text has a prefix",
+        r"score.step >= diverged": "the step that diverged is not exact",
+    },
+    "scoring/evidence.py": {
+        r"ensure_ascii=None": "None is no more than False",
+        r"start \+ 2\)": "no phrase begins again one character further on",
+    },
+    "scoring/waste.py": {
+        r"position = 0, 1|position <= len": "nothing is before the first call, or behind the last",
+        r"length > 1$": "a block has two calls at least",
+        r"range\(2, min": "blocks of one call, or longer than what is before or after, repeat nothing",
+        r"block\[1\] for": "calls that are not all equal differ from any of them",
+        r"XXXX": "no result holds the word",
+    },
+    "scoring/brackets.py": {r"left - 1 →": _EFFORT},
+    "scoring/extraction.py": {
+        r"or True else \[\]": "what the other shapes find is not looked at",
+        r"\[:2\]: → ": "the slash of a closing tag stands second",
+        r"shape.stage, (?:None|1), 0": "nobody asks where the text as a whole begins",
+    },
+    "scoring/relaxed.py": {r"isascii\(\)\) and False": "ASCII has nothing to translate"},
+    "scoring/candidates.py": {
+        r"after \+ .XX …XX": "any word behind it does",
+        r"default=\((?:1, 0, 0|0, 1, 0|0, 0, 1)\)|start <= last|kind == _UNCLOSED\) and|\(None, True\)": (
+            "a bracket without a partner can be read nowhere, and shares its place with no other"
+        ),
+        r"_MOST_|attempts.failed|self.failed|self._literals|^break →|if value is not None:$": _EFFORT,
+    },
+    "scoring/marks.py": {
+        r"or .XXXX.\).lower": "a text without a word is none of the words that stand for nothing",
+        r"range\(len\(lines\)\)|number >= read_until": "the line is the first, or has no bars: no table begins there",
+    },
+    "scoring/values.py": {
+        r"\(.(?:XXjsonXX|JSON).,": "any mark tells a list or object from text",
+        r"deepest|bracket in|_LITERAL_DEPTH": "it spares Python's parser what is refused as too deep all the same",
+        r"raise ValueError\(.*→ raise ValueError\(": "the text of an error that is caught at once",
+    },
+    "scoring/statistics/clusters.py": {
+        r"initial=\+1|initial=-1\)\) \+ 2|, 1\.0\)$": "a graph of which nothing is known adds nothing",
+        r"astype\(None\)": _NUMPY,
+        r"clusters >= 1": "with one graph the division by 0 says the same",
+    },
+    "scoring/statistics/outcomes.py": {
+        r"dtype=np\.float64|astype\(None\)|astype\(No|starts, \)": _NUMPY,
+        r"errstate": "nothing but 0 is divided by 0",
+        r"kind=.stable": "sums in another order differ by rounding alone",
+        r"prepend=-2": "no number is below 0",
+    },
+    "scoring/statistics/shares.py": {
+        r"→ .*(?:np.where\(inside, (?:chance|seen.variance), 2|np.where\(chance (?:>= 0|> 0), chance, [12])": (
+            "where all is right, or all wrong, the figure is not used"
+        ),
+        r"^(?:low = |return low, )np.where\(seen.mean": "the bound is 0, or 1, there already",
+        r"np.clip\(bound, ": "bounds of shares lie between 0 and 1 but for rounding",
+        r"nan_to_num\(.*→ .*nan_to_num\(design_effect, (?:\)|nan=2)|seen.clusters, 2\)": "one graph has no interval",
+        r"powers = np.where": "a measure of which nothing is known has no interval",
+    },
+    "scoring/statistics/estimates.py": {
+        r"errstate|each >= 0": "where nothing is known there is no interval, and nothing is divided",
+        r"dtype=np.bool_": "0.0 is as false",
+    },
+    "scoring/statistics/comparison.py": {
+        r"reshape\(-2, 2\)": "numpy takes any number below 0 for the one that fits",
+        r"if difference.value is None": "value, degrees of freedom and error are missing together",
+    },
+    "scoring/statistics/power.py": {
+        r"^low, high = |high >= _MOST|^middle = ": "the search goes another way to the same number",
+    },
+    "scoring/statistics/repeats.py": {
+        r"dtype=np\.float64": _NUMPY,
+        r"errstate": "nothing but 0 is divided by 0",
+    },
+    "scoring/statistics/sign_flips.py": {
+        r"initial=\+1|initial=-1\)\) \+ 2": "a graph without tasks adds nothing, whatever its sign",
+        r"groups \+ 1, 0|groups - 1, 1": "every assignment of signs is still counted as often as any other",
+        r"astype\(None\)": _NUMPY,
+        r"generator\(seed, .*→.*generator\(seed, ": "another stream of random numbers is as good",
+        r"rows = max\(|random.integers\(": "the same signs, in blocks or numbers of another size",
+    },
+    "scoring/statistics/holm.py": {r"\[0\.0\] \* .*→ .*\[1\.0\]": "every value is overwritten"},
+    "scoring/statistics/wilson.py": {r"dtype=np\.float64": _NUMPY},
+}
+"""Module (`*`: any) → a pattern of the changed lines, `before → after` → why no test can notice."""
+
+
+def reason(module: str, change: str) -> str | None:
+    """Why a change makes no difference; None where nobody has said so."""
+    known = REASONS.get(module, {}) | REASONS["*"]
+    return next((why for pattern, why in known.items() if re.search(pattern, change)), None)

@@ -1,0 +1,140 @@
+"""Values as a model writes them: what is read as JSON, what as a Python literal, and which of them are equal."""
+
+import json
+from typing import Any
+
+import pytest
+
+from graphwalk.scoring.values import LONGEST_LITERAL, normalise, parse_json, parse_literal
+
+
+def nested(depth: int, core: str = "") -> str:
+    return "[" * depth + core + "]" * depth
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": [1, 2.5, true, null]}', {"a": [1, 2.5, True, None]}),
+        ("[NaN, Infinity, -Infinity, 1e999]", ["NaN", "Infinity", "-Infinity", "1e999"]),
+        ("9" * 300, int("9" * 300)),
+        ("9" * 301, "9" * 301),
+        ("null", None),
+        ("nul", None),
+        ("[1", None),
+        ("", None),
+    ],
+)
+def test_json_is_read(text: str, value: Any) -> None:
+    assert parse_json(text) == value
+
+
+@pytest.mark.parametrize("parse", [parse_json, parse_literal])
+def test_forty_levels_are_read_and_no_more(parse: Any) -> None:
+    assert parse(nested(40)) == json.loads(nested(40))
+    assert parse(nested(39, "1")) == json.loads(nested(39, "1"))
+    assert parse(nested(41)) is parse(nested(40, "1")) is None
+    assert parse('{"a": ' * 39 + "1" + "}" * 39) is not None
+    assert parse('{"a": ' * 40 + "1" + "}" * 40) is None
+    assert parse(f"[1, {nested(40)}]") is parse(f"[{nested(40)}, 1]") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (" {'a': (1, 'b'), 2: None} ", {"a": [1, "b"], "2": None}),
+        ("-5", -5),
+        ("[True, 2.5, -1]", [True, 2.5, -1]),
+        ("[1e999, -1e999]", ["inf", "-inf"]),
+        ("{10, 'a', 2}", ["a", 10, 2]),
+        ("[{'b', 'a'}, ({2, 1},)]", [["a", "b"], [[1, 2]]]),
+        ("['\\d', \"it's\"]", ["\\d", "it's"]),
+        (f"[0x{'f' * 250}]", [int("f" * 250, 16)]),
+        (f"[0x{'f' * 251}]", None),
+        ("['a' 'b']", None),
+        ("['a'\n\"b\"]", None),
+        ("['a', 'b' , 'c']", ["a", "b", "c"]),
+        ("['a', 'b' 'c', 'd']", None),
+        ("[b'a']", None),
+        ("[1+2j]", None),
+        ("['a', [1, b'a']]", None),
+        ("{'a': {1, b'a'}}", None),
+        ("f(1)", None),
+        ("None", None),
+        ("True", None),
+        ("[1", None),
+        ("{'a': [], [1]: 2}", None),
+    ],
+)
+def test_python_literals_are_read(text: str, value: Any) -> None:
+    assert parse_literal(text) == value
+
+
+@pytest.mark.parametrize("container", ["({},)", "[{}]", "{{'a': {}}}"])
+def test_levels_of_every_container_count(container: str) -> None:
+    text, deeper = "1", ""
+    for level in range(1, 41):
+        text = container.format(text)
+        deeper = text if level == 40 else deeper
+    assert parse_literal(deeper) is None
+    text = "1"
+    for _ in range(39):
+        text = container.format(text)
+    assert parse_literal(text) is not None
+
+
+def test_members_of_a_set_are_a_level_too() -> None:
+    assert parse_literal("[" * 38 + "{1}" + "]" * 38) is not None
+    assert parse_literal("[" * 39 + "{1}" + "]" * 39) is None
+
+
+def test_long_literals_are_no_deep_ones() -> None:
+    assert parse_literal("[" + "(1,), " * 300 + "]") == [[1]] * 300
+    assert parse_literal("[" + "-1, " * 300 + "]") == [-1] * 300
+    assert parse_literal("[1" + " " * (LONGEST_LITERAL - 3) + "]") == [1]
+    assert parse_literal("[1" + " " * (LONGEST_LITERAL - 2) + "]") is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("3", 3.0),
+        (" 3e2 ", 300),
+        ("-0.50", -0.5),
+        ("1E2", 100.0),
+        (1.0000000000001, 1),
+        (float("nan"), "nan"),
+        (float("inf"), "inf"),
+        ("9" * 300, int("9" * 300)),
+        ({"a": 1, "b": [2]}, {"b": [2], "a": 1}),
+        ("False", False),
+    ],
+)
+def test_equal_values_have_one_form(one: Any, other: Any) -> None:
+    assert normalise(one) == normalise(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (1.00000000001, 1),
+        ("9" * 301, int("9" * 301)),
+        (" true", True),
+        ("true", "false"),
+        (" a", "a"),
+        ("3.", 3),
+        (".5", 0.5),
+        ("1e10000", "1e9999"),
+        ("+3", 3),
+        ({"a": 1}, {"a": 2}),
+        ([1], ["1"]),
+        (None, "None"),
+        ("٣", 3),
+    ],
+)
+def test_other_values_have_others(one: Any, other: Any) -> None:
+    assert normalise(one) != normalise(other)
+
+
+def test_what_json_cannot_hold_has_a_form_too() -> None:
+    assert normalise([b"a"]) == normalise([b"a"]) != normalise([b"b"])
