@@ -141,3 +141,26 @@ def test_nothing_to_find(items: list[Any], f1: float) -> None:
 @pytest.mark.parametrize(("items", "recall"), [([], 1.0), ([1], 0.0), (["x"], 0.0), ([1, "x"], 0.0)])
 def test_recall_where_there_is_nothing_to_find(items: list[Any], recall: float) -> None:
     assert judge("bfs", 1, items, []).recall == recall
+
+
+def test_answers_are_written_in_the_form_that_is_asked_for() -> None:
+    assert write_answer("mst_prim", [[0, 1, 2], [1, 2, 5]]) == "MST Edges: [(0, 1, 2), (1, 2, 5)]"
+    assert write_answer("dfs", [[0, 1], [2]]) == "Connected Components: [[0, 1], [2]]"
+
+
+@pytest.mark.parametrize(
+    ("reply", "items"),
+    [
+        ("Reachable \t Nodes: [1, 2]", [1, 2]),
+        ("Reachable Nodes: [0, 1\nReachable Nodes: none\nmore", [0, "1"]),  # a list that is not closed ends there
+        ("Reachable Nodes: [0, 1\nReachable Nodes: [0, 1, 2", [0, 1, "2"]),
+        ('Reachable Nodes: ["Reachable Nodes: [1]", 2]\nReachable Nodes: [3]', [3]),  # the one inside is no answer
+        ("Reachable Nodes: all of them\nthe rest\nof it", ["all of them"]),
+        ("Reachable Nodes: none\nReachable Nodes: nothing\nReachable Nodes: zilch\nend", ["zilch"]),
+        ("Reachable Nodes: [1, x, ]", [1, "x"]),
+        ("Reachable Nodes: [1, x]", [1, "x"]),
+        ("Reachable Nodes: [(1, 2), x, [3, 4]]", [[1, 2], "x", [3, 4]]),
+    ],
+)
+def test_lists_with_odd_ends(reply: str, items: list[Any]) -> None:
+    assert read_answer("bfs", reply).answer == items
