@@ -56,7 +56,8 @@ def test_generation() -> None:
 
 
 def test_planning_beside_the_same_by_texts() -> None:
-    ours, beside, growth = planning.measure(quick=True, full=False)
+    engine, ours, beside, growth = planning.measure(quick=True, full=False)
+    assert (engine.ratio or 9) < 5  # 1.3 on a quiet machine
     assert ours.ours
     assert (beside.ratio or 9) < 1
     assert growth.unit == "µs"
