@@ -43,6 +43,12 @@ def put_back(folder: Path) -> None:
         (folder / _ASIDE).rmdir()
 
 
+def recover(folder: Path) -> None:
+    """Put in order what a command that was killed has left behind."""
+    put_back(folder)
+    forget(folder)
+
+
 @contextmanager
 def given_up(folder: Path) -> Iterator[None]:
     """What was set aside is removed after the block; where the block fails, it is set aside again."""

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-from graphwalk.database.aside import forget, put_back
+from graphwalk.database.aside import put_back, recover
 from graphwalk.database.docker import docker_answers, start_docker, stop_docker
 from graphwalk.database.jars import command_of, launch, runs_in, start_jars, stop_jars
 from graphwalk.database.ports import answers_bolt, free_port, is_taken
@@ -88,9 +88,7 @@ def up(
         if how == "docker":
             start_docker(chosen, **common)
         else:
-            # What a command that was killed left behind.
-            put_back(folder)
-            forget(folder)
+            recover(folder)
             pid = start_jars(chosen, environment, conf=conf or {}, **common)
         server = LocalServer(how, chosen.name, chosen.version, port, password, folder, pid)
         write_state(environment, server)

@@ -121,8 +121,7 @@ class GraphIndex:
 
     def node_values(self, label: str, name: str) -> set[Any]:
         """What tells the values of a node property apart, as Cypher does: 1 and 1.0 are equal, 1 and true are not."""
-        found = (self.property(key, name) for key in self.keys_of(label))
-        return {value_order(value) for value in found if value is not None}
+        return {value_order(value) for value in self.values("node", label, name) if value is not None}
 
     def joined_pairs(self, type_: str) -> set[tuple[str, str]]:
         """Keys of the nodes that relationships of this type join, from source to target."""

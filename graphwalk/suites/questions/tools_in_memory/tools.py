@@ -14,13 +14,13 @@ import numpy as np
 
 from graphwalk.models.players.policy import Ask
 from graphwalk.models.tokens import tokens_of
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.oracle.graph_index import GraphIndex, Kind
 from graphwalk.suites.questions.players.link import Link
 from graphwalk.suites.questions.tools_in_memory import weights
 from graphwalk.suites.questions.tools_in_memory.surroundings import Numbers, Surroundings
 from graphwalk.toolbox.readings import as_parameter, shown_alike
 from graphwalk.toolbox.rows import canonical_rows
-from graphwalk.types.graph import MISSING, Column, PropertyGraph, value_order
+from graphwalk.types.graph import MISSING, Column, NodeTable, PropertyGraph, value_order
 from graphwalk.types.values import SCALARS, Row, Value, shown
 
 KEY = "key"
@@ -105,23 +105,16 @@ class ToolsInMemory:
         rows = [{"label": label, "properties": self._around.properties[rank]} for rank in ranks.tolist()]
         return rows, weights.of_list(weight, len(rows))
 
-    def _values(self, property_name: str, entity_name: str, entity_type: str) -> tuple[list[Row], int]:
+    def _values(self, property_name: str, entity_name: str, entity_type: Kind) -> tuple[list[Row], int]:
         if entity_type == "node" and property_name == KEY:
             ranks = self._ranks_of(entity_name)
             weight = int(self._around.key_weights[ranks].sum()) + _KEY_ROW * len(ranks)
             return [{"values": self._around.keys[rank]} for rank in ranks.tolist()], weights.of_list(weight, len(ranks))
-        columns = self._columns_of(entity_name, entity_type).get(property_name)
-        rows = canonical_rows([{"values": value} for value in columns.values()]) if columns else []
+        if entity_type not in ("node", "relationship"):
+            return [], 0
+        found = self._index.values(entity_type, entity_name, property_name)
+        rows = canonical_rows([{"values": value} for value in found])
         return rows, weights.of_rows(rows)
-
-    def _columns_of(self, name: str, kind: str) -> Mapping[str, Column]:
-        graph = self._index.graph
-        match kind:
-            case "node":
-                return next((table.columns for table in graph.node_tables if table.label == name), {})
-            case "relationship":
-                return next((table.columns for table in graph.relationship_tables if table.type == name), {})
-        return {}
 
     def _ranks(self, label: str, name: str, value: Value) -> Numbers | None:
         """The nodes that have the value, in order of their keys; None where it may mean something else too."""
@@ -141,11 +134,11 @@ class ToolsInMemory:
         return np.array([rank]) if found and self._index.has_label(str(key), label) else None
 
     def _ranks_of(self, label: str) -> Numbers:
-        table = next((table for table in self._index.graph.node_tables if table.label == label), None)
+        table = self._table(label)
         return np.sort(self._around.rank_of[[] if table is None else table.numbers])
 
     def _grouped(self, label: str, name: str) -> Mapping[Any, Numbers]:
-        table = next((table for table in self._index.graph.node_tables if table.label == label), None)
+        table = self._table(label)
         column = table.columns.get(name) if table else None
         if table is None or column is None:
             return {}
@@ -154,6 +147,9 @@ class ToolsInMemory:
         codes, starts = np.unique(column.codes[order], return_index=True)
         groups = zip(codes.tolist(), np.split(ranks[order], starts[1:]), strict=True)
         return {value_order(column.pool[code]): found for code, found in groups if code != MISSING}
+
+    def _table(self, label: str) -> NodeTable | None:
+        return next((table for table in self._index.graph.node_tables if table.label == label), None)
 
 
 _KEY_ROW = weights.of({"values": ""})
