@@ -21,8 +21,9 @@ from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.values import Row
 
-_CONDITION = re.compile(r'\s*([\w.]+)\s*(!?=)\s*("(?:[^"\\]|\\.)*"|[^,]*?)\s*(?:,|\Z)')
+_CONDITION = re.compile(r"""\s*([\w.]+)\s*(!?=)=?\s*("(?:[^"\\]|\\.)*"|'[^']*'(?=\s*(?:,|\Z))|[^,]*?)\s*(?:,|\Z)""")
 _RANGE = re.compile(r"\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?")
+_KEY = re.compile(r"(?:.*[._])?key")
 Condition = tuple[str, bool, Any]
 """Column, whether it must be equal, value."""
 
@@ -82,7 +83,7 @@ class ReferenceToolbox:
         shown = [row for number in self._numbers(results) for row in self._shown[number - 1]]
         fields = _fields(columns, counted=bool(count))
         known = list(dict.fromkeys(name for row in shown for name in row))
-        named = {field: _column(name, known) for field, name in fields.items() if name}
+        named = {field: _column_of(field, name, known) for field, name in fields.items() if name is not None}
 
         def told(conditions: str) -> list[tuple[Any, ...]]:
             chosen = [(_column(name, known), equal, value) for name, equal, value in _conditions(conditions)]
@@ -123,14 +124,15 @@ def _answer(rows: Sequence[tuple[Any, ...]], fields: Sequence[str], count: str) 
     return [dict(zip(fields, row, strict=True)) for row in reversed(once.values())]
 
 
-def _fields(columns: str, *, counted: bool) -> dict[str, str]:
-    """Field of the answer → column. Where rows are counted, the last field may stand without a column."""
-    found: dict[str, str] = {}
-    for part in columns.split(","):
-        field, sign, column = (text.strip() for text in part.partition("="))
-        if not field or not (column if sign else counted):
-            raise RefusedError("no_columns", asked=columns)
-        found[field] = column
+def _fields(columns: str, *, counted: bool) -> dict[str, str | None]:
+    """Field of the answer → column, "" for one of its own name. Where rows are counted, the last field has no column
+    if it stands alone."""
+    parts = [[text.strip() for text in part.partition("=")] for part in columns.split(",")]
+    if not all(field and (column or not sign) for field, sign, column in parts):
+        raise RefusedError("no_columns", asked=columns)
+    found: dict[str, str | None] = {field: column for field, _, column in parts}
+    if counted and not parts[-1][1]:
+        found[parts[-1][0]] = None
     return found
 
 
@@ -145,6 +147,8 @@ def _conditions(text: str) -> Iterator[Condition]:
 
 
 def _value(text: str) -> Any:
+    if len(text) > 1 and text[0] == text[-1] == "'":
+        return text[1:-1]
     try:
         return json.loads(text)
     except ValueError:
@@ -155,6 +159,15 @@ def _holds(row: Row, condition: Condition) -> bool:
     """As Cypher has it: what a row lacks is neither equal nor different."""
     column, equal, value = condition
     return row.get(column) is not None and (normalise(row[column]) == normalise(value)) == equal
+
+
+def _column_of(field: str, name: str, known: Sequence[str]) -> str:
+    """The column that a field is taken from. A field alone is the column of its own name; a key is the key of the rows,
+    if they have one only, as where nodes were looked up."""
+    if name or field in known or not _KEY.fullmatch(field):
+        return _column(name or field, known)
+    keys = [column for column in known if _KEY.fullmatch(column)]
+    return keys[0] if len(keys) == 1 else _column(field, known)
 
 
 def _column(name: str, known: Sequence[str]) -> str:

@@ -44,6 +44,19 @@ async def answered(**arguments: Any) -> ToolResult:
     return await toolbox.call(ToolCall("9", "answer", json.dumps({"results": "all", **arguments})))
 
 
+async def of_rows(rows: list[dict[str, Any]], **arguments: str) -> Any:
+    """The answer from one result of these rows, or what is said of the call."""
+
+    class Rows(Shown):
+        async def call(self, call: ToolCall) -> ToolResult:
+            return ToolResult(call, json.dumps(rows), rows=len(rows))
+
+    toolbox = ReferenceToolbox(Rows(), load_tools(["answer"])[0], AgentConfig())
+    await toolbox.call(ToolCall("1", "look", "{}"))
+    result = await toolbox.call(ToolCall("2", "answer", json.dumps({"results": "all", **arguments})))
+    return json.loads(result.content) if result.final else result.content
+
+
 @pytest.mark.parametrize(
     ("arguments", "rows"),
     [
@@ -58,6 +71,12 @@ async def answered(**arguments: Any) -> ToolResult:
         ({"columns": "n", "where": "direction=outgoing", "count": "rows"}, [{"n": 3}]),
         ({"columns": "k=center_key, n", "count": "most"}, [{"k": "a", "n": 2}]),
         ({"columns": "n=center_key", "where": "direction=neither", "count": "rows"}, [{"n": 0}]),
+        ({"columns": "center_key", "where": "direction == 'incoming'"}, [{"center_key": "c"}]),
+        ({"columns": "node_key", "results": "1"}, [{"node_key": "a"}]),
+        (
+            {"columns": "k=center_key", "where": "neighbor_label='Y', w=2", "also": "", "but_not": "", "count": ""},
+            [{"k": "a"}],
+        ),
     ],
 )
 async def test_it_picks_rows(arguments: dict[str, Any], rows: list[dict[str, Any]]) -> None:
@@ -67,12 +86,25 @@ async def test_it_picks_rows(arguments: dict[str, Any], rows: list[dict[str, Any
     assert json.loads(result.content) == rows
 
 
+async def test_a_key_alone_is_the_key_of_nodes_that_were_looked_up_and_of_nothing_else() -> None:
+    rows = [{"label": "X", "properties": {"key": "f7", "monkey": "p"}}]
+    assert await of_rows(rows, columns="node_key") == [{"node_key": "f7"}]
+    assert await of_rows(rows, columns="monkey, properties.key") == [{"monkey": "p", "properties.key": "f7"}]
+    assert "No row there has a column" in await of_rows(rows, columns="turkey")
+    both = [{"center_key": "a", "neighbor_properties": {"key": "b"}}]
+    assert "center_key, neighbor_properties.key" in await of_rows(both, columns="node_key")
+    assert await of_rows(both, columns="center_key, k=key") == [{"center_key": "a", "k": "b"}]
+
+
 @pytest.mark.parametrize(
     ("arguments", "cause"),
     [
         ({"columns": "k=center_key", "results": "5"}, 'no result "5"; the results so far are 1 to 4'),
         ({"columns": "k=nothing"}, 'a column "nothing".*center_key'),
-        ({"columns": "center_key"}, "is written like"),
+        ({"columns": "k="}, "is written like"),
+        ({"columns": "k=center_key,"}, "is written like"),
+        ({"columns": "n", "count": ""}, 'a column "n".*center_key'),
+        ({"columns": "k=center_key", "where": "direction='out' or 'in'"}, "No row"),
         ({"columns": "k=center_key", "where": "direction"}, "A condition is written like"),
         ({"columns": "k=center_key", "where": "direction=neither"}, "No row"),
         ({"columns": "k=center_key", "count": "all"}, '"count" is'),
