@@ -14,7 +14,7 @@ from typing import Any
 
 import graphwalk
 from benchmarks.markers import markdown_table
-from benchmarks.small_contexts import POLICIES, experiment
+from benchmarks.small_contexts import POLICIES, WALKING, experiment
 from graphwalk.scoring.statistics.wilson import wilson_bounds
 
 SHORT_WALKS = (
@@ -22,8 +22,15 @@ SHORT_WALKS = (
     *("remote_node_property", "compositional_intersection", "negation_on_rel_property", "negation_with_connection"),
 )
 """The kinds for which the expert needs few calls; the other three are told by walking the whole graph."""
-ALL = {name: value for fields in POLICIES.values() for name, value in fields.items() if name != "short_names"}
-VARIANTS: Mapping[str, Mapping[str, Any]] = {"plain": {}, "all but short names": ALL, **POLICIES}
+STUCK = {"repeat_limit": 3}
+ALL = {name: value for fields in POLICIES.values() for name, value in fields.items() if name != "short_names"} | STUCK
+VARIANTS: Mapping[str, Mapping[str, Any]] = {
+    "plain": {},
+    "all but short names": ALL,
+    "all but short names and answer by reference": {**ALL, "tools": WALKING},
+    **POLICIES,
+    "stop at repeats": STUCK,
+}
 NORMAL_95 = 1.96
 """Wilson's interval is over questions: those of one graph say nothing about other graphs."""
 LIMITS = {"max_concurrency": 1, "call_seconds": 1800}

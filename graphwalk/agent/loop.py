@@ -10,6 +10,7 @@ each. Nothing is raised out of the loop: a model or a store that fails ends the 
 
 import asyncio
 import operator
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
@@ -69,11 +70,15 @@ class Walk:
         return None
 
     def must_answer(self, turns: list[Turn]) -> bool:
-        """True at the turn limit or the call limit. Dialogues without tools are as long as their suite makes them."""
+        """True at the limit of turns, calls or repeats. Dialogues without tools are as long as their suite makes them."""
         if self.opening.toolbox is None:
             return False
-        calls = sum(len(turn.results) for turn in turns)
-        limits = ((len(turns), self.config.turn_limit), (calls, self.config.call_limit))
+        calls = Counter((result.call.name, result.call.arguments) for turn in turns for result in turn.results)
+        limits = (
+            (len(turns), self.config.turn_limit),
+            (calls.total(), self.config.call_limit),
+            (max(calls.values(), default=0), self.config.repeat_limit),
+        )
         return any(limit is not None and number >= limit for number, limit in limits)
 
 

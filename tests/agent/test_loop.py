@@ -127,6 +127,25 @@ async def test_the_call_limit_is_kept_exactly() -> None:
     assert trajectory.turns[-1].forced
 
 
+@pytest.mark.parametrize(
+    ("says", "made"),
+    [
+        (lambda turn: ["count"], 3),
+        (lambda turn: ["count", "look"][turn % 2 : turn % 2 + 1], 5),
+        (lambda turn: ["count", "count"], 4),
+        (lambda turn: [f"look_{turn}"] if turn < 9 else "[]", 9),
+    ],
+    ids=["one call", "two in turns", "two a turn", "none twice"],
+)
+async def test_a_model_that_repeats_a_call_is_stopped_at_the_limit_of_repeats(
+    says: Callable[[int], Said], made: int
+) -> None:
+    toolbox = Counter()
+    trajectory = await walk(Speaker(says), toolbox, {"repeat_limit": 3, "turn_limit": 20})
+    assert len(trajectory.results) == made
+    assert trajectory.turns[-1].forced == (made < 9)
+
+
 async def test_more_calls_in_a_turn_than_allowed_are_refused_in_words() -> None:
     toolbox = Counter()
     trajectory = await walk(Speaker(script(["count"] * 50, "done")), toolbox, {"max_calls_per_turn": 20})
