@@ -70,7 +70,7 @@ class Walk:
         return None
 
     def must_answer(self, turns: list[Turn]) -> bool:
-        """True at the limit of turns, calls or repeats. Dialogues without tools are as long as their suite makes them."""
+        """True at the limit of turns, calls or repeats. Dialogues without tools are as long as their suite has them."""
         if self.opening.toolbox is None:
             return False
         calls = Counter((result.call.name, result.call.arguments) for turn in turns for result in turn.results)
