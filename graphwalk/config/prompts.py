@@ -123,9 +123,11 @@ def _check_name(path: Path, known: list[str]) -> None:
 
 @cache
 def _names_of(name: str) -> frozenset[str]:
-    """The names that ours uses, files that it includes among them."""
-    text = _read(_shipped()[name])
-    return frozenset(names_in(text).union(*(_names_of(included) for included in included_in(text))))
+    """The names that ours uses, whole or in few words, files that it includes among them."""
+    short = _files(data_path("templates") / "prompts-short")
+    texts = [_read(files[name]) for files in (_shipped(), short) if name in files]
+    included = {other for text in texts for other in included_in(text)}
+    return frozenset(set().union(*map(names_in, texts), *map(_names_of, included)))
 
 
 def _messages(path: Path) -> dict[str, str]:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import Literal
 
 from graphwalk.config.prompts import Prompts, shipped_prompts
@@ -54,7 +54,7 @@ class TextProtocol:
             system = [m.content or "" for m in plain if m.role == "system"]
             plain = [m for m in plain if m.role != "system"]
             plain.insert(0, Message("system", "\n\n".join([*system, self._description(tools, parallel)])))
-            plain.append(self._reminder(messages))
+            plain.append(self._reminder(messages, tools))
         merged: list[Message] = []
         for role, group in groupby(plain, key=lambda message: message.role):
             same = list(group)
@@ -79,10 +79,16 @@ class TextProtocol:
         self._described = (tuple(tools), parallel, text)
         return text
 
-    def _reminder(self, messages: Sequence[Message]) -> Message:
+    def _reminder(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Message:
         """Small models forget what a system prompt says; it becomes the end of the last user message."""
-        answered = any(message.role == "tool" for message in messages)
-        return Message("user", self._prompts.render("text_protocol_reminder.j2", answered=answered).strip())
+        last = [message.content or "" for message in takewhile(lambda m: m.role == "tool", reversed(messages))]
+        text = self._prompts.render(
+            "text_protocol_reminder.j2",
+            answered=any(message.role == "tool" for message in messages),
+            results=last[::-1],
+            tools=[tool.name for tool in tools],
+        )
+        return Message("user", text.strip())
 
     def _plain(self, messages: Sequence[Message]) -> Iterator[Message]:
         names: dict[str | None, str] = {}
