@@ -1,11 +1,12 @@
 """The text protocol and the automatic one, seen from both sides."""
 
+import pytest
 from inline_snapshot import snapshot
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.models.calls.caller import Caller
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from tests.models.player import ASK, LOOK, WALK, Player, said, texts
 
 PROMPT = (Message("system", "You walk."), Message("user", "Where?"))
@@ -177,3 +178,28 @@ async def test_the_short_prompt_tells_arguments_in_words() -> None:
     assert "\n  key (may be left out):" in told
     assert '"type"' not in told
     assert '"properties"' not in told
+
+
+@pytest.mark.parametrize(
+    ("results", "told"),
+    [
+        ([], "Call a tool now"),
+        (["Note: no node has it.\n[]"], "Call get_unique_property_values"),
+        (["[]", '[["label"],["X"]]'], "If the results show all"),
+        (['[["label"],["X"]]', "[]"], "Call get_unique_property_values"),
+        (["X has no property a."], "If the results show all"),
+    ],
+    ids=["before a call", "nothing found", "found at last", "nothing found at last", "refused"],
+)
+async def test_the_short_prompt_says_what_comes_next(results: list[str], told: str) -> None:
+    """Small models give up where nothing was found, unless they are told what to do about it."""
+    player = Player()
+    config = AgentConfig.model_validate({"tool_protocol": "text", "prompts": "short"})
+    calls = tuple(ToolCall(str(n), "look", "{}") for n in range(len(results)))
+    said = [Message("assistant", None, calls)] if calls else []
+    messages = [*PROMPT, *said, *(Message("tool", text, tool_call_id=str(n)) for n, text in enumerate(results))]
+    values = ToolSpec("get_unique_property_values", "Lists values.", {"type": "object", "properties": {}})
+    await Caller(player, Limits(), config).complete(messages, (LOOK, values), CallOptions())
+    assert told in (player.sent[0][0][-1].content or "")
+    await Caller(player, Limits(), config).complete(messages, (LOOK,), CallOptions())
+    assert "get_unique_property_values" not in (player.sent[1][0][-1].content or "")
