@@ -31,6 +31,7 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
     **POLICIES,
     "stop at repeats": STUCK,
 }
+MEANS = ("f1", "tool_calls", "tool_errors", "usage_input_tokens", "usage_output_tokens")
 NORMAL_95 = 1.96
 """Wilson's interval is over questions: those of one graph say nothing about other graphs."""
 LIMITS = {"max_concurrency": 1, "call_seconds": 1800}
@@ -51,7 +52,7 @@ def main() -> None:
         print(name, file=sys.stderr, flush=True)
         asked(options, name)
     rows = [told(name, folder_of(options, name)) for name in VARIANTS if done(folder_of(options, name))]
-    print(markdown_table(["policy", "right (95 %)", "F1", "calls", "turns that failed"], rows))
+    print(markdown_table(["policy", "right (95 %)", "F1", "calls", "failed", "tokens read", "written"], rows))
 
 
 def folder_of(options: argparse.Namespace, policy: str) -> Path:
@@ -76,14 +77,14 @@ def asked(options: argparse.Namespace, policy: str) -> None:
 
 
 def told(policy: str, folder: Path) -> list[str]:
-    """Cells of a line: right answers with Wilson's interval, means of F1, of calls, and of the calls that failed."""
+    """Cells of a line: right answers with Wilson's interval, means of F1, of calls, of the calls that failed, and of tokens
+    read and written."""
     records = graphwalk.open_run(folder).records()
     n, right = len(records), sum(record["correct"] for record in records)
     low, high = (100 * float(bound) for bound in wilson_bounds(right / n, n, NORMAL_95))
-    f1, calls, failed = (
-        sum(record[name] or 0 for record in records) / n for name in ("f1", "tool_calls", "tool_errors")
-    )
-    return [policy, f"{right} of {n} ({low:.0f}–{high:.0f} %)", f"{f1:.2f}", f"{calls:.1f}", f"{failed:.1f}"]
+    f1, calls, failed, read, written = (sum(record[name] or 0 for record in records) / n for name in MEANS)
+    told = f"{right} of {n} ({low:.0f}–{high:.0f} %)"
+    return [policy, told, f"{f1:.2f}", f"{calls:.1f}", f"{failed:.1f}", f"{read:,.0f}", f"{written:,.0f}"]
 
 
 if __name__ == "__main__":
