@@ -77,8 +77,7 @@ def asked(options: argparse.Namespace, policy: str) -> None:
 
 
 def told(policy: str, folder: Path) -> list[str]:
-    """Cells of a line: right answers with Wilson's interval, means of F1, of calls, of the calls that failed, and of tokens
-    read and written."""
+    """Cells of a line: right answers with Wilson's interval; means of F1, calls, calls that failed, and tokens."""
     records = graphwalk.open_run(folder).records()
     n, right = len(records), sum(record["correct"] for record in records)
     low, high = (100 * float(bound) for bound in wilson_bounds(right / n, n, NORMAL_95))
