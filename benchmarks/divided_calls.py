@@ -26,6 +26,8 @@ from graphwalk.runner.shards import Shard
 
 IN_FLIGHT = 256
 PROCESSES = 2
+DELAYS = (DELAY, 0.5, 1.0)
+"""Seconds that the server takes to answer: as in `model_calls`, and as models do."""
 
 
 class Together(Stopwatch):
@@ -39,18 +41,23 @@ class Together(Stopwatch):
 
 
 def measure(quick: bool) -> Iterator[Row]:
-    """Rows for throughput and for processor time per call of both processes together."""
+    """Rows for throughput and for processor time per call of both processes together, by the time of an answer."""
+    for delay in DELAYS[: 1 if quick else None]:
+        yield from _measured(delay, quick)
+
+
+def _measured(delay: float, quick: bool) -> Iterator[Row]:
     rounds, repetitions = (1, 1) if quick else (4, 3)
     calls = IN_FLIGHT * rounds * (TOOL_TURNS + 1)
     graph = generate_graph(GraphSpec(preset="paper-100"), SEED, 0)
     seconds, busy = [], []
-    with walking_server(each_tool(graph), turns=TOOL_TURNS, delay=DELAY) as url:
+    with walking_server(each_tool(graph), turns=TOOL_TURNS, delay=delay) as url:
         for _ in range(repetitions):
             spans = _play(url, rounds)
             seconds.append(max(ended for _, ended, _ in spans) - min(begun for begun, _, _ in spans))
             busy.append(sum(cpu for _, _, cpu in spans))
-    ideal = [IN_FLIGHT / DELAY] * repetitions
-    name = f"{IN_FLIGHT} episodes in flight in {PROCESSES} processes, {calls} calls of {DELAY:g} s, ÷ ideal"
+    ideal = [IN_FLIGHT / delay] * repetitions
+    name = f"{IN_FLIGHT} episodes in flight in {PROCESSES} processes, {calls} calls of {delay:g} s, ÷ ideal"
     yield Row(name, "calls/s", [calls / wall for wall in seconds], ideal, 0.9, "at least")
     yield Row("processor time of a call there", "ms", [cpu / calls * 1e3 for cpu in busy])
 

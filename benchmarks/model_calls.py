@@ -64,7 +64,7 @@ class Stopwatch(Silent):
 
 def measure(quick: bool) -> Iterator[Row]:
     """Rows for throughput and for processor time per call."""
-    rounds, repetitions = (1, 1) if quick else (8, 3)
+    rounds, repetitions = (1, 1) if quick else (16, 3)
     calls = IN_FLIGHT * rounds * (TOOL_TURNS + 1)
     ours, bare = asyncio.run(_both(rounds, repetitions))
     ideal = [IN_FLIGHT / DELAY] * repetitions
