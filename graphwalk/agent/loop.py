@@ -13,6 +13,7 @@ import operator
 from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from graphwalk.agent.conversation import answer_now, conversation, summarize, summary_due, summary_message
@@ -73,12 +74,14 @@ class Walk:
         """True at the limit of turns, calls or repeats. Dialogues without tools are as long as their suite has them."""
         if self.opening.toolbox is None:
             return False
-        calls = Counter((result.call.name, result.call.arguments) for turn in turns for result in turn.results)
-        limits = (
-            (len(turns), self.config.turn_limit),
-            (calls.total(), self.config.call_limit),
-            (max(calls.values(), default=0), self.config.repeat_limit),
-        )
+        config = self.config
+        limits = [
+            (len(turns), config.turn_limit),
+            (sum(len(turn.results) for turn in turns), config.call_limit),
+        ]
+        if config.repeat_limit is not None:
+            calls = [{(result.call.name, result.call.arguments) for result in turn.results} for turn in turns]
+            limits.append((max(Counter(chain.from_iterable(calls)).values(), default=0), config.repeat_limit))
         return any(limit is not None and number >= limit for number, limit in limits)
 
 

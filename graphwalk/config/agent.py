@@ -27,8 +27,8 @@ class AgentConfig(Strict):
     call_limit: PositiveInt | None = None
     """Tool calls of one episode; at this number the answer is asked for, as at the turn limit."""
     repeat_limit: PositiveInt | None = None
-    """Times that one call may be made, name and arguments the same; at this number the answer is asked for, as at the
-    turn limit. A model that repeats itself is stuck."""
+    """Turns in which one call may be made, name and arguments the same; at this number the answer is asked for, as at
+    the turn limit. A model that repeats itself is stuck."""
     think: bool = True
     """Offer tools that only take notes."""
     relationship_properties: bool = True

@@ -94,7 +94,11 @@ def shipped_prompts() -> Prompts:
 @cache
 def short_prompts() -> Prompts:
     """Ours in few words, where there are such."""
-    return Prompts(data_path("templates") / "prompts-short")
+    return Prompts(_short_folder())
+
+
+def _short_folder() -> Path:
+    return data_path("templates") / "prompts-short"
 
 
 def _shipped() -> dict[str, Path]:
@@ -124,8 +128,7 @@ def _check_name(path: Path, known: list[str]) -> None:
 @cache
 def _names_of(name: str) -> frozenset[str]:
     """The names that ours uses, whole or in few words, files that it includes among them."""
-    short = _files(data_path("templates") / "prompts-short")
-    texts = [_read(files[name]) for files in (_shipped(), short) if name in files]
+    texts = [_read(files[name]) for files in (_shipped(), _files(_short_folder())) if name in files]
     included = {other for text in texts for other in included_in(text)}
     return frozenset(set().union(*map(names_in, texts), *map(_names_of, included)))
 

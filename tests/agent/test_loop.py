@@ -132,7 +132,7 @@ async def test_the_call_limit_is_kept_exactly() -> None:
     [
         (lambda turn: ["count"], 3),
         (lambda turn: ["count", "look"][turn % 2 : turn % 2 + 1], 5),
-        (lambda turn: ["count", "count"], 4),
+        (lambda turn: ["count", "count"], 6),
         (lambda turn: [f"look_{turn}"] if turn < 9 else "[]", 9),
     ],
     ids=["one call", "two in turns", "two a turn", "none twice"],
