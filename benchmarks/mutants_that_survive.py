@@ -28,6 +28,12 @@ REASONS: dict[str, dict[str, str]] = {
         r"number (?:<= maze.size\*\*2|< maze.size\*\*3) else": "beyond the grid there is no cell, whatever it is",
     },
     "suites/magma/judgement.py": {r"if precision or recall": "both are 0, or none of the two"},
+    "suites/magma/answers.py": {
+        r"readings\[-2:\]": "what is no list ends its line, and the last one that does counts",
+        r".(?:XXembeddedXX|EMBEDDED).$": "any word says that it is a list",
+        r"or len\(text\) \+ 2\)": "nothing ends behind the text",
+        r"XX\[\(\{XX": "no other letter is looked at",
+    },
     "suites/magma/scoring.py": {
         r"content or .XXXX.": "neither text has a prefix",
         r"score.step >= diverged": "the step that diverged is not exact",
@@ -94,6 +100,10 @@ REASONS: dict[str, dict[str, str]] = {
         r"^(?:low = |return low, )np.where\(seen.mean": "the bound is 0, or 1, there already",
         r"np.clip\(bound, ": "bounds of shares lie between 0 and 1 but for rounding",
         r"nan_to_num\(.*→ .*nan_to_num\(design_effect, (?:\)|nan=2)|seen.clusters, 2\)": "one graph has no interval",
+        r"maximum\(seen.n, 2\)": "one task has no interval",
+        r"alike = .*, 0, (?:None|2)\)$": "graphs cannot differ by less than not at all",
+        r"0\.5\), None, np": "shares spread no more than zeros and ones with the same mean",
+        r"/ n, 2\)\)$": "no task has less than one episode, and one is worth up to four",
         r"powers = np.where": "a measure of which nothing is known has no interval",
     },
     "scoring/statistics/estimates.py": {

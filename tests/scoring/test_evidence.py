@@ -72,6 +72,8 @@ def test_a_phrase_is_found_wherever_it_stands_alone(text):
         ("It is _f7_", "f7", True),
         ("see f7! now", "f7", True),
         ("f7 ...", "...", True),
+        ("pre-war time", "war time", False),
+        ("war time-out", "war time", False),
     ],
 )
 def test_where_a_value_ends(text, value, found):

@@ -20,6 +20,13 @@ def test_noise_is_the_variance_of_repeats_of_one_task():
     assert np.isnan(outcomes_of(values, ["g"] * 30).noise).all()
 
 
+def test_tasks_with_one_known_repeat_say_nothing_of_noise():
+    values = [[0.0, 0.5], [1.0, np.nan], [1.0, 0.5], [0.5, 0.25]]
+    outcomes = outcomes_of(values, ["g"] * 4, [1, 1, 2, 3])
+    assert outcomes.noise[0] == pytest.approx(0.5)
+    assert np.isnan(outcomes.noise[1])
+
+
 def test_the_order_of_episodes_makes_no_difference():
     random = np.random.default_rng(1)
     values, graphs, tasks = random.random(40), random.integers(0, 4, 40), random.integers(0, 3, 40)

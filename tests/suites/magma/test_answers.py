@@ -157,6 +157,7 @@ def test_answers_are_written_in_the_form_that_is_asked_for() -> None:
         ('Reachable Nodes: ["Reachable Nodes: [1]", 2]\nReachable Nodes: [3]', [3]),  # the one inside is no answer
         ("Reachable Nodes: all of them\nthe rest\nof it", ["all of them"]),
         ("Reachable Nodes: none\nReachable Nodes: nothing\nReachable Nodes: zilch\nend", ["zilch"]),
+        ("Reachable Nodes: [1\nReachable Nodes: [1, 2]\nReachable Nodes: none", [1, 2]),  # it ends at the next prefix
         ("Reachable Nodes: [1, x, ]", [1, "x"]),
         ("Reachable Nodes: [1, x]", [1, "x"]),
         ("Reachable Nodes: [(1, 2), x, [3, 4]]", [[1, 2], "x", [3, 4]]),
