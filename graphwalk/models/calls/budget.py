@@ -39,7 +39,7 @@ class Budget:
     @property
     def exhausted(self) -> bool:
         """True when nothing may be spent any more; calls under way are not taken back."""
-        return not self._has_room(Usage())
+        return not self._has_room(self.used)
 
     @contextmanager
     def booking(self, expected: Usage) -> "Iterator[Booking]":
@@ -53,8 +53,8 @@ class Budget:
                 self._freed.set()
                 self._freed = asyncio.Event()
 
-    def _has_room(self, held: Usage) -> bool:
-        tokens, cost = (self.used + held).total_tokens, (self.used + held).cost or 0.0
+    def _has_room(self, spent: Usage) -> bool:
+        tokens, cost = spent.total_tokens, spent.cost or 0.0
         return (self.tokens is None or tokens < self.tokens) and (self.usd is None or cost < self.usd)
 
 
@@ -78,10 +78,12 @@ class Booking:
         A call that is alone may always be sent, so that a budget can be spent to its end.
         """
         self.check()
-        held = sum((other.expected for other in self.budget._under_way), self.expected)
-        if self.budget._under_way and not self.budget._has_room(held):
-            return False
-        self.budget._under_way.append(self)
+        budget = self.budget
+        if budget.limited and budget._under_way:
+            held = sum((other.expected for other in budget._under_way), self.expected)
+            if not budget._has_room(budget.used + held):
+                return False
+        budget._under_way.append(self)
         return True
 
     async def room(self) -> None:
