@@ -39,9 +39,13 @@ def posterior_bounds(shares: Table, trials: Table, powers: Table, tails: Table) 
     scale = _log_rising(both[None], sizes)
     low, high = np.empty(shares.shape[1]), np.empty(shares.shape[1])
     for column, (k, rest, n) in enumerate(zip(of_right.T, of_wrong.T, of_size.reshape(right.shape).T, strict=True)):
-        power = powers[:, column]
-        log = log_prior + np.tensordot(power, rising[k], 1) - np.tensordot(power, scale[n], 1)
-        log += np.tensordot(power, rising[rest], 1)[::-1]  # the failures' share is 1 - p: the same grid backwards
+        # Thousands of graphs have few different numbers, so that their powers are added up first.
+        of_k, of_rest, of_n = (
+            np.bincount(graphs, powers[:, column], size)
+            for graphs, size in ((k, len(levels)), (rest, len(levels)), (n, len(sizes)))
+        )
+        log = log_prior + np.tensordot(of_k, rising, 1) - np.tensordot(of_n, scale, 1)
+        log += np.tensordot(of_rest, rising, 1)[::-1]  # the failures' share is 1 - p: the same grid backwards
         density = np.exp(log - log.max()).sum(axis=1)
         below = np.concatenate([[0.0], density.cumsum()]) / density.sum()
         low[column], high[column] = np.sin(np.interp([tails[column], 1 - tails[column]], below, edges)) ** 2

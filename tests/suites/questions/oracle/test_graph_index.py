@@ -80,6 +80,8 @@ def test_walks_are_counted_by_where_they_begin(index: GraphIndex) -> None:
     assert index.walks(1) == {"a": 2, "b": 2, "c": 1}
     assert index.walks(3) == {"a": 2 + 4 + 6, "b": 2 + 3 + 5, "c": 1 + 2 + 4}
     assert index.walks(2) == {"a": 2 + 4, "b": 2 + 3, "c": 1 + 2}
+    assert [index.walks_from(label, 2) for label in ("A", "B", "A", "C")] == [6, 6 + 5, 6, 0]
+    assert [index.walks_from("B", longest) for longest in (0, 1, 3)] == [0, 4, 12 + 10]
 
 
 def test_distances_count_the_fewest_steps(index: GraphIndex) -> None:
