@@ -1,8 +1,8 @@
 """Make training data: the expert plays `train.yaml` and `held_out.yaml`, and their splits are proven to share nothing.
 
-    python -m training.data FOLDER [-o key=value …]      runs, train.jsonl, held_out.jsonl with their manifests
+    python -m training.data FOLDER [--of training/one_call]      runs, train.jsonl, held_out.jsonl with their manifests
 
-`-o` goes to both runs: `-o suite.graphs='[{nodes: 20, names: train}]'` would give them one pool, and be refused.
+Who plays is said by `models` of the two experiments.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-PLAYERS = {"train": ("scripted/by_reference", "scripted/varied"), "held_out": ("scripted/by_reference",)}
+SPLITS = ("train", "held_out")
 
 
 def graphwalk(*words: object) -> None:
@@ -24,15 +24,18 @@ def graphwalk(*words: object) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m training.data", description=__doc__)
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--of", type=Path, default=HERE, help="where the two experiments are; default: training")
     parser.add_argument("--count", type=int, help="graphs of each kind, in place of what the files say")
     parser.add_argument("--protocol", choices=("text", "native"), default="text")
+    parser.add_argument("--no-thoughts", action="store_true", help="calls and answers alone: shorter chats")
     options = parser.parse_args()
     files = []
-    for split, players in PLAYERS.items():
+    chats = ("--correct", "--protocol", options.protocol, *(["--no-thoughts"] if options.no_thoughts else []))
+    count = () if options.count is None else ("-o", f"suite.graphs.*.count={options.count}")
+    for split in SPLITS:
         run, out = options.folder / f"run-{split}", options.folder / f"{split}.jsonl"
-        count = () if options.count is None else ("-o", f"suite.graphs.*.count={options.count}")
-        graphwalk("run", HERE / f"{split}.yaml", "--out", run, *(w for p in players for w in ("--model", p)), *count)
-        graphwalk("export", "traces", run, "--out", out, "--correct", "--protocol", options.protocol)
+        graphwalk("run", options.of / f"{split}.yaml", "--out", run, *count)
+        graphwalk("export", "traces", run, "--out", out, *chats)
         files.append(out)
     graphwalk("export", "check-splits", *files, "--wordings")
 
