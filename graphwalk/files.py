@@ -1,6 +1,7 @@
 """Files that are there whole or not at all, whatever ends the process or fills the disk while they are written."""
 
 import errno
+import fcntl
 import os
 import time
 from collections.abc import Iterable, Iterator
@@ -14,7 +15,7 @@ from graphwalk.errors import ConfigError, GraphwalkError
 FULL_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 _SCRATCH_START, _SCRATCH_END = ".graphwalk-", ".part"
 _STALE_SECONDS = 3600.0
-"""A scratch file untouched for so long belongs to a process that was killed."""
+"""A scratch file untouched for so long, which nobody holds, belongs to a process that was killed."""
 _HINTS = {
     errno.ENOENT: "make the folder first, or choose another place",
     errno.ENAMETOOLONG: "choose a shorter name",
@@ -114,13 +115,15 @@ def _replacing(path: Path, mode: int, keep: Path | None) -> Iterator[BinaryIO]:
     number = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with open(number, "wb") as file:  # noqa: PTH123 -- a path could not be exclusive
+            with suppress(OSError):  # some file systems have no locks
+                fcntl.flock(file, fcntl.LOCK_EX)
             yield file
             file.flush()
             os.fsync(number)
-        if keep is not None and path.exists():
-            keep.unlink(missing_ok=True)
-            os.link(path, keep)
-        scratch.replace(path)
+            if keep is not None and path.exists():
+                keep.unlink(missing_ok=True)
+                os.link(path, keep)
+            scratch.replace(path)
     finally:
         with suppress(OSError):
             scratch.unlink()
@@ -142,8 +145,10 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what killed writers left in a folder."""
+    """Remove what killed writers left in a folder. The clock may have jumped: what is held is somebody's."""
     for scratch in folder.glob(f"{_SCRATCH_START}*{_SCRATCH_END}"):
         with suppress(OSError):
             if time.time() - scratch.stat().st_mtime > _STALE_SECONDS:
-                scratch.unlink()
+                with scratch.open("rb") as file:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    scratch.unlink()

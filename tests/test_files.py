@@ -148,6 +148,17 @@ def test_what_a_killed_writer_leaves_is_no_obstacle_and_goes_in_time(tmp_path: P
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
+def test_a_clock_that_jumps_takes_no_file_from_a_writer(tmp_path: Path) -> None:
+    def parts() -> Iterator[str]:
+        yield "whole"
+        (held,) = (path for path in tmp_path.iterdir() if is_scratch(path))
+        os.utime(held, (0, 0))
+        write_whole(tmp_path / "other", ["x"])
+
+    write_whole(tmp_path / "a", parts())
+    assert (tmp_path / "a").read_text() == "whole"
+
+
 def test_a_line_that_the_disk_did_not_take_leaves_no_torn_tail(tmp_path: Path) -> None:
     path = tmp_path / "results.jsonl"
     writer = LineWriter(path)
