@@ -16,7 +16,7 @@ from graphwalk.scoring.rows import compare_rows
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.drive import Played, drive
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.making import make_tasks
+from graphwalk.suites.questions.making import LeaveOut, make_tasks
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.players.expert import expert
 from graphwalk.suites.questions.suite import QuestionsSuite
@@ -50,10 +50,12 @@ async def place(graph: PropertyGraph, **agent: Any) -> Place:
     return Place(GraphIndex(graph), schema, GraphToolbox(store, schema, agent=AgentConfig(**agent)))
 
 
-async def tasks_on_preset(preset: str, seed: int, **spec: Any) -> tuple[PropertyGraph, list[QuestionTask]]:
+async def tasks_on_preset(
+    preset: str, seed: int, leave_out: LeaveOut | None = None, **spec: Any
+) -> tuple[PropertyGraph, list[QuestionTask]]:
     graph = generate_graph(GraphSpec(preset=preset, **spec), seed)
     store = await EmbeddedDatabase().load(graph)
-    return graph, await make_tasks(graph, store, seed=seed)
+    return graph, await make_tasks(graph, store, seed=seed, leave_out=leave_out)
 
 
 def right(answer: str, gold: list[Row], template: str) -> bool:
@@ -63,14 +65,16 @@ def right(answer: str, gold: list[Row], template: str) -> bool:
     ).correct
 
 
-async def check_all_right(preset: str, seed: int, **spec: Any) -> None:
-    graph, tasks = await tasks_on_preset(preset, seed, **spec)
+async def check_all_right(preset: str, seed: int, leave_out: LeaveOut | None = None, **spec: Any) -> int:
+    """How many kinds there were; all of them, unless some may be left out."""
+    graph, tasks = await tasks_on_preset(preset, seed, leave_out, **spec)
     here = await place(graph)
-    assert {task.template for task in tasks} == set(shipped_kinds())
+    assert leave_out is not None or {task.template for task in tasks} == set(shipped_kinds())
     for task in tasks:
         played = await here.ask(task.template, task.parameters)
         assert right(played.answer, task.gold, task.template), (task.task_id, task.parameters, played.answer, task.gold)
         assert played.turns <= TURN_LIMIT
+    return len(tasks)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -88,8 +92,13 @@ async def test_it_does_so_with_missing_properties_loops_and_parallel_relationshi
 @pytest.mark.parametrize("spec", [{}, ODD, {"self_loops": True}, {"missing_rate": 0.6}], ids=str)
 @pytest.mark.parametrize("preset", GRAPH_PRESETS)
 async def test_it_does_so_with_many_seeds(preset: str, spec: dict[str, Any]) -> None:
-    for seed in range(100, 105):
-        await check_all_right(preset, seed, **spec)
+    left_out: list[str] = []
+    asked = [
+        await check_all_right(preset, seed, lambda kind, _: left_out.append(kind), **spec) for seed in range(100, 105)
+    ]
+    assert sum(asked) + len(left_out) == 5 * len(shipped_kinds())
+    # Where most values are missing, one choice in thousands has an answer, and the search for it may end in vain.
+    assert left_out in ([], ["negation_on_rel_property"]) if "missing_rate" in spec else not left_out
 
 
 async def ask_small(
