@@ -59,7 +59,7 @@ coverage: $(STAMP) ## Simulate how often intervals and tests are right, and writ
 pictures: $(STAMP) ## Screenshots of the page in docs, taken with Chromium
 	$(BIN)/python -m benchmarks.page_pictures tests/data/runs/questions
 
-soak: $(STAMP) ## The slow tests: many kills, many graphs, many episodes (two hours)
+soak: $(STAMP) ## The slow tests: many kills, many graphs, many episodes (an hour and a half)
 	$(BIN)/pytest -m slow --timeout 0
 
 reliability: $(STAMP) ## Kill, freeze and damage what can be, and write the figures into docs/reliability.md (hours)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from graphwalk.environment import Environment
+from graphwalk.models.calls import caller
 from graphwalk.types.episode import ExitStatus
 from tests.models.backends.test_fuzz import BODIES, HEADERS, STATUSES
 from tests.models.misbehaviour import MODELS_FAULT, SERVERS_FAULT, drawn
@@ -56,7 +57,10 @@ def thinker(request: Request) -> Answer:
 
 
 @pytest.mark.parametrize("share", [0.3, pytest.param(0.9, marks=pytest.mark.slow)])
-async def test_a_run_through_a_storm_ends_as_an_undisturbed_one(tmp_path: Path, share: float) -> None:
+async def test_a_run_through_a_storm_ends_as_an_undisturbed_one(
+    tmp_path: Path, share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(caller, "_LONGEST_WAIT", 4.0)  # a minute each makes it half an hour, and no harder
     draw = random.Random(5)
     scores: list[Any] = []
     limits = {"limits.retries": 20, "limits.call_seconds": 20, "limits.max_concurrency": 16, "repeats": 40}
