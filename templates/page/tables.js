@@ -44,7 +44,7 @@ function cellView(cell, [, name]) {
 // A table that is too wide first folds its columns, those of the highest number first, as a terminal does; then it scrolls, and its edge fades.
 function wideTable(name, table, optional) {
   const box = h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": name, onscroll: fade, onfit: fit }, table);
-  const more = button("", { class: "quiet columns-toggle", hidden: true, onclick: () => { opened = !opened; fit(); } });
+  const more = button("Show more columns", { class: "quiet columns-toggle", hidden: true, onclick: () => { opened = !opened; fit(); } });
   let opened = false;
   function fade() {
     box.classList.toggle("cut-left", box.scrollLeft > 1);
