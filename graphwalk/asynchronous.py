@@ -9,11 +9,16 @@ from functools import cache, partial
 from types import FrameType
 from typing import Any, TypeVar
 
+from graphwalk.console import say
+from graphwalk.deadline import Deadline, deadline
+
 T = TypeVar("T")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-END_SECONDS = 4.5
+END_SECONDS = 3.0
 """From a signal to the end of the process, whatever does not let go."""
+KILL_SECONDS = 3.5
+"""From a signal to the end of a process that no thread of its own could end; to free its gigabytes takes a second."""
 _THREAD = "graphwalk"
 _CLEAN_UP_SECONDS = 10.0
 """An interrupted notebook cell waits this long for the work to put things in order."""
@@ -41,34 +46,47 @@ def heed_signals() -> None:
         signal.signal(signum, stop)
 
 
-def run_async(work: Coroutine[Any, Any, T], stopped: Callable[[str], object] = lambda name: None) -> T:
-    """The result of `work`. On SIGINT or SIGTERM the work is cancelled, `stopped` is told the name, and it is raised.
+def run_async(work: Coroutine[Any, Any, T], stopped: str = "") -> T:
+    """The result of `work`. On SIGINT or SIGTERM the work is cancelled, `stopped` is said, and the signal is raised.
 
     What the work then still does in tasks, threads and connections has `END_SECONDS` in all; after that the process is
-    ended as it is. A second signal ends it at once.
+    ended as it is. A second signal ends it at once. Work with something to say is ended even where C code holds the
+    interpreter (`deadline`).
     """
     ending = _Ending(stopped)
     earlier = {signum: signal.signal(signum, ending.begin) for signum in SIGNALS}
     try:
+        ending.set_deadline()
         return asyncio.run(ending.of(work))
+    except KeyboardInterrupt:
+        # From a library that takes SIGINT for itself while it works.
+        ending.begin(signal.SIGINT, None)
+        raise
     finally:
-        for signum, handler in earlier.items():
-            signal.signal(signum, handler)
+        if ending.signum is None:
+            for signum, handler in earlier.items():
+                signal.signal(signum, handler)
+        ending.over()
         if ending.signum is not None:
-            # Whatever went wrong after the signal, it was the signal that ended the work.
-            ending.tell()
-            raise Interrupted(ending.signum, told=True)
+            # Whatever went wrong after the signal, it was the signal that ended the work. The deadline still stands:
+            # what is freed now can take its time.
+            raise Interrupted(ending.signum, told=bool(stopped))
 
 
 class _Ending:
     """What a signal sets in motion, once. The handler may run between any two instructions of the main thread."""
 
-    def __init__(self, stopped: Callable[[str], object]) -> None:
+    def __init__(self, stopped: str) -> None:
         self.signum: int | None = None
         self._stopped = stopped
         self._telling = threading.Lock()
-        self._told = False
+        self._told = not stopped
         self._cancel: Callable[[], object] = lambda: None
+        self._deadline: Deadline | None = None
+
+    def set_deadline(self) -> None:
+        if self._stopped:
+            self._deadline = deadline(KILL_SECONDS, SIGNALS, self._stopped)
 
     async def of(self, work: Coroutine[Any, Any, T]) -> T:
         loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
@@ -80,28 +98,37 @@ class _Ending:
         finally:
             self._cancel = lambda: None
             if self.signum is not None:
-                self.tell()
+                self._tell()
 
     def begin(self, signum: int, frame: FrameType | None) -> None:
-        if self.signum is not None:
-            os._exit(128 + signum)
         self.signum = signum
+        for each in SIGNALS:
+            signal.signal(each, signal.SIG_DFL)
         late = threading.Timer(END_SECONDS, self._end)
         late.daemon = True
         late.start()
         self._cancel()
 
-    def tell(self) -> None:
+    def over(self) -> None:
+        """The work has ended, by itself or by a signal."""
+        if self.signum is not None:
+            self._tell()
+        elif self._deadline is not None:
+            self._deadline.lift()
+
+    def _tell(self) -> None:
         assert self.signum is not None
         with self._telling:
             if not self._told:
                 self._told = True
-                self._stopped(signal.Signals(self.signum).name)
+                say(f"{signal.Signals(self.signum).name}: {self._stopped}")
+                if self._deadline is not None:
+                    self._deadline.told()
 
     def _end(self) -> None:
         assert self.signum is not None
         try:
-            self.tell()
+            self._tell()
         finally:
             os._exit(128 + self.signum)
 

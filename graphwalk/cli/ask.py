@@ -66,7 +66,7 @@ def ask(
     try:
         run_async(
             _talk(experiment, teller, question, goes_on=goes_on, logged=not no_log, out=out),
-            lambda name: say(f"{name}: stopped"),
+            "stopped",
         )
     finally:
         teller.name_log()

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -39,7 +38,7 @@ def finish(
         conclude(folder, _done(folder, work, exporter, new), fail_under, json)
     except Interrupted as interrupted:
         if not interrupted.told:
-            _stopped(folder, str(interrupted))
+            say(f"{interrupted}: {_stopped(folder)}")
         raise
 
 
@@ -70,7 +69,7 @@ def _progress(exporter: "SpanExporter | None") -> Iterator["Progress"]:
 def _done(folder: "RunFolder", work: "Work", exporter: "SpanExporter | None", new: bool) -> "RunSummary":
     try:
         with _progress(exporter) as progress:
-            return run_async(work(progress), partial(_stopped, folder))
+            return run_async(work(progress), _stopped(folder))
     except GraphwalkError as error:
         # The configuration is stored in the run folder: if it is wrong, resuming would not help.
         wrong = isinstance(error, ConfigError)
@@ -80,8 +79,8 @@ def _done(folder: "RunFolder", work: "Work", exporter: "SpanExporter | None", ne
         raise
 
 
-def _stopped(folder: "RunFolder", signal_name: str) -> None:
-    say(f"{signal_name}: stopped. Finished episodes are on disk; go on with:  {folder.resume_command}")
+def _stopped(folder: "RunFolder") -> str:
+    return f"stopped. Finished episodes are on disk; go on with:  {folder.resume_command}"
 
 
 def conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | None, json: bool) -> None:

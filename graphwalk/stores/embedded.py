@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import signal
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -149,6 +150,10 @@ class EmbeddedStore:
                 if inline_ms == timeout_ms:
                     raise
             return await asyncio.to_thread(self._rows, cypher, parameters, timeout_ms)
+        except KeyboardInterrupt:
+            # The engine takes SIGINT for itself while it works, in whichever thread; it is meant for all.
+            signal.raise_signal(signal.SIGINT)
+            raise asyncio.CancelledError from None
         except kglite.CypherTimeoutError as error:
             raise _too_slow(timeout_ms) from error
         except REFUSALS as error:

@@ -1,5 +1,7 @@
 import asyncio
 import itertools
+import subprocess
+import sys
 import time
 
 import pytest
@@ -122,3 +124,30 @@ async def test_other_stars_and_paths_are_none(text: str) -> None:
     store = await EmbeddedDatabase().load(graph)
     query = f"MATCH (a)-{text}->(b) RETURN count(*) - [2*3][0] - 1 AS n"
     assert store.render(query, {}) == query
+
+
+LONG_QUERY = """
+import asyncio, os, signal, threading, time
+from graphwalk.asynchronous import Interrupted, run_async
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.types.graph import Node, PropertyGraph
+
+async def work():
+    store = await EmbeddedDatabase().load(PropertyGraph.from_rows([Node(f"k{i}", ("A",), {"n": i}) for i in range(3000)], []))
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    await store.run("MATCH (a:A), (b:A), (c:A) WHERE a.n + b.n + c.n = -1 RETURN count(*) AS many")
+
+begun = time.monotonic()
+try:
+    run_async(work(), STOPPED)
+except Interrupted as interrupted:
+    print(interrupted, interrupted.exit_code, time.monotonic() - begun < 4)
+"""
+
+
+@pytest.mark.parametrize("stopped", ["", "stopped, and said so"])
+def test_ctrl_c_in_the_middle_of_a_query_is_meant_for_the_whole_work(stopped: str) -> None:
+    """The engine takes SIGINT for itself as long as it works."""
+    words = [sys.executable, "-c", LONG_QUERY.replace("STOPPED", repr(stopped))]
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.stdout, ended.stderr) == ("SIGINT 130 True\n", f"SIGINT: {stopped}\n" if stopped else "")
