@@ -81,9 +81,11 @@ clrs: ## Compare MAGMA with dm-clrs, step for step and in speed (installs 2.9 GB
 	.venv-clrs/bin/python benchmarks/magma_dm_clrs.py
 	.venv-clrs/bin/python -m benchmarks magma
 
-bench-peers: $(STAMP) ## Compare with other MCP servers for Neo4j, and write docs/peers.md (ten minutes; installs in .venv-peers)
+bench-peers: $(STAMP) ## Compare with inspect_ai and other MCP servers for Neo4j, and write docs/peers.md (15 minutes; installs in .venv-peers)
+	test -d .venv-peers/inspect || $(PYTHON) -m venv .venv-peers/inspect
 	test -d .venv-peers/official || $(PYTHON) -m venv .venv-peers/official
 	test -d .venv-peers/cypher || $(PYTHON) -m venv .venv-peers/cypher
+	.venv-peers/inspect/bin/python -m pip install --quiet --disable-pip-version-check inspect_ai==0.3.285 openai .
 	.venv-peers/official/bin/python -m pip install --quiet --disable-pip-version-check neo4j-mcp-server==1.6.1
 	.venv-peers/cypher/bin/python -m pip install --quiet --disable-pip-version-check mcp-neo4j-cypher==0.6.0
 	$(BIN)/python -m benchmarks.peers

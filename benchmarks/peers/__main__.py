@@ -1,6 +1,7 @@
-"""Compare `graphwalk mcp` with other MCP servers for Neo4j on a graph of 10⁵ nodes, and write docs/peers.md.
+"""Compare runs with inspect_ai, and `graphwalk mcp` with other MCP servers on a graph of 10⁵ nodes in Neo4j.
 
-Takes some ten minutes. Needs Java and Maven, and the peers in .venv-peers (`make bench-peers` puts them there).
+Writes docs/peers.md. Takes some fifteen minutes. The servers need Java and Maven; the peers stand in .venv-peers (`make
+bench-peers` puts them there).
 """
 
 import argparse
@@ -10,7 +11,7 @@ import signal
 import sys
 
 from benchmarks.markers import DOCS, markdown_table, write_between_markers
-from benchmarks.peers import attacks, stage
+from benchmarks.peers import attacks, harness, stage
 from benchmarks.peers.contestants import Contestant, contestants
 from benchmarks.peers.questions import LOOKUPS, REPEATS, World
 from benchmarks.peers.rounds import PATIENCE_SECONDS, Record, bombard, compete, without_apoc
@@ -21,7 +22,16 @@ PAGE = DOCS / "peers.md"
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
     parser.add_argument("--calm", action="store_true", help="without the queries that never end")
-    calm = parser.parse_args().calm
+    parser.add_argument("--only", choices=["runs", "servers"], help="one of the two comparisons")
+    options = parser.parse_args()
+    if options.only != "servers":
+        _say("runs")
+        harness.write()
+    if options.only != "runs":
+        _compare_servers(options.calm)
+
+
+def _compare_servers(calm: bool) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the server is ended
     graph = stage.graph()
     world = World(graph, list(graph.nodes()))
