@@ -4,12 +4,13 @@ import asyncio
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Coroutine
 from functools import cache, partial
 from types import FrameType
 from typing import Any, TypeVar
 
-from graphwalk.console import say
+from graphwalk.console import printable, say
 from graphwalk.deadline import Deadline, deadline
 
 T = TypeVar("T")
@@ -19,6 +20,8 @@ END_SECONDS = 3.0
 """From a signal to the end of the process, whatever does not let go."""
 KILL_SECONDS = 3.5
 """From a signal to the end of a process that no thread of its own could end; to free its gigabytes takes a second."""
+_TWICE_SECONDS = 0.5
+"""Signals so close to each other are one: `timeout` sends its own to the process and to its group."""
 _THREAD = "graphwalk"
 _CLEAN_UP_SECONDS = 10.0
 """An interrupted notebook cell waits this long for the work to put things in order."""
@@ -79,6 +82,7 @@ class _Ending:
     def __init__(self, stopped: str) -> None:
         self.signum: int | None = None
         self._stopped = stopped
+        self._begun = 0.0
         self._telling = threading.Lock()
         self._told = not stopped
         self._cancel: Callable[[], object] = lambda: None
@@ -86,7 +90,7 @@ class _Ending:
 
     def set_deadline(self) -> None:
         if self._stopped:
-            self._deadline = deadline(KILL_SECONDS, SIGNALS, self._stopped)
+            self._deadline = deadline(KILL_SECONDS, SIGNALS, printable(self._stopped))
 
     async def of(self, work: Coroutine[Any, Any, T]) -> T:
         loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
@@ -101,9 +105,12 @@ class _Ending:
                 self._tell()
 
     def begin(self, signum: int, frame: FrameType | None) -> None:
-        self.signum = signum
-        for each in SIGNALS:
-            signal.signal(each, signal.SIG_DFL)
+        now = time.monotonic()
+        if self.signum is not None:
+            if now - self._begun > _TWICE_SECONDS:
+                os._exit(128 + signum)
+            return
+        self._begun, self.signum = now, signum
         late = threading.Timer(END_SECONDS, self._end)
         late.daemon = True
         late.start()

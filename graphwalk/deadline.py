@@ -8,7 +8,6 @@ nothing but the standard library, reads the other end. The end of the pipe is th
 both processes from a terminal, so that it counts even where a library in the command takes SIGINT for itself.
 """
 
-import ctypes
 import os
 import select
 import signal
@@ -20,18 +19,18 @@ from contextlib import suppress
 
 TOLD = 0
 """Written into the pipe where a number of a signal would stand: somebody has said that the command is stopped."""
-_PATIENCE = 0.3
-"""After the signal, before the one that nothing withstands."""
+_PATIENCE = 0.8
+"""Seconds from the signal to SIGKILL."""
 _SHOW_CURSOR = b"\x1b[?25h"
+"""A progress line hides it, and an end in the middle does not give it back."""
 
 
 def deadline(seconds: float, signals: Collection[int], text: str) -> "Deadline | None":
-    """From now on this process is ended so many seconds after one of these signals, with `text` said if nobody has.
+    """From now on this process is ended so many seconds after one of these signals.
 
-    The signals have their handlers of Python by now, which are called once at most. The status of the process is the
-    signal's; it is SIGKILL's where no handler could be called and the C library is not glibc, or another has set the
-    action of the signal since (the embedded engine does for SIGINT). For the main thread alone. None where there are no
-    such signals, or no other process can be begun.
+    `text` is said where nobody has said it by its end. The signal is sent once more first, so that a handler of Python
+    can end the process with a status of its own; then SIGKILL. For the main thread alone. None where there are no such
+    signals, or no other process can be begun.
     """
     if os.name != "posix" or not sys.executable:
         return None
@@ -56,8 +55,6 @@ class Deadline:
         self._pipe = self._process.stdin.fileno()
         os.set_blocking(self._pipe, False)
         self._earlier = signal.set_wakeup_fd(self._pipe, warn_on_full_buffer=False)
-        for signum in signals:
-            _once(signum)
 
     def told(self) -> None:
         """What is to be said has been said."""
@@ -71,39 +68,29 @@ class Deadline:
             self._process.communicate()
 
 
-def _once(signum: int) -> None:
-    """A second signal of this kind has its default action, whatever Python does: glibc's `sysv_signal`."""
-    library = ctypes.CDLL(None)
-    with suppress(AttributeError):
-        once, always = library.sysv_signal, library.signal
-        for function in (once, always):
-            function.restype, function.argtypes = ctypes.c_void_p, (ctypes.c_int, ctypes.c_void_p)
-        once(signum, always(signum, None))
-
-
 def _keep(command: int, seconds: float, signals: Collection[int], text: str) -> None:
-    """Read the pipe until it ends, and end the command in time."""
+    """Read the pipe until it ends; say what a command left unsaid that a signal ended; end it where the time is up."""
     own, to = os.pipe()
     os.set_blocking(to, False)
     signal.set_wakeup_fd(to)
     for signum in signals:
         signal.signal(signum, lambda *given: None)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
-    came, told, end = 0, False, None
-    while end is None or time.monotonic() < end:
+    came, told, over, end = 0, False, False, None
+    while not over and (end is None or time.monotonic() < end):
         for ready in select.select([0, own], [], [], None if end is None else max(0.0, end - time.monotonic()))[0]:
             found = os.read(ready, 512)
-            if not found:
-                _show_cursor(came)
-                return
+            over = over or not found
             told = told or TOLD in found
             for signum in found:
                 if signum in signals and end is None:
                     came, end = signum, time.monotonic() + seconds
-    if not told:
-        os.write(2, f"{signal.Signals(came).name}: {text}\n".encode())
-    _show_cursor(came)
-    for last in (came, signal.SIGKILL):
+    with suppress(OSError):  # stderr may have gone
+        if came and not told:
+            os.write(2, os.fsencode(f"{signal.Signals(came).name}: {text}\n"))
+        if came and os.isatty(2):
+            os.write(2, _SHOW_CURSOR)
+    for last in () if over else (came, signal.SIGKILL):
         # Where another is the parent now, the command is gone, and its number may be another's.
         if os.getppid() == command:
             os.kill(command, last)
@@ -111,12 +98,6 @@ def _keep(command: int, seconds: float, signals: Collection[int], text: str) -> 
         while select.select([0], [], [], max(0.0, end - time.monotonic()))[0]:
             if not os.read(0, 512):
                 return
-
-
-def _show_cursor(came: int) -> None:
-    """A progress line hides it, and an end in the middle does not give it back."""
-    if came and os.isatty(2):
-        os.write(2, _SHOW_CURSOR)
 
 
 if __name__ == "__main__":
