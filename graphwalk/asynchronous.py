@@ -16,9 +16,9 @@ from graphwalk.deadline import Deadline, deadline
 T = TypeVar("T")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-END_SECONDS = 3.0
+END_SECONDS = 2.8
 """From a signal to the end of the process, whatever does not let go."""
-KILL_SECONDS = 3.5
+KILL_SECONDS = 3.2
 """From a signal to the end of a process that no thread of its own could end; to free its gigabytes takes a second."""
 _TWICE_SECONDS = 0.5
 """Signals so close to each other are one: `timeout` sends its own to the process and to its group."""

@@ -19,8 +19,8 @@ from contextlib import suppress
 
 TOLD = 0
 """Written into the pipe where a number of a signal would stand: somebody has said that the command is stopped."""
-_PATIENCE = 0.8
-"""Seconds from the signal to SIGKILL."""
+_PATIENCE = 0.6
+"""Seconds from the signal to SIGKILL, and from there to the end of this process."""
 _SHOW_CURSOR = b"\x1b[?25h"
 """A progress line hides it, and an end in the middle does not give it back."""
 
@@ -77,7 +77,8 @@ def _keep(command: int, seconds: float, signals: Collection[int], text: str) -> 
         signal.signal(signum, lambda *given: None)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
     came, told, over, end = 0, False, False, None
-    while not over and (end is None or time.monotonic() < end):
+    left = [0, signal.SIGKILL]
+    while not over:
         for ready in select.select([0, own], [], [], None if end is None else max(0.0, end - time.monotonic()))[0]:
             found = os.read(ready, 512)
             over = over or not found
@@ -85,19 +86,17 @@ def _keep(command: int, seconds: float, signals: Collection[int], text: str) -> 
             for signum in found:
                 if signum in signals and end is None:
                     came, end = signum, time.monotonic() + seconds
+        if not over and end is not None and time.monotonic() >= end:
+            # Where another is the parent now, the command is gone, and its number may be another's.
+            if not left or os.getppid() != command:
+                break
+            os.kill(command, left.pop(0) or came)
+            end = time.monotonic() + _PATIENCE
     with suppress(OSError):  # stderr may have gone
         if came and not told:
             os.write(2, os.fsencode(f"{signal.Signals(came).name}: {text}\n"))
         if came and os.isatty(2):
             os.write(2, _SHOW_CURSOR)
-    for last in () if over else (came, signal.SIGKILL):
-        # Where another is the parent now, the command is gone, and its number may be another's.
-        if os.getppid() == command:
-            os.kill(command, last)
-        end = time.monotonic() + _PATIENCE
-        while select.select([0], [], [], max(0.0, end - time.monotonic()))[0]:
-            if not os.read(0, 512):
-                return
 
 
 if __name__ == "__main__":
