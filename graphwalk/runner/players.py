@@ -9,6 +9,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.models.calls.budget import Budget
 from graphwalk.models.calls.cache import ReplyCache
 from graphwalk.models.calls.caller import Caller
+from graphwalk.models.calls.turnstile import Turnstile
 from graphwalk.models.model import Model
 from graphwalk.models.players.person import Person
 from graphwalk.models.players.replay import ReplayModel
@@ -42,6 +43,7 @@ class Players:
         """Raises where results can be kept no longer; asked before every request."""
         config = experiment.config
         self.budget = Budget(config.limits.budget_tokens, config.limits.budget_usd)
+        self.turnstile = Turnstile()
         self._cache = None if replies is None else ReplyCache(replies)
         asked = set(experiment.asked)
         self._callers = {spec: self._caller(spec, note) for spec in asked if not per_episode(spec)}
@@ -89,6 +91,7 @@ class Players:
             seed=config.seed,
             note=note,
             ready=self._ready,
+            turnstile=self.turnstile,
         )
 
     def _ready(self) -> None:

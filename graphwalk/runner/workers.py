@@ -19,10 +19,6 @@ from graphwalk.runner.supply import Supply
 from graphwalk.runner.tally import Tally
 from graphwalk.stores.outage import Gate
 
-_START_SECONDS = 0.003
-"""Between the starts of two workers. Begun at once, they would wait for their replies at once and work at once, again
-and again, where the server always takes the same time."""
-
 
 @dataclass
 class Workers:
@@ -57,8 +53,8 @@ class Workers:
                         continue
                     writer = writer or self._log()
                     supply.add(episodes)
-                    for number in range(begun, min(most, begun + len(episodes))):
-                        group.create_task(self._work_off(number, supply, writer))
+                    for _ in range(begun, min(most, begun + len(episodes))):
+                        group.create_task(self._work_off(supply, writer))
                         begun += 1
                 supply.close()
         except BaseExceptionGroup as errors:
@@ -72,11 +68,11 @@ class Workers:
         self.players.keeps_results = writer.check
         return writer
 
-    async def _work_off(self, number: int, supply: Supply, writer: LineWriter) -> None:
+    async def _work_off(self, supply: Supply, writer: LineWriter) -> None:
         """One of the workers."""
-        await asyncio.sleep(number * _START_SECONDS)
         played = False
         async for planned in supply:
+            await self.players.turnstile.through()
             if self.players.budget.exhausted:
                 return
             if self._giving_up.hopeless(planned.key.model):

@@ -13,6 +13,7 @@ from graphwalk.models.calls.cache import ReplyCache, RequestKeys
 from graphwalk.models.calls.charge import charged
 from graphwalk.models.calls.expected import Expected
 from graphwalk.models.calls.rate_limit import RateLimiter
+from graphwalk.models.calls.turnstile import Turnstile
 from graphwalk.models.model import Model
 from graphwalk.models.protocol.text_protocol import TextProtocol
 from graphwalk.seeds import stdlib_random
@@ -27,8 +28,8 @@ class Caller:
 
     Every reply is charged to the budget, those out of the cache too, so that a resumed run ends where an undisturbed
     one does. `ready` is called before every request; where it raises, nothing is sent. `note` is told of long pauses,
-    and of a provider that does not report what calls take. `first_wait` (seconds) bounds the wait before the second
-    try; the bound doubles from try to try.
+    and of a provider that does not report what calls take. Episodes go on through the `turnstile` when they have their
+    replies. `first_wait` (seconds) bounds the wait before the second try; the bound doubles from try to try.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Caller:
         seed: int = 0,
         note: Callable[[str], object] = lambda text: None,
         ready: Callable[[], None] = lambda: None,
+        turnstile: Turnstile | None = None,
         first_wait: float = 0.5,
     ) -> None:
         self.name = model.name
@@ -58,6 +60,7 @@ class Caller:
         self._first_wait = first_wait
         self._note = note
         self._ready = ready
+        self._turnstile = turnstile or Turnstile()
         self._expected = Expected(model.name, price)
         self._silent = False
         """It was announced that the provider does not report what calls take."""
@@ -95,6 +98,7 @@ class Caller:
             reply = await self._said(messages, tools, options)
         if cache is not None:
             cache.put(key, reply)
+        await self._turnstile.through()
         return reply
 
     async def _said(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
