@@ -11,6 +11,7 @@ from benchmarks import (
     ablation_tools,
     answer_sizes,
     divided_calls,
+    divided_planning,
     graphs,
     model_calls,
     planning,
@@ -61,6 +62,11 @@ def test_planning_beside_the_same_by_texts() -> None:
     assert ours.ours
     assert (beside.ratio or 9) < 1
     assert growth.unit == "µs"
+
+
+def test_planning_in_two_processes() -> None:
+    planned = divided_planning.side_by_side(100, [["node_count"], ["path_finding"]])
+    assert 0 < planned.loaded < planned.planned
 
 
 def test_start_up() -> None:
