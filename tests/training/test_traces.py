@@ -113,8 +113,9 @@ async def test_varied_experts_err_recover_and_are_right(tmp_path: Path) -> None:
     assert any(held.error == "malformed_id" for result in mazes.results() for held in result.trajectory.results)
 
 
-async def test_questions_without_an_answer_are_refused_in_words(tmp_path: Path) -> None:
-    run = await recorded(tmp_path / "run", QUESTIONS)
+@pytest.mark.parametrize("agent", [{}, {"prompts": "short"}])
+async def test_questions_without_an_answer_are_refused_in_words(tmp_path: Path, agent: dict[str, str]) -> None:
+    run = await recorded(tmp_path / "run", QUESTIONS, agent=agent)
     export_traces([run], tmp_path / "all.jsonl", TraceOptions(refusals=100))
     refused = [line for line in lines(tmp_path / "all.jsonl") if line["refusal"]]
     assert len(refused) == 2

@@ -17,6 +17,8 @@ from graphwalk.types.episode import Trajectory, Turn
 _LOOK_UPS = {"get_node_by_property": "look_up", "get_all_nearest_neighbors": "neighbours"}
 _VALUES = "get_unique_property_values"
 _SCHEMA_ROW = re.compile(r"^\d+ \| (Node|Relationship) \| (\S+) \|", re.MULTILINE)
+_SHORT_SCHEMA = {"Node": re.compile(r"\(:(\w+)\)"), "Relationship": re.compile(r"-\[:(\w+)\]->")}
+"""As `prompts: short` writes it."""
 _KINDS = {"Node": "node label", "Relationship": "relationship type"}
 
 
@@ -39,7 +41,7 @@ def no_answer(task: QuestionTask, trajectory: Trajectory, draw: random.Random) -
 
     None where the prompt shows no schema that can be read, or the question names none of it.
     """
-    known = {name: kind for kind, name in _SCHEMA_ROW.findall(trajectory.prompt[0].content or "")}
+    known = _schema_in(trajectory.prompt[0].content or "")
     named = [str(value) for value in task.parameters.values() if value in known]
     if not named:
         return None
@@ -50,6 +52,13 @@ def no_answer(task: QuestionTask, trajectory: Trajectory, draw: random.Random) -
     names = [other for other, kind in known.items() if kind == known[name]]
     reply = Thoughts("questions", draw).say("no_name", what=_KINDS[known[name]], name=made_up, names=names)
     return question, reply
+
+
+def _schema_in(prompt: str) -> dict[str, str]:
+    """Labels and types that a prompt shows → "Node" or "Relationship", in their order."""
+    if rows := _SCHEMA_ROW.findall(prompt):
+        return {name: kind for kind, name in rows}
+    return {name: kind for kind, form in _SHORT_SCHEMA.items() for name in form.findall(prompt)}
 
 
 def _outlook(task: QuestionTask, thoughts: Thoughts, before: Sequence[Turn]) -> str:

@@ -10,6 +10,7 @@ from graphwalk.experiments.config import AnyExperiment
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runner.reporting import report_of
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.tasks_about import tasks_on
 from tests.runner.runs import experiment, records, start
@@ -32,6 +33,8 @@ async def test_a_sweep_over_sizes_leaves_them_out_and_says_so(tmp_path: Path) ->
     graphs = RunFolder.open(tmp_path / "run").read_manifest()["fingerprint"]["graphs"]
     assert "variable_hop_path" in graphs[0]["left_out"]
     assert "left_out" not in graphs[1]
+    notes = report_of(RunFolder.open(tmp_path / "run")).notes
+    assert "Some graphs are not asked: variable_hop_path (run.json says why)." in notes
 
 
 @pytest.mark.parametrize(("graphs", "leave_out"), [([TINY], None), ([TINY, {"preset": "paper-100"}], False)])

@@ -90,7 +90,9 @@ def remark(result: ResultRecord) -> str | None:
     task, world = result["task"], result.get("world", {})
     if task.get("oracles", 2) == 2:
         left_out = world.get("left_out")
-        return f"{world['name']} is not asked: {', '.join(left_out)} (run.json says why)." if left_out else None
+        # Generated graphs have no names, and may be many.
+        which = f"{world['name']} is" if "name" in world else "Some graphs are"
+        return f"{which} not asked: {', '.join(left_out)} (run.json says why)." if left_out else None
     return f"{task['template']} has one oracle only: its targets come from its Cypher, and no evaluator confirms them."
 
 
