@@ -6,7 +6,7 @@ USER_STAMP := $(VENV)/.installed
 STAMP := $(VENV)/.installed-dev
 export NO_MKDOCS_2_WARNING := 1
 # What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have another version of mcp.
-WALKING := aiohttp truststore kglite langgraph "genai-prices>=0.2.3,<0.3" neo4j networkx platformdirs psutil python-dotenv typer pytz rich jinja2 pyyaml
+WALKING := aiohttp langchain-core kglite langgraph "genai-prices>=0.2.3,<0.3" neo4j networkx platformdirs psutil python-dotenv typer pytz rich jinja2 pyyaml
 
 .PHONY: quickstart test check audit docs format formats lock release bench coverage soak reliability mutants truth clrs mcp bench-peers pictures environments training-setup train-smoke ray openai clean
 
@@ -118,8 +118,8 @@ ray: ## A run on two nodes of a Ray cluster on this machine, one of which is kil
 	.venv-ray/bin/python -m pytest tests/runner/machines
 
 openai: $(STAMP) ## What uses OpenAI's client, with the oldest one that we name; the lock has the newest
-	$(BIN)/uv pip install --quiet --target build/openai-2.0.0 openai==2.0.0
-	PYTHONPATH=build/openai-2.0.0 $(BIN)/pytest tests/api/test_agent_tools.py tests/models/backends
+	$(BIN)/uv pip install --quiet --target build/openai-2.45.0 'openai[aiohttp]==2.45.0'
+	PYTHONPATH=build/openai-2.45.0 $(BIN)/pytest tests/api/test_agents.py tests/models
 
 mcp: $(STAMP) ## Walk a graph with the official MCP clients, and record it in docs/mcp.md (needs node; installs in build/node)
 	npm install --silent --no-audit --no-fund --prefix build/node @modelcontextprotocol/sdk@1.32.2

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from graphwalk.models.players.policy import Ask, Policy
+from graphwalk.models.policy import Ask, Policy
 from graphwalk.suites.questions.players.expert import expert
 from graphwalk.suites.questions.players.reading import read, unique_values
 from graphwalk.suites.questions.task import QuestionTask

@@ -7,9 +7,9 @@ from statistics import fmean
 
 from benchmarks.cheap_policies import POLICIES, MakePolicy
 from benchmarks.markers import DOCS, markdown_table, write_between_markers
-from graphwalk.agent.loop import Walk, run_episode
+from graphwalk.agent import Episode, run_episode
 from graphwalk.environments.stage import Stage
-from graphwalk.models.players.scripted import ScriptedModel
+from graphwalk.models.scripted import ScriptedModel
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.training.reward import Reward, reward
 
@@ -30,7 +30,7 @@ async def earned_by(stage: Stage, make: MakePolicy, name: str) -> list[Reward]:
         assert isinstance(task, QuestionTask)
         assert store is not None
         model = ScriptedModel(name, make(task, await store.schema()))
-        walk = Walk(await planned.opening(stage.experiment), model, stage.experiment.agent, stage.experiment.options)
+        walk = Episode(await planned.opening(stage.experiment), model, stage.experiment.agent, stage.experiment.options)
         found = reward(task, await run_episode(walk))
         assert found is not None
         earned.append(found)

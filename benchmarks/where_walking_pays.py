@@ -18,7 +18,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.graphs.text import GraphEncoding
-from graphwalk.models.players.policy import Policy
+from graphwalk.models.policy import Policy
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.drive import drive

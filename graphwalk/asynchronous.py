@@ -3,23 +3,20 @@
 import asyncio
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import cache, partial
 from types import FrameType
 from typing import Any, TypeVar
 
-from graphwalk.console import printable, say
-from graphwalk.deadline import Deadline, deadline
+from graphwalk.console import say, stderr
 
 T = TypeVar("T")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-END_SECONDS = 2.8
-"""From a signal to the end of the process, whatever does not let go."""
-KILL_SECONDS = 3.2
-"""From a signal to the end of a process that no thread of its own could end; to free its gigabytes takes a second."""
 _TWICE_SECONDS = 0.5
 """Signals so close to each other are one: `timeout` sends its own to the process and to its group."""
 _THREAD = "graphwalk"
@@ -30,114 +27,103 @@ _CLEAN_UP_SECONDS = 10.0
 class Interrupted(BaseException):
     """A signal ended the work; what was finished is on disk. `exit_code` is 128 + the signal's number.
 
-    `told`: somebody has already said so.
+    `announced`: a message about it is printed.
     """
 
-    def __init__(self, signum: int, *, told: bool = False) -> None:
+    def __init__(self, signum: int, *, announced: bool = False) -> None:
         super().__init__(signal.Signals(signum).name)
         self.exit_code = 128 + signum
-        self.told = told
+        self.announced = announced
 
 
 def heed_signals() -> None:
-    """From now on SIGINT and SIGTERM are raised as Interrupted, wherever the program is."""
+    """Raise SIGINT and SIGTERM as Interrupted from now on, wherever the program is.
+
+    Python drops exceptions in a callback of an import or of the garbage collector: end the process there.
+    """
 
     def stop(signum: int, frame: FrameType | None) -> None:
         raise Interrupted(signum)
 
+    def dropped(unraisable: "sys.UnraisableHookArgs") -> None:
+        if isinstance(unraisable.exc_value, Interrupted):
+            os._exit(unraisable.exc_value.exit_code)
+        sys.__unraisablehook__(unraisable)
+
+    sys.unraisablehook = dropped
     for signum in SIGNALS:
         signal.signal(signum, stop)
 
 
-def run_async(work: Coroutine[Any, Any, T], stopped: str = "") -> T:
-    """The result of `work`. On SIGINT or SIGTERM the work is cancelled, `stopped` is said, and the signal is raised.
+def run_async(work: Coroutine[Any, Any, T], message: str = "") -> T:
+    """Run `work` and return its result.
 
-    What the work then still does in tasks, threads and connections has `END_SECONDS` in all; after that the process is
-    ended as it is. A second signal ends it at once. Work with something to say is ended even where C code holds the
-    interpreter (`deadline`).
+    The first SIGINT or SIGTERM cancels the work and prints `message`. Interrupted is raised when the work has put
+    things in order, and its threads have ended. A second signal ends the process at once.
     """
-    ending = _Ending(stopped)
-    earlier = {signum: signal.signal(signum, ending.begin) for signum in SIGNALS}
+    stop = _Stop(message)
+    earlier = {signum: signal.signal(signum, stop) for signum in SIGNALS}
     try:
-        ending.set_deadline()
-        return asyncio.run(ending.of(work))
+        return asyncio.run(stop.watch(work))
     except KeyboardInterrupt:
-        # From a library that takes SIGINT for itself while it works.
-        ending.begin(signal.SIGINT, None)
+        # The embedded engine handles SIGINT itself during a query.
+        stop(signal.SIGINT, None)
         raise
     finally:
-        if ending.signum is None:
+        if stop.signum is None:
             for signum, handler in earlier.items():
                 signal.signal(signum, handler)
-        ending.over()
-        if ending.signum is not None:
-            # Whatever went wrong after the signal, it was the signal that ended the work. The deadline still stands:
-            # what is freed now can take its time.
-            raise Interrupted(ending.signum, told=bool(stopped))
+        if stop.signum is not None:
+            # The signal ended the work, whatever failed after it. Its handler stays: a second signal ends the process.
+            raise Interrupted(stop.signum, announced=stop.announced)
 
 
-class _Ending:
-    """What a signal sets in motion, once. The handler may run between any two instructions of the main thread."""
+class _Stop:
+    """A signal handler. It may run between any two instructions of the main thread."""
 
-    def __init__(self, stopped: str) -> None:
+    def __init__(self, message: str) -> None:
         self.signum: int | None = None
-        self._stopped = stopped
-        self._begun = 0.0
-        self._telling = threading.Lock()
-        self._told = not stopped
+        """The first signal."""
+        self.announced = False
+        """`message` is printed."""
+        self._message = message
+        self._came = 0.0
         self._cancel: Callable[[], object] = lambda: None
-        self._deadline: Deadline | None = None
 
-    def set_deadline(self) -> None:
-        if self._stopped:
-            self._deadline = deadline(KILL_SECONDS, SIGNALS, printable(self._stopped))
-
-    async def of(self, work: Coroutine[Any, Any, T]) -> T:
-        loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
-        self._cancel = partial(loop.call_soon_threadsafe, task.cancel)
+    async def watch(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run `work` as a task that the first signal cancels."""
+        task = asyncio.ensure_future(work)
+        self._cancel = partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel)
         if self.signum is not None:
             task.cancel()
         try:
             return await task
         finally:
             self._cancel = lambda: None
-            if self.signum is not None:
-                self._tell()
 
-    def begin(self, signum: int, frame: FrameType | None) -> None:
-        now = time.monotonic()
-        if self.signum is not None:
-            if now - self._begun > _TWICE_SECONDS:
+    def __call__(self, signum: int, frame: FrameType | None) -> None:
+        if self.signum is None:
+            self.signum, self._came = signum, time.monotonic()
+            self._cancel()
+            if self._message:
+                with suppress(OSError, RuntimeError):  # stderr is gone, or the signal interrupts a write to it
+                    say(f"{signal.Signals(signum).name}: {self._message}")
+                    self.announced = True
+        elif time.monotonic() - self._came > _TWICE_SECONDS:
+            try:
+                stderr().show_cursor()  # a progress line hides it
+            finally:
                 os._exit(128 + signum)
-            return
-        self._begun, self.signum = now, signum
-        late = threading.Timer(END_SECONDS, self._end)
-        late.daemon = True
-        late.start()
-        self._cancel()
 
-    def over(self) -> None:
-        """The work has ended, by itself or by a signal."""
-        if self.signum is not None:
-            self._tell()
-        elif self._deadline is not None:
-            self._deadline.lift()
 
-    def _tell(self) -> None:
-        assert self.signum is not None
-        with self._telling:
-            if not self._told:
-                self._told = True
-                say(f"{signal.Signals(self.signum).name}: {self._stopped}")
-                if self._deadline is not None:
-                    self._deadline.told()
+async def await_in_background(work: Coroutine[Any, Any, T]) -> T:
+    """Await `work` in the background loop; cancellation reaches it."""
+    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, _background_loop(os.getpid())))
 
-    def _end(self) -> None:
-        assert self.signum is not None
-        try:
-            self._tell()
-        finally:
-            os._exit(128 + self.signum)
+
+def in_background() -> bool:
+    """Tell whether this is the thread of the background loop."""
+    return threading.current_thread().name == _THREAD
 
 
 def run_in_background(work: Coroutine[Any, Any, T]) -> T:
@@ -146,7 +132,7 @@ def run_in_background(work: Coroutine[Any, Any, T]) -> T:
     All such work shares one loop, so that connections can be kept between calls. A KeyboardInterrupt cancels the work
     and waits until it has put things in order. RuntimeError where it is called from inside such work.
     """
-    if threading.current_thread().name == _THREAD:
+    if in_background():
         work.close()
         raise RuntimeError("this is called from inside a running episode; use the form that begins with `a`")
     ended = threading.Event()

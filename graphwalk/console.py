@@ -3,13 +3,14 @@
 import errno
 import io
 import os
+import re
 import select
 import shutil
 import sys
 import textwrap
 import warnings
 from functools import cache, partial
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from graphwalk.environment import read_environment
 from graphwalk.errors import GraphwalkError
@@ -24,24 +25,38 @@ NO_LIMIT = 10_000
 
 @cache
 def stderr() -> "Console":
-    """The console for people; plain if NO_COLOR is set or stderr is not a terminal."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    """Return the console for messages; plain if NO_COLOR is set or stderr is not a terminal."""
+    return _console(sys.stderr, messages=True)
 
 
 @cache
 def stdout() -> "Console":
-    """The console for tables that were asked for; in a file or a pipe they are as wide as they need to be."""
+    """Return the console for tables that were asked for."""
+    return _console(sys.stdout, messages=False)
+
+
+def _console(stream: TextIO, messages: bool) -> "Console":
+    """Return a console. In a file or a pipe, tables are as wide as their content, and no line ends in blanks."""
     from rich.console import Console
 
-    class Piped(Console):
+    class Stream(Console):
+        def print(self, *objects: object, **how: Any) -> None:
+            if self.is_terminal:
+                super().print(*objects, **how)
+                return
+            with self.capture() as printed:
+                super().print(*objects, **how)
+            text = re.sub(r" +\n", "\n", printed.get())
+            super().print(text, end="", markup=False, emoji=False, soft_wrap=True)
+
         def on_broken_pipe(self) -> None:
-            """Leave it to whoever began the output (`reader_gone`)."""
+            """Raise BrokenPipeError, which `reader_gone` explains; for messages end the program."""
+            if messages:
+                super().on_broken_pipe()
             raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
-    limited = sys.stdout.isatty() or read_environment().get("COLUMNS")
-    return Piped(highlight=False, width=None if limited else NO_LIMIT)
+    limited = stream.isatty() or read_environment().get("COLUMNS")
+    return Stream(stderr=messages, highlight=False, soft_wrap=messages, width=None if limited else NO_LIMIT)
 
 
 def say(text: str) -> None:

@@ -7,9 +7,10 @@ secrets never reach a log: `redact` and `redact_said` take them out of foreign t
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from dotenv import dotenv_values
 
@@ -29,6 +30,8 @@ class Environment:
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     from_file: frozenset[str] = frozenset()
     """Names of those that only `.env` says."""
+    neo4j_auth: Any = field(default=None, repr=False)
+    """An object of the Neo4j driver in place of the variables: `neo4j.bearer_auth(token)`, an auth manager, …"""
 
     def get(self, name: str, default: str | None = None) -> str | None:
         return self.variables.get(name) or default
@@ -36,7 +39,11 @@ class Environment:
     def serving(self, servers: Mapping[str, str]) -> "Environment":
         """The same with the base URLs of these servers in place of what is said by NAME_BASE_URL."""
         said = {f"{server_variable(name)}_BASE_URL": url for name, url in servers.items()}
-        return Environment({**self.variables, **said}, self.from_file - said.keys()) if said else self
+        return (
+            replace(self, variables={**self.variables, **said}, from_file=self.from_file - said.keys())
+            if said
+            else self
+        )
 
     def require(self, name: str, purpose: str) -> str:
         """ConfigError that names the variable where it is not set."""
@@ -75,6 +82,11 @@ class Environment:
         return self.get("NEO4J_PASSWORD")
 
     @property
+    def neo4j_authentication(self) -> str:
+        """The scheme: basic, bearer, kerberos, none, or one of a plug-in of the server."""
+        return self.get("NEO4J_AUTHENTICATION", "basic") or "basic"
+
+    @property
     def neo4j_database(self) -> str | None:
         return self.get("NEO4J_DATABASE")
 
@@ -102,6 +114,10 @@ class Environment:
     def redact(self, text: str) -> str:
         """A message without anything that may be a secret: what servers and libraries say of a failure."""
         return self._redaction.message(text)
+
+    def secret_in(self, text: str) -> str | None:
+        """Return the name of a variable whose secret is in a text, or None."""
+        return self._redaction.variable_in(text)
 
     def inert(self, error: str) -> str:
         """What a server or a library says of a failure, fit to be logged and shown: in a line, without escapes.

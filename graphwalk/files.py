@@ -59,28 +59,38 @@ def write_whole(
 def new_file(path: Path, *, error: type[GraphwalkError] = ConfigError) -> Iterator[BinaryIO]:
     """A file that libraries write into piece by piece; `path` is it, or replaced by it, when the block ends well.
 
-    Folders above it are made. Errors as of `write_whole`.
+    Errors as of `write_whole`.
     """
     try:
-        _make_folders(path.parent, private=False)
         with _replacing(path.resolve(), 0o666, None) as file:
             yield file
     except OSError as cause:
         raise cannot_write(path, cause, error) from cause
 
 
-def make_folder(path: Path, *, private: bool = False, error: type[GraphwalkError] = ConfigError) -> None:
-    """A folder with all folders above it, if it is not there yet. `error` where it cannot be made."""
+def make_folder(
+    path: Path, *, private: bool = False, parents: bool = True, error: type[GraphwalkError] = ConfigError
+) -> None:
+    """Make a folder if it does not exist; `parents`: with all folders above it. `error` where it cannot be made."""
     try:
-        _make_folders(path, private)
+        _make_folders(path, private, parents)
     except OSError as cause:
         raise cannot_write(path, cause, error) from cause
+
+
+def check_links(folder: Path, error: type[GraphwalkError]) -> None:
+    """Raise `error` for a link in `folder`, at any depth, that leads out of the folder in which it is."""
+    for path in sorted(folder.rglob("*")):
+        if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(path.parent.resolve()):
+            raise error(f"{path} is a link to a place outside its folder", hint="put a copy of the file in its place")
 
 
 def cannot_write(path: Path, cause: OSError | UnicodeError, error: type[GraphwalkError]) -> GraphwalkError:
     """The error for a file or folder that cannot be written, with the next step as its hint."""
     if not isinstance(cause, OSError):
         return error(f"{path} cannot be written: {cause}")
+    if cause.errno == errno.ENOENT and not path.parent.exists():
+        return error(f"{path} cannot be written: there is no folder {path.parent}", hint=_HINTS[errno.ENOENT])
     hint = _HINTS.get(cause.errno or 0, "choose a place that you may write to")
     return error(f"{path} cannot be written: {cause.strerror}", hint=hint)
 
@@ -101,9 +111,9 @@ def is_scratch(path: Path) -> bool:
     return path.name.startswith(_SCRATCH_START) and path.name.endswith(_SCRATCH_END)
 
 
-def _make_folders(path: Path, private: bool) -> None:
+def _make_folders(path: Path, private: bool, parents: bool = True) -> None:
     try:
-        path.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
+        path.mkdir(parents=parents, exist_ok=True, mode=0o700 if private else 0o777)
     except FileExistsError as cause:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from cause
 

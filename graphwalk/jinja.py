@@ -1,9 +1,10 @@
-"""The one way in which Jinja is used: strict about names, nothing escaped, and no way from a text into Python.
+"""The one way in which Jinja is used: strict about names, nothing escaped, bounded, and no way into Python.
 
 Every text that a model reads, every Cypher template and every report page is rendered in an environment made here.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
@@ -19,17 +20,20 @@ from jinja2 import (
     meta,
     nodes,
 )
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from graphwalk.errors import ConfigError
+from graphwalk.jinja_bounds import BoundedEnvironment, bounded_render, joined
 from graphwalk.resources import data_path, quote
 
 
-def _listed(names: Sequence[str], separator: str = ", ") -> str:
-    return separator.join(names)
+def with_article(noun: str) -> str:
+    """Return the noun behind "a" or "an"."""
+    return f"{'an' if _VOWEL_SOUND.match(noun) else 'a'} {noun}"
 
 
-TEXT_FILTERS: Mapping[str, Callable[..., str]] = {"quote": quote, "list": _listed}
+_VOWEL_SOUND = re.compile(r"(?!eu|one|once|u(?:ni[^mn]|s[aeu]|ti))[aeiou]|hour|hono|hones|heir", re.IGNORECASE)
+
+TEXT_FILTERS: Mapping[str, Callable[..., str]] = {"quote": quote, "list": joined, "with_article": with_article}
 """What prompts, tool texts and messages can use besides Jinja's own filters."""
 
 
@@ -50,7 +54,8 @@ def make_environment(
     trim: bool = False,
 ) -> Environment:
     """An environment with these filters added to Jinja's own; `trim`: lines with nothing but a block leave no line."""
-    environment = ImmutableSandboxedEnvironment(
+    return BoundedEnvironment(
+        filters,
         loader=loader,
         finalize=finalize,
         undefined=StrictUndefined,
@@ -58,8 +63,6 @@ def make_environment(
         lstrip_blocks=trim,
         autoescape=False,
     )
-    environment.filters.update(filters)
-    return environment
 
 
 def check_text(text: str, known: Collection[str], filters: Iterable[str]) -> None:
@@ -72,7 +75,7 @@ def check_text(text: str, known: Collection[str], filters: Iterable[str]) -> Non
         raise TextError(f"line {error.lineno} of the text: {error.message}", error.lineno) from error
     except RecursionError as error:
         raise TextError("the text is nested too deeply", 1) from error
-    except ValueError as error:
+    except (ValueError, SyntaxError) as error:
         raise TextError(f"the text cannot be read: {error}", 1) from error
     if unknown := meta.find_undeclared_variables(tree) - set(known):
         line = min(name.lineno for name in tree.find_all(nodes.Name) if name.name in unknown)
@@ -97,7 +100,7 @@ def render_text(text: str, /, **values: Any) -> str:
 def rendered(template: Template, values: Mapping[str, Any]) -> str:
     """The text of a template. What a mistake in it raises (1 / 0, "a" + 1) becomes jinja2.TemplateRuntimeError."""
     try:
-        return template.render(values)
+        return bounded_render(lambda: template.render(values))
     except (ArithmeticError, AttributeError, LookupError, NameError, RecursionError, TypeError, ValueError) as error:
         raise TemplateRuntimeError(f"{type(error).__name__}: {error}") from error
 

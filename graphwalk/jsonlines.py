@@ -16,9 +16,9 @@ import time
 import warnings
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from graphwalk.errors import RunLogError
 from graphwalk.files import cannot_write, check_in_place
@@ -26,8 +26,9 @@ from graphwalk.files import cannot_write, check_in_place
 _MARK = b', "crc32": "'
 _TAIL = len(_MARK) + 8 + len(b'"}')
 _LEVEL, _GZIP = 6, 31
-_LONGEST_LINE = 1 << 28
-"""Bytes; a few kilobytes can be made to unpack into any number."""
+_LONGEST_LINE = _LITTLE = 1 << 28
+_MOST_UNPACKED = 200
+"""How often its own size a compressed file may hold, where that is more than `_LITTLE`. Logs are packed to a tenth."""
 _SYNC_SECONDS = 0.5
 """A killed process loses nothing, since lines go to the kernel at once; a power cut loses at most this many seconds."""
 
@@ -73,18 +74,41 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
             yield record
 
 
-def open_lines(path: Path) -> io.BufferedIOBase:
-    """The lines of a file, as bytes, whether it is there as it is or compressed; none where it is not there.
+@contextmanager
+def open_lines(path: Path) -> Iterator[Iterator[bytes]]:
+    """Yield the lines of a file, as bytes, whether it is there as it is or compressed; none where it is not there.
 
-    RunLogError, while it is read, where what was compressed is damaged.
+    RunLogError, while they are read, where what was compressed is damaged, or unpacks into more than any log.
     """
+    with _opened(path) as file:
+        yield _lines(file)
+
+
+def _opened(path: Path) -> BinaryIO | gzip.GzipFile:
     # The file may be compressed between two looks at it.
     for _ in range(2):
         with suppress(FileNotFoundError):
             return path.open("rb")
         with suppress(FileNotFoundError):
-            return _Compressed(compressed_path(path))
+            return gzip.open(compressed_path(path))
     return io.BytesIO()
+
+
+def _lines(file: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
+    left = math.inf
+    if isinstance(file, gzip.GzipFile):
+        left = max(_LITTLE, _MOST_UNPACKED * os.fstat(file.fileno()).st_size)
+    try:
+        while line := file.readline(_LONGEST_LINE):
+            left -= len(line)
+            if left < 0 or (len(line) == _LONGEST_LINE and not line.endswith(b"\n")):
+                raise ValueError("it holds more, or longer lines, than any log")
+            yield line
+    except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise RunLogError(
+            f"{file.name}: the file is damaged ({error})",
+            hint="nothing was changed; restore the file from a copy, or start a new run",
+        ) from error
 
 
 def compressed_path(path: Path) -> Path:
@@ -96,26 +120,6 @@ def compressed(parts: Iterable[bytes]) -> Iterator[bytes]:
     packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
     yield from filter(None, map(packer.compress, parts))
     yield packer.flush()
-
-
-class _Compressed(gzip.GzipFile):
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        super().__init__(path, "rb")
-
-    def readline(self, size: int | None = -1) -> bytes:
-        try:
-            return super().readline(_LONGEST_LINE if size is None or size < 0 else size)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise RunLogError(
-                f"{self._path}: the file is damaged ({error})",
-                hint="nothing was changed; restore the file from a copy, or start a new run",
-            ) from error
-
-    def __next__(self) -> bytes:
-        if line := self.readline():
-            return line
-        raise StopIteration
 
 
 class LineWriter:

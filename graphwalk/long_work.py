@@ -53,13 +53,19 @@ class Pace:
         """`40/120 · 2.5/s · 0:32 left`, as much of it as is known."""
         parts = [] if self.total is None and not self.done else [self._count()]
         if (rate := self.rate) is not None:
-            parts.append(f"{rate:,.1f}/s" if rate >= 1 else f"{rate * 60:,.1f}/min")
+            parts.append(speed(rate))
         if self.left:
             parts.append(f"{clock(self.left)} left")
         return " · ".join(parts)
 
     def _count(self) -> str:
         return f"{self.done:,}" if self.total is None else f"{self.done:,}/{self.total:,}"
+
+
+def speed(rate: float) -> str:
+    """Return a rate per second as `2.5/s`, `12.0/min` or `3.0/h`: in the first unit that holds at least one."""
+    unit, amount = next(((u, rate * s) for u, s in (("s", 1), ("min", 60)) if rate * s >= 1), ("h", rate * 3600))
+    return f"{amount:,.1f}/{unit}"
 
 
 def clock(seconds: float) -> str:

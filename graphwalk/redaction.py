@@ -7,12 +7,30 @@ not take ordinary words out of them.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 _SECRET_NAME = re.compile(
     r"(KEY|KEYS|TOKEN|SECRET|SECRETS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH)$", re.IGNORECASE
 )
 """At the end of a word of a variable's name: API_KEY, GITHUB_TOKEN_2, but neither GIT_AUTHOR_NAME nor MAX_TOKENS."""
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_CREDENTIAL = re.compile(
+    r"(api|access|auth)?key|token|secrets?|passw(or)?d|pwd|passphrase|credentials?|auth|authorization|bearer|jwt|cookie"
+)
+_ORDINARY = re.compile(r"(cache|sort|[bep]os|pad|unk|sep|cls|mask|stop|image) (key|token)$")
+"""Fields of requests that end like credentials: `prompt_cache_key`, `eos_token`."""
+LOOKS_LIKE_KEYS: Mapping[str, re.Pattern[str]] = {
+    "a key of an API": re.compile(
+        r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{20,}|\bAIza[A-Za-z0-9_-]{35}|\bxox[abprs]-[A-Za-z0-9-]{10,}"
+    ),
+    "a key of a cloud": re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+    "a token": re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{30,}|glpat-[\w-]{20,}|hf_[A-Za-z0-9]{30,})"),
+    "a signed token": re.compile(r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
+    "a private key": re.compile(
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^-]{0,10000}-----END [A-Z ]*PRIVATE KEY-----)?"
+    ),
+}
 _SIGNATURE = re.compile(r"(?i)^(sig|signature|code|pwd|pass|sas)$")
 _NO_SECRETS = frozenset(
     ["none", "null", "true", "false", "empty", "dummy", "local", "test", "ollama", "vllm", "lm-studio", "not-needed"]
@@ -30,8 +48,9 @@ class Redaction:
     """The secrets in some variables of the environment, and the texts without them."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
-        found = {value for pair in variables.items() for value in _secrets_in(*pair) if _may_be_secret(value)}
-        every = sorted({form for value in found for form in _forms(value)}, key=len, reverse=True)
+        found = {value: pair[0] for pair in variables.items() for value in _secrets_in(*pair) if _may_be_secret(value)}
+        self._variables = {form: name for value, name in found.items() for form in _forms(value)}
+        every = sorted(self._variables, key=len, reverse=True)
         self._plain = [value for value in every if _is_unmistakable(value)]
         short = [value for value in every if value not in self._plain]
         self._mixed = _standing_alone(value for value in short if _is_mixed(value))
@@ -46,6 +65,14 @@ class Redaction:
             text = _URL_USER.sub("***", text)
         return _BEARER.sub(r"\1 ***", _URL_QUERY.sub(r"\1***", text))
 
+    def variable_in(self, text: str) -> str | None:
+        """Return the name of a variable whose secret is in a text, or None."""
+        for secret in self._plain:
+            if secret in text:
+                return self._variables[secret]
+        match = self._words.search(text) if self._words else None
+        return self._variables[match[0]] if match else None
+
     def said(self, text: str) -> str:
         """A model's words without what can only be a secret: an answer must not change for a password that is a word.
 
@@ -55,6 +82,38 @@ class Redaction:
             if secret in text:
                 text = text.replace(secret, "***")
         return self._mixed.sub("***", text) if self._mixed else text
+
+
+def credentials_in(settings: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the dotted place and the value of every credential in nested settings, by its name or its form."""
+    if isinstance(settings, list | tuple):
+        settings = dict(enumerate(settings))
+    if isinstance(settings, Mapping):
+        for name, value in settings.items():
+            inner = f"{place}.{name}" if place else str(name)
+            if _may_hold_credential(value) and _is_credential(str(name)):
+                yield inner, value
+            else:
+                yield from credentials_in(value, inner)
+    elif isinstance(settings, str) and any(pattern.search(settings) for pattern in LOOKS_LIKE_KEYS.values()):
+        yield place, settings
+
+
+def _may_hold_credential(value: Any) -> bool:
+    """Tell a text, a number or a list of texts from the schema of a field that is called key or token."""
+    texts = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+    return bool(value) and value is not True and (texts or isinstance(value, str | int | float))
+
+
+def shown_setting(key: str, value: Any, text: Any) -> str:
+    """Return `key=text` for a message; `***` in place of the text where the value is or holds a credential."""
+    found = any(True for _ in credentials_in({key.rpartition(".")[2]: value}))
+    return f"{key}={'***' if found else text}"
+
+
+def _is_credential(name: str) -> bool:
+    words = [word.lower() for word in _WORD.findall(name)]
+    return not _ORDINARY.search(" ".join(words)) and any(map(_CREDENTIAL.fullmatch, words[-1:]))
 
 
 def _secrets_in(name: str, value: str) -> Iterator[str]:

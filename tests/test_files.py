@@ -64,7 +64,7 @@ def test_the_former_file_can_be_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("place", "cause", "next_step"),
     [
-        ("missing/a", "No such file", "make the folder"),
+        ("missing/a", "there is no folder .*missing", "make the folder"),
         ("file/a", "Not a directory", "choose a place"),
         ("folder", "Is a directory", "name a file"),
         ("n" * 256, "name too long", "shorter name"),

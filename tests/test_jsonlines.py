@@ -1,3 +1,4 @@
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -6,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphwalk import jsonlines
 from graphwalk.errors import RunLogError
 from graphwalk.jsonlines import LineWriter, TornTailWarning, decode_line, encode_line, read_lines
 
@@ -69,3 +71,24 @@ def test_a_flipped_bit_anywhere_is_never_silent(tmp_path: Path) -> None:
 
 def test_a_missing_file_has_no_lines(tmp_path: Path) -> None:
     assert list(read_lines(tmp_path / "none.jsonl")) == []
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_line_longer_than_any_is_damage_and_no_torn_tail(
+    packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jsonlines, "_LONGEST_LINE", 1000)
+    line = encode_line({"text": " " * 1000})
+    path = tmp_path / ("log.jsonl.gz" if packed else "log.jsonl")
+    path.write_bytes(gzip.compress(line) if packed else line)
+    with pytest.raises(RunLogError, match="or longer lines, than any log"):
+        list(read_lines(tmp_path / "log.jsonl"))
+
+
+def test_a_compressed_log_that_unpacks_into_more_than_any_is_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jsonlines, "_LITTLE", 1000)
+    (tmp_path / "log.jsonl.gz").write_bytes(gzip.compress(encode_line({"n": 1}) * 10_000))
+    with pytest.raises(RunLogError, match="it holds more"):
+        list(read_lines(tmp_path / "log.jsonl"))

@@ -1,8 +1,10 @@
 """What counts as a secret, and what is taken out of which text (reliability R29)."""
 
+from typing import Any
+
 import pytest
 
-from graphwalk.redaction import Redaction
+from graphwalk.redaction import Redaction, credentials_in, shown_setting
 
 LONG = "sk-proj-4f9a8b7c6d5e"
 
@@ -54,3 +56,36 @@ def test_what_a_model_says_keeps_its_words(secret: str, text: str, clean: str) -
 def test_a_text_without_secrets_is_the_same_object() -> None:
     text = "no secret " * 3
     assert Redaction({"X_API_KEY": LONG, "Y_API_KEY": "ab12c"}).said(text) is text
+
+
+@pytest.mark.parametrize(
+    ("settings", "places"),
+    [
+        ({"api_key": "x"}, ["api_key"]),
+        ({"extra_headers": {"Authorization": "Bearer x"}}, ["extra_headers.Authorization"]),
+        ({"extra_headers": {"X-Api-Key": "x"}}, ["extra_headers.X-Api-Key"]),
+        ({"a": [{"accessToken": 12345678}]}, ["a.0.accessToken"]),
+        ({"http": {"password": "x"}, "clientSecret": "x"}, ["http.password", "clientSecret"]),
+        ({"user": LONG}, []),
+        ({"user": "sk-" + "proj4" * 6}, ["user"]),
+        ({"prompt_cache_key": "x", "eos_token": "</s>", "max_completion_tokens": 5, "use_auth": True}, []),
+        ({"metadata": {"monkey": "x", "author": "x"}, "api_key": ""}, []),
+    ],
+)
+def test_credentials_in_settings(settings: dict[str, Any], places: list[str]) -> None:
+    assert [place for place, _ in credentials_in(settings)] == places
+
+
+def test_a_setting_is_shown_without_its_credential() -> None:
+    assert shown_setting("options.extra.api_key", "x", "x") == "options.extra.api_key=***"
+    assert shown_setting("options.extra", {"api_key": "x"}, "{api_key: x}") == "options.extra=***"
+    assert shown_setting("seed", 7, "7") == "seed=7"
+
+
+def test_the_variable_of_a_secret_is_found() -> None:
+    found = Redaction({"X_API_KEY": LONG, "Y_PASSWORD": "swordfish"})
+    assert [found.variable_in(text) for text in (f"a{LONG}b", "swordfish?", "swordfishes")] == [
+        "X_API_KEY",
+        "Y_PASSWORD",
+        None,
+    ]

@@ -9,15 +9,13 @@ from pathlib import Path
 from benchmarks.reliability.row import Row
 from graphwalk.config.calls import Limits
 from graphwalk.environment import Environment
-from graphwalk.models.backends.endpoint import Endpoint
-from graphwalk.models.backends.openai_chat import OpenAIChatModel
-from graphwalk.models.calls.caller import Caller
+from graphwalk.models.openai_servers import openai_api
 from graphwalk.types.chat import CallOptions
 from graphwalk.types.episode import ExitStatus
-from tests.models.calls.test_deadline import HANGING
 from tests.models.misbehaviour import MODELS_FAULT, SERVERS_FAULT, drawn
-from tests.models.player import ASK
+from tests.models.player import ASK, in_run
 from tests.models.server import Answer, ModelServer, Request, chat
+from tests.models.test_deadline import HANGING
 from tests.runner.runs import experiment, records, resume, start
 from tests.runner.test_misbehaving_server import asked, last, played, thinker
 
@@ -89,10 +87,10 @@ async def hanging(folder: Path, number: int) -> Row:
     latest, left = 0.0, 0
     for answer in list(HANGING.values()) * number:
         async with ModelServer(partial(_always, answer)) as server:
-            model = OpenAIChatModel("m", Endpoint(server.url, "key"), "m")
-            caller = Caller(model, Limits(call_seconds=0.4, retries=0))
+            model = openai_api("local/m", Environment({"LOCAL_BASE_URL": server.url}))
+            called = in_run(model, Limits(call_seconds=0.4, retries=0))
             begun = time.perf_counter()
-            calls = [caller.complete(ASK, (), CallOptions()) for _ in range(4)]
+            calls = [called.complete(ASK, (), CallOptions()) for _ in range(4)]
             await asyncio.gather(*calls, return_exceptions=True)
             latest = max(latest, time.perf_counter() - begun - 0.4)
             for _ in range(100):

@@ -1,12 +1,12 @@
 """What `import graphwalk` offers to notebooks, scripts and other programs.
 
-    graphs    generate_graph, read_graph, write_graph, from_networkx, to_networkx, from_pandas
+    graphs    generate_graph, generate_maze, read_graph, write_graph, from_networkx, to_networkx, from_pandas
     tasks     make_tasks
     stores    open_store
     episodes  play
     questions ask
     runs      run, open_run, Run
-    agents    langchain_tools, openai_tools
+    agents    build_agent, langchain_tools, openai_tools, schema_prompt, openai_model
     training  reward
 
 What takes time comes twice: `play` waits for its result and works anywhere, inside a running event loop too (a thread
@@ -15,33 +15,51 @@ object with `async complete(messages, tools, options)` that returns a `Reply`. E
 mistake is a `GraphwalkError`, with the next step in its `hint`.
 """
 
-from graphwalk.api.agent_tools import (
+from graphwalk.api.agents import (
     OpenAITools,
+    abuild_agent,
     alangchain_tools,
     aopenai_tools,
+    aschema_prompt,
+    build_agent,
     langchain_tools,
     openai_tools,
+    schema_prompt,
 )
 from graphwalk.api.episodes import aplay, play
-from graphwalk.api.graphs import from_networkx, from_pandas, generate_graph, read_graph, to_networkx, write_graph
+from graphwalk.api.graphs import (
+    from_networkx,
+    from_pandas,
+    generate_graph,
+    generate_maze,
+    maze_graph,
+    read_graph,
+    to_networkx,
+    write_graph,
+)
 from graphwalk.api.questions import aask, ask
 from graphwalk.api.runs import Run, arun, open_run, run
 from graphwalk.api.stores import Store, aopen_store, open_store
 from graphwalk.api.tasks import amake_tasks, make_tasks
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, OracleError, RunLogError, StoreError
-from graphwalk.models.model import Model
+from graphwalk.models.base import Model
+from graphwalk.models.openai_servers import openai_model
 from graphwalk.runlog.result import Result
 from graphwalk.runner.answer import Answer
+from graphwalk.suites.mazes.generator.maze import Maze
+from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.episode import Task
 from graphwalk.types.graph import PropertyGraph
 
 __all__ = [
+    "MAZE_TOOLS",
     "Answer",
     "CallOptions",
     "ConfigError",
     "GraphwalkError",
+    "Maze",
     "Message",
     "Model",
     "ModelError",
@@ -60,25 +78,32 @@ __all__ = [
     "ToolSpec",
     "Usage",
     "aask",
+    "abuild_agent",
     "alangchain_tools",
     "amake_tasks",
     "aopen_store",
     "aopenai_tools",
     "aplay",
     "arun",
+    "aschema_prompt",
     "ask",
+    "build_agent",
     "from_networkx",
     "from_pandas",
     "generate_graph",
+    "generate_maze",
     "langchain_tools",
     "make_tasks",
+    "maze_graph",
     "open_run",
     "open_store",
+    "openai_model",
     "openai_tools",
     "play",
     "read_graph",
     "reward",
     "run",
+    "schema_prompt",
     "to_networkx",
     "write_graph",
 ]

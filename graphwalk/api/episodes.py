@@ -9,6 +9,7 @@ from graphwalk.experiments.loading import load_experiment
 from graphwalk.runlog.result import Result
 from graphwalk.runner.one_episode import play_task
 from graphwalk.runner.resolve import resolve
+from graphwalk.types.check_type import check_type
 from graphwalk.types.episode import Task
 from graphwalk.types.graph import PropertyGraph
 
@@ -24,6 +25,8 @@ async def aplay(
     **agent: Any,
 ) -> Result:
     """`play`, to be awaited; a model that is an object is called in this event loop."""
+    check_type("task", task, Task)
+    check_type("graph", graph, PropertyGraph)
     environment = read_environment()
     names, given = named_models([model], environment)
     data = {"name": "play", "suite": {"name": task.suite}, "models": names, "settings": [setting], "seed": seed}

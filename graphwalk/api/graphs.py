@@ -1,5 +1,6 @@
 """Making, reading and writing property graphs."""
 
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,22 @@ from graphwalk.graphs.networkx_form import from_networkx, to_networkx
 from graphwalk.graphs.pandas_form import from_pandas
 from graphwalk.graphs.random import generate
 from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.suites.mazes.config import MazeSpec
+from graphwalk.suites.mazes.generator import maze
+from graphwalk.suites.mazes.generator.graph import maze_graph
+from graphwalk.types.check_type import PATH, check_type
 from graphwalk.types.graph import PropertyGraph
 
-__all__ = ["from_networkx", "from_pandas", "generate_graph", "read_graph", "to_networkx", "write_graph"]
+__all__ = [
+    "from_networkx",
+    "from_pandas",
+    "generate_graph",
+    "generate_maze",
+    "maze_graph",
+    "read_graph",
+    "to_networkx",
+    "write_graph",
+]
 
 
 def generate_graph(preset: str | None = None, *, seed: int = 0, index: int = 0, **fields: Any) -> PropertyGraph:
@@ -25,8 +39,24 @@ def generate_graph(preset: str | None = None, *, seed: int = 0, index: int = 0, 
     are those of an experiment's graphs, on top of the preset: `nodes`, `labels`, `relationship_types`, `properties`,
     `values`, `mean_degree`, `density`, `missing_rate`, … ConfigError for a field or a value that cannot be.
     """
+    check_type("preset", preset, str, optional=True)
+    check_type("seed", seed, Integral)
+    check_type("index", index, Integral)
     given = fields if preset is None else {"preset": preset, **fields}
     return generate.generate_graph(validate(GraphSpec, given, "generate_graph"), seed, index)
+
+
+def generate_maze(*, seed: int = 0, index: int = 0, **fields: Any) -> maze.Maze:
+    """Generate a grid maze, the same for the same arguments on every machine.
+
+    `fields` are `size` (cells on a side), `walls` (share of the cells), `min_path` (fewest steps from start to goal)
+    and `generator`. The maze has `start` and `goal`; `maze_graph` makes a graph of it.
+
+    ConfigError for an impossible maze.
+    """
+    check_type("seed", seed, Integral)
+    check_type("index", index, Integral)
+    return maze.generate_maze(validate(MazeSpec, fields, "generate_maze"), seed, index)
 
 
 def read_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyGraph:
@@ -36,6 +66,7 @@ def read_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyG
     started for it alone. `undirected="both"` reads undirected edges both ways. ConfigError that names the file and what
     is wrong with it; StoreError where a Neo4j is needed and cannot be had.
     """
+    check_type("path", path, *PATH)
     return run_in_background(read_any(Path(path), read_environment(), undirected))
 
 
@@ -44,4 +75,6 @@ def write_graph(graph: PropertyGraph, path: Path | str) -> None:
 
     The same bytes for the same graph, and every file whole or not at all.
     """
+    check_type("graph", graph, PropertyGraph)
+    check_type("path", path, *PATH)
     save_graph(graph, path)

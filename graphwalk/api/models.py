@@ -1,29 +1,35 @@
-"""Models as callers give them: by name, or as objects."""
+"""Models as users pass them: by name, as objects with `complete`, or as LangChain chat models."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
-from graphwalk.models.model import Model
-from graphwalk.models.registry import EPISODE_PROVIDERS, OutsideModel
+from graphwalk.models.base import Model
+from graphwalk.models.registry import EPISODE_PROVIDERS, open_model
+from graphwalk.models.wrappers import Guarded
 
 AnyModel = Any
-"""`provider/model`, or an object with `async complete(messages, tools, options) -> Reply`."""
+"""`provider/model`, an object with `async complete(messages, tools, options) -> Reply`, a LangChain chat model, or what
+`openai_model` makes of a client of the `openai` package."""
 
 
-class _Lent(OutsideModel):
-    """A model that the caller made, and closes."""
+def as_model(model: AnyModel, environment: Environment) -> Model:
+    """Return any of the forms of a model as a `Model`. ConfigError for everything else."""
+    if isinstance(model, str):
+        return open_model(model, environment)
+    if not isinstance(model, type) and hasattr(model, "bind_tools") and hasattr(model, "ainvoke"):
+        from graphwalk.models.langchain import LangchainModel
 
-    async def close(self) -> None:
-        return None
+        model = LangchainModel(model)
+    return Guarded(model, environment, _name_of(model), lent=True)
 
 
 def named_models(models: Iterable[AnyModel], environment: Environment) -> tuple[tuple[str, ...], Mapping[str, Model]]:
-    """The names of all models, and by name those that are objects.
+    """Return the names of all models, and by name those that are objects.
 
-    An object is called what its `name` says, else `python/CLASS`. ConfigError where two have the same name, or one has
-    no `complete`.
+    An object has the name in its `name`, else `python/CLASS`. ConfigError where two have the same name, or one is no
+    model.
     """
     names: list[str] = []
     given: dict[str, Model] = {}
@@ -31,20 +37,23 @@ def named_models(models: Iterable[AnyModel], environment: Environment) -> tuple[
         if isinstance(model, str):
             names.append(model)
             continue
-        name = _name_of(model)
-        if name in names:
-            raise ConfigError(f"two models are called {name}", hint="give each a `name` of its own: provider/model")
-        names.append(name)
-        given[name] = _Lent(name, model, environment)
+        found = as_model(model, environment)
+        if found.name in names:
+            raise ConfigError(
+                f"two models are called {found.name}", hint="give each a `name` of its own: provider/model"
+            )
+        names.append(found.name)
+        given[found.name] = found
     return tuple(names), given
 
 
 def _name_of(model: Any) -> str:
     if not callable(getattr(model, "complete", None)) or isinstance(model, type):
         what = f"the class {model.__name__}" if isinstance(model, type) else f"{type(model).__name__} object"
-        raise ConfigError(
-            f"{what} is not a model", hint='give "provider/model", or an object with `async complete(messages, …)`'
-        )
+        client = hasattr(model, "chat") and hasattr(model, "base_url")
+        forms = 'give "provider/model", an object with `async complete(messages, …)`, or a LangChain chat model'
+        hint = 'a client needs the name of a model: graphwalk.openai_model(client, "NAME")' if client else forms
+        raise ConfigError(f"{what} is not a model", hint=hint)
     name = getattr(model, "name", None)
     if not isinstance(name, str) or not name:
         return f"python/{type(model).__name__}"

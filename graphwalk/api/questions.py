@@ -13,6 +13,7 @@ from graphwalk.runner.answer import Answer
 from graphwalk.runner.asking import asking, conversation
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.suite import World
+from graphwalk.types.check_type import GRAPH, check_type
 from graphwalk.types.graph import PropertyGraph
 
 AnyStore = Store | GraphStore | AnyGraph
@@ -21,6 +22,10 @@ AnyStore = Store | GraphStore | AnyGraph
 
 async def aask(question: str, store: AnyStore, *, model: AnyModel, after: Answer | None = None, **agent: Any) -> Answer:
     """`ask`, to be awaited; a store of `aopen_store` and a model that is an object are used in this event loop."""
+    check_type("question", question, str)
+    if not hasattr(store, "schema"):
+        check_type("store", store, Store, *GRAPH)
+    check_type("after", after, Answer, optional=True)
     if isinstance(store, Store):
         return await asyncio.to_thread(ask, question, store, model=model, after=after, **agent)
     if isinstance(store, PropertyGraph | Path | str | Mapping):

@@ -2,7 +2,8 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,6 +24,7 @@ from graphwalk.runner.rescore import rescore_run
 from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import resume_run, start_run
 from graphwalk.suites.registry import suite_class
+from graphwalk.types.check_type import PATH, check_type
 
 _FORMS: Mapping[str, Callable[[Report], str]] = {
     "text": as_text,
@@ -43,8 +45,8 @@ class Run:
         """One flat dictionary an episode, all with the same keys: `pandas.DataFrame(run.records())`.
 
         The fields of the episode (`task_id`, `model`, `setting`, `repeat`, `exit_status`, `answer`, `turns`,
-        `tool_calls`, `seconds`); of its score under their own names (`correct`, `f1`, …; None where it has none); of
-        its task, graph and usage with `task_`, `world_` and `usage_` in front.
+        `tool_calls`, `seconds`, `tool_seconds`); of its score under their own names (`correct`, `f1`, …; None where it
+        has none); of its task, graph and usage with `task_`, `world_` and `usage_` in front.
         """
         suite = suite_class(self._folder.read_manifest()["config"]["suite"]["name"])
         flat = [flat_record(result, suite.score_type) for result in self.results()]
@@ -69,21 +71,35 @@ class Run:
         return _FORMS[form](report_of(self._folder))
 
     async def aresume(
-        self, *, models: Iterable[AnyModel] = (), on_result: OnResult | None = None, **limits: Any
+        self,
+        *,
+        models: Iterable[AnyModel] = (),
+        on_result: OnResult | None = None,
+        neo4j_auth: Any = None,
+        **limits: Any,
     ) -> "Run":
         """`resume`, to be awaited."""
-        environment = read_environment()
+        check_type("models", models, Iterable)
+        check_type("on_result", on_result, Callable, optional=True)
+        environment = replace(read_environment(), neo4j_auth=neo4j_auth)
         _, given = named_models(models, environment)
         await resume_run(self._folder, environment, _watching(on_result), limits, given)
         return self
 
-    def resume(self, *, models: Iterable[AnyModel] = (), on_result: OnResult | None = None, **limits: Any) -> "Run":
+    def resume(
+        self,
+        *,
+        models: Iterable[AnyModel] = (),
+        on_result: OnResult | None = None,
+        neo4j_auth: Any = None,
+        **limits: Any,
+    ) -> "Run":
         """Go on with a run that was interrupted: what is finished stays, what failed is tried again.
 
-        `models` gives the objects again that took part. `limits` are fields of the experiment's limits, such as
-        `budget_usd`. RunLogError where anything has changed that decides what the run measures.
+        `models` and `neo4j_auth` are passed again as they were to `run`. `limits` are fields of the experiment's
+        limits, for example `budget_usd`. RunLogError where anything has changed that decides what the run measures.
         """
-        return run_in_background(self.aresume(models=models, on_result=on_result, **limits))
+        return run_in_background(self.aresume(models=models, on_result=on_result, neo4j_auth=neo4j_auth, **limits))
 
     def rescore(self) -> int:
         """Score all answers again with the scorer of this version; how many scores changed."""
@@ -99,6 +115,7 @@ class Run:
 
 def open_run(path: Path | str) -> Run:
     """A run that was made before, finished or not. RunLogError where the folder holds none."""
+    check_type("path", path, *PATH)
     return Run(RunFolder.open(Path(path)).path)
 
 
@@ -109,10 +126,16 @@ async def arun(
     out: Path | str | None = None,
     graphs: int | None = None,
     on_result: OnResult | None = None,
+    neo4j_auth: Any = None,
     **overrides: Any,
 ) -> Run:
     """`run`, to be awaited; models that are objects are called in this event loop."""
-    environment = read_environment()
+    check_type("experiment", experiment, *PATH, Mapping)
+    check_type("models", models, Iterable, optional=True)
+    check_type("out", out, *PATH, optional=True)
+    check_type("graphs", graphs, Integral, optional=True)
+    check_type("on_result", on_result, Callable, optional=True)
+    environment = replace(read_environment(), neo4j_auth=neo4j_auth)
     names, given = named_models(models or (), environment)
     flags = {**_dotted(overrides), **({} if models is None else {"models": names})}
     source = str(experiment) if isinstance(experiment, Path) else experiment
@@ -129,19 +152,30 @@ def run(
     out: Path | str | None = None,
     graphs: int | None = None,
     on_result: OnResult | None = None,
+    neo4j_auth: Any = None,
     **overrides: Any,
 ) -> Run:
     """Run an experiment: a name ("quickstart"), the path of a YAML file, or a dictionary with what would stand in one.
 
     `models`: names or objects with `complete`; None: those of the experiment, else the scripted players. `graphs`: how
     many graphs, mazes or traces of each kind. `out`: the run folder, by default runs/TIME-NAME-ID. `on_result` is told
-    of every finished episode. `overrides` are fields of the experiment: `limit=10`, `settings=["no_tools"]`,
-    `agent={"turn_limit": 10}` (the other fields of `agent` stay).
+    of every finished episode. `neo4j_auth`: as for `open_store`. `overrides` are fields of the experiment: `limit=10`,
+    `settings=["no_tools"]`, `agent={"turn_limit": 10}` (the other fields of `agent` stay).
 
     An interruption leaves a run that `resume` goes on with. ConfigError for everything that is wrong with the
     experiment, before anything is called; a model that fails ends its episode and not the run.
     """
-    return run_in_background(arun(experiment, models=models, out=out, graphs=graphs, on_result=on_result, **overrides))
+    return run_in_background(
+        arun(
+            experiment,
+            models=models,
+            out=out,
+            graphs=graphs,
+            on_result=on_result,
+            neo4j_auth=neo4j_auth,
+            **overrides,
+        )
+    )
 
 
 def _watching(on_result: OnResult | None) -> Progress:

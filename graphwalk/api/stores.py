@@ -2,13 +2,15 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary, finalize
 
-from graphwalk.asynchronous import run_in_background
+from graphwalk.asynchronous import await_in_background, in_background, run_in_background
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.yaml_files import validate
 from graphwalk.environment import read_environment
@@ -16,18 +18,39 @@ from graphwalk.graphs.files.formats import load_graph
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.sources import open_source
 from graphwalk.stores.store import GraphStore
+from graphwalk.types.check_type import GRAPH, check_type
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
+T = TypeVar("T")
 AnyGraph = PropertyGraph | Path | str | Mapping[str, Any]
 """A graph, the path of a file, or where a graph is: `{"neo4j": "movies"}`, `{"file": "movies.graphml"}`."""
 
 
+_CLOSED_WITH: WeakKeyDictionary[GraphStore, AsyncExitStack] = WeakKeyDictionary()
+
+
 @asynccontextmanager
-async def aopen_store(graph: AnyGraph, store: str = "embedded") -> AsyncIterator[GraphStore]:
+async def aopen_store(graph: AnyGraph, store: str = "embedded", *, neo4j_auth: Any = None) -> AsyncIterator[GraphStore]:
     """`open_store`, for `async with`: its methods `run` and `schema` are awaited."""
-    environment = read_environment()
+    async with AsyncExitStack() as closed_with:
+        opened = await closed_with.enter_async_context(_opened(graph, store, neo4j_auth))
+        _CLOSED_WITH[opened] = closed_with
+        yield opened
+
+
+def close_with(store: GraphStore, close: Callable[[], Awaitable[None]]) -> None:
+    """Await `close` when a store of `aopen_store` is closed."""
+    if store in _CLOSED_WITH:
+        _CLOSED_WITH[store].push_async_callback(close)
+
+
+@asynccontextmanager
+async def _opened(graph: AnyGraph, store: str, neo4j_auth: Any) -> AsyncIterator[GraphStore]:
+    check_type("graph", graph, *GRAPH)
+    check_type("store", store, str)
+    environment = replace(read_environment(), neo4j_auth=neo4j_auth)
     if isinstance(graph, Mapping):
         async with open_source(validate(GraphSource, dict(graph), "open_store"), environment) as opened:
             yield opened.store
@@ -48,13 +71,21 @@ class Store:
     """A graph in a store; close it, or use it in a `with`: the graph is then removed from the database."""
 
     def __init__(self, opened: AbstractAsyncContextManager[GraphStore]) -> None:
-        self._opened = opened
         self._store = run_in_background(opened.__aenter__())
+        self._end = finalize(self, _end, opened)  # at the latest when the program ends
 
     @property
     def inner(self) -> GraphStore:
         """The store itself, for work in the background loop that it lives in."""
         return self._store
+
+    def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return the result of `work`, done in that loop. The bound method keeps the store open."""
+        return run_in_background(work)
+
+    async def await_for(self, work: Coroutine[Any, Any, T]) -> T:
+        """Await work that is done in that loop."""
+        return await await_in_background(work)
 
     @property
     def kind(self) -> str:
@@ -74,10 +105,7 @@ class Store:
 
     def close(self) -> None:
         """Remove the graph from the database and give back the connection."""
-        run_in_background(self._end())
-
-    async def _end(self) -> None:
-        await self._opened.__aexit__(None, None, None)
+        self._end()
 
     def __enter__(self) -> "Store":
         return self
@@ -88,7 +116,21 @@ class Store:
         self.close()
 
 
-def open_store(graph: AnyGraph, store: str = "embedded") -> Store:
+_ENDING: set[asyncio.Future[Any]] = set()
+
+
+def _end(opened: AbstractAsyncContextManager[GraphStore]) -> None:
+    work = opened.__aexit__(None, None, None)
+    if not in_background():
+        run_in_background(work)
+        return
+    # The garbage collector runs in any thread, in that of the event loop too.
+    task = asyncio.ensure_future(work)
+    _ENDING.add(task)
+    task.add_done_callback(_ENDING.discard)
+
+
+def open_store(graph: AnyGraph, store: str = "embedded", *, neo4j_auth: Any = None) -> Store:
     """Open a graph to query it, ask about it, or walk it with tools.
 
         open_store(graph)                       a graph of `generate_graph`, `read_graph`, `from_networkx`
@@ -96,7 +138,8 @@ def open_store(graph: AnyGraph, store: str = "embedded") -> Store:
         open_store({"neo4j": "movies"})         a database of your Neo4j as it stands, which is only read
 
     A graph and a file are loaded into `store`: "embedded" (in this process), "neo4j" (NEO4J_URI, or what `graphwalk db
-    up` started). ConfigError for an unknown store or a file that cannot be read, StoreError where a store cannot be
-    reached.
+    up` started). `neo4j_auth`: an object of the Neo4j driver in place of NEO4J_USERNAME and NEO4J_PASSWORD:
+    `neo4j.bearer_auth(token)` or an auth manager. ConfigError for an unknown store or a file that cannot be read,
+    StoreError where a store cannot be reached.
     """
-    return Store(aopen_store(graph, store))
+    return Store(aopen_store(graph, store, neo4j_auth=neo4j_auth))

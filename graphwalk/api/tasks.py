@@ -1,10 +1,12 @@
 """Questions about a graph, with proven answers."""
 
 from collections.abc import Sequence
+from numbers import Integral
 
 from graphwalk.asynchronous import run_in_background
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks_about import tasks_on
+from graphwalk.types.check_type import check_type
 from graphwalk.types.graph import PropertyGraph
 
 
@@ -12,6 +14,10 @@ async def amake_tasks(
     graph: PropertyGraph, *, seed: int = 0, questions: Sequence[str] | None = None, per_question: int = 1
 ) -> list[QuestionTask]:
     """`make_tasks`, to be awaited."""
+    check_type("graph", graph, PropertyGraph)
+    check_type("seed", seed, Integral)
+    check_type("questions", questions, Sequence, optional=True)
+    check_type("per_question", per_question, Integral)
     return await tasks_on(graph, seed=seed, questions=questions, per_question=per_question)
 
 

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 from graphwalk.bulk.forms import Form, form_of
 from graphwalk.bulk.processes import cores, spread
 from graphwalk.bulk.rows import Job, Rows
+from graphwalk.console import counted
 from graphwalk.errors import ConfigError
 from graphwalk.files import cannot_write, make_folder, write_whole
-from graphwalk.long_work import long_work
+from graphwalk.long_work import long_work, speed
 from graphwalk.version import __version__
 
 _ABOUT = "about.json"
@@ -36,8 +37,9 @@ class Written:
     name: str
 
     def __str__(self) -> str:
-        rate = self.things / self.seconds if self.seconds else 0.0
-        return f"{self.rows:,} rows; {self.things:,} {self.name} in {self.seconds:.2f} s, {rate:,.0f}/s"
+        rate = f", {speed(self.things / self.seconds)}" if self.things and self.seconds else ""
+        made = counted(self.things, self.name.removesuffix("s"))
+        return f"{counted(self.rows, 'row')}; {made} in {self.seconds:.2f} s{rate}"
 
 
 def write_rows(rows: Rows, out: Path, workers: int | None = None) -> Written:

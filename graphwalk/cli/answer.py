@@ -4,8 +4,10 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from graphwalk.console import data, printable, prose, say, stderr, stdout
+from graphwalk.cli.episode_text import elapsed_and_tools
+from graphwalk.console import counted, data, printable, prose, say, stderr, stdout
 from graphwalk.files import write_whole
 from graphwalk.report.formats import dollars
 from graphwalk.runlog.result import Result
@@ -18,6 +20,9 @@ from graphwalk.suites.ask.task import unseen_keys
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import ExitStatus, ToolResult
 
+if TYPE_CHECKING:
+    from rich.status import Status
+
 _NO_SCORE, _STORE = 4, 3
 
 
@@ -29,25 +34,39 @@ class Teller(Watcher):
     def __init__(self, *, json: bool, svg: Path | None) -> None:
         self.exit_code = 0
         self._json, self._svg = json, svg
+        self.live = stdout().is_terminal and not json
         self._beside: str | None = None
+        self._written = ""
         self._calls = 0
+        self._status: Status | None = None
+
+    async def wrote(self, piece: str) -> None:
+        if self._status is not None:
+            self._status.stop()
+        self._written += piece
+        stdout().print(printable(piece), end="", markup=False, highlight=False, soft_wrap=True)
 
     def said(self, message: Message) -> None:
-        self._beside = message.content if message.tool_calls else None
+        if message.tool_calls:
+            self._beside = None if self._written else message.content
+            self._end_line()
 
     def found(self, result: ToolResult) -> None:
         beside, self._beside = self._beside, None
         self._calls += 1
+        if self._status is not None:
+            self._status.start()
         if not self._json:
             stderr().print(step_shown(self._calls, step_of(result, beside)), soft_wrap=False)
 
     @contextmanager
     def waiting(self, model: str) -> Iterator[None]:
         """While a question is worked on: a line that moves, on a terminal."""
-        self._calls, self._beside = 0, None
+        self._calls, self._beside, self._written = 0, None, ""
         moving = stderr().is_terminal and not self._json
-        with stderr().status(f"{printable(model)} …") if moving else nullcontext():
+        with stderr().status(f"{printable(model)} …") if moving else nullcontext() as self._status:
             yield
+        self._status = None
 
     def tell(self, answer: Answer, graph: str, kind: str) -> None:
         """The answer of a question about `graph`, in a store of that kind, and what it rests on."""
@@ -62,7 +81,8 @@ class Teller(Watcher):
             trouble = answer.result.trajectory.error or "the model said nothing"
             say(f"error: no answer ({answer.exit_status}): {trouble}")
         else:
-            prose(f"\n{answer.answer}\n")
+            streamed = self._end_line()
+            prose("" if streamed.strip() == answer.answer.strip() else f"\n{answer.answer}\n")
             if unseen := unseen_keys(answer.result.trajectory, answer.answer):
                 say(f"warning: no result has shown {', '.join(unseen)}: do not trust what is said of it")
         if answer.evidence.nodes:
@@ -72,6 +92,13 @@ class Teller(Watcher):
         if self._svg is not None:
             say(f"drawn in {self._svg}")
         say(_effort(answer.result))
+
+    def _end_line(self) -> str:
+        """End the line of what was written piece by piece, and return it."""
+        written, self._written = self._written, ""
+        if written:
+            stdout().print()
+        return written
 
     def name_log(self) -> None:
         """Say where the log is, if there is one."""
@@ -87,7 +114,7 @@ def _exit_code(result: Result) -> int:
 
 def _effort(result: Result) -> str:
     usage, calls = result.usage, len(result.trajectory.results)
-    parts = ["1 call" if calls == 1 else f"{calls} calls", f"{result.seconds:.1f} s"]
+    parts = [counted(calls, "call"), *elapsed_and_tools(result)]
     if usage.total_tokens:
         parts += [f"{usage.total_tokens:,} tokens", "cost unknown" if usage.cost is None else dollars(usage.cost)]
     return " · ".join(parts)

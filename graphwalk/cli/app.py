@@ -1,5 +1,6 @@
 """The commands, and the one way in which errors become messages and exit codes."""
 
+import os
 import sys
 import traceback
 from contextlib import suppress
@@ -112,13 +113,21 @@ def main() -> None:
     """Run the command line. Exit codes: 0 done, 1 internal, 2 usage, 3 environment, 4 infrastructure, 5 below
     `--fail-under`, 128 + n on signal n.
     """
-    heed_signals()
     write_what_can_be()
     show_warnings_as_lines()
     try:
-        app(prog_name="graphwalk")
+        heed_signals()
+        _run()
     except Interrupted as interrupted:
-        sys.exit(interrupted.exit_code)
+        # All is in order. Python's own end can take seconds, and has no handler for one more signal.
+        with suppress(OSError, ValueError):
+            sys.stdout.flush()
+        os._exit(interrupted.exit_code)
+
+
+def _run() -> None:
+    try:
+        app(prog_name="graphwalk")
     except SystemExit:
         if reader_gone():
             sys.exit(0)  # as other tools do whose output goes to `| head`

@@ -9,7 +9,7 @@ import typer
 
 from graphwalk.asynchronous import run_async
 from graphwalk.cli.naming import ModelArguments, arguments_of
-from graphwalk.cli.own_graph import DatabaseName, GraphFile, chosen_source
+from graphwalk.cli.own_graph import DatabaseName, GraphFile, Labels, RelationshipTypes, chosen_source, part_of
 from graphwalk.console import say, stderr
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
@@ -27,6 +27,8 @@ def ask(
     ] = None,
     graph: GraphFile = None,
     database: DatabaseName = None,
+    labels: Labels = None,
+    relationship_types: RelationshipTypes = None,
     model: Annotated[
         str | None, typer.Option("--model", "-m", help="provider/model; without a key: scripted/look.")
     ] = None,
@@ -51,7 +53,7 @@ def ask(
 
     _check(question, model, svg, out, no_log)
     assert model is not None
-    source = chosen_source(graph, database)
+    source = part_of(chosen_source(graph, database), labels, relationship_types)
     first = [] if question is None else [question]
     experiment = asking(
         source,
@@ -64,10 +66,7 @@ def ask(
     teller = Teller(json=json, svg=svg)
     goes_on = dialogue or question is None
     try:
-        run_async(
-            _talk(experiment, teller, question, goes_on=goes_on, logged=not no_log, out=out),
-            "stopped",
-        )
+        run_async(_talk(experiment, teller, question, goes_on=goes_on, logged=not no_log, out=out), "stopping")
     finally:
         teller.name_log()
     if teller.exit_code:
@@ -116,7 +115,7 @@ async def _talk(
 
 async def _questions(first: str | None, goes_on: bool) -> AsyncIterator[str]:
     """The first question, then what is typed until Ctrl-D; lines without words are passed over."""
-    from graphwalk.models.players.person import LineReader
+    from graphwalk.models.human import LineReader
 
     if first is not None:
         yield first

@@ -103,20 +103,25 @@ def purge(
 def status() -> None:
     """Show which Neo4j is used, and what is in it.
 
-    That is NEO4J_URI if set, else the server that `db up` started. Also lists the graphs that GraphWalk has there.
+    That is NEO4J_URI if set, else the server that `db up` started, else that of docker-compose.yml. Also lists the
+    graphs that GraphWalk has there.
     """
     from graphwalk import database
+    from graphwalk.stores.neo4j.local_server import compose_server
 
     environment = read_environment()
     found = database.status(environment)
+    composed = None if environment.neo4j_uri or found.server else compose_server(environment)
     if environment.neo4j_uri:
         data(f"NEO4J_URI      {environment.redact(environment.neo4j_uri)}")
-    if found.server is None:
+    if composed is not None:
+        data(f"docker compose {composed[0]}")
+    elif found.server is None:
         data("started here   nothing (graphwalk db up)")
     else:
         state = "answers" if found.answers else "runs, but does not answer" if found.running else "is gone"
         data(f"started here   Neo4j {found.server.version} at {found.server.uri}, by {found.server.how}: {state}")
-    if not environment.neo4j_uri and not found.answers:
+    if not (environment.neo4j_uri or composed or found.answers):
         raise typer.Exit(3)
     loads = run_async(database.list_loads(environment))
     data(f"graphs         {len(loads)}")

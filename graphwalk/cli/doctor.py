@@ -96,14 +96,16 @@ def _loaded(registry: "Registry", name: str) -> Check:
 
 def _neo4j(environment: Environment) -> Check:
     from graphwalk.database import list_loads, status
+    from graphwalk.stores.neo4j.local_server import compose_server
 
-    server = status(environment).server
-    if environment.neo4j_uri is None and server is None:
+    server, composed = status(environment).server, compose_server(environment)
+    place = environment.neo4j_uri or (server and server.uri) or (composed and composed[0])
+    if place is None:
         return Check("neo4j", "off", "none known (the embedded store does without)", "graphwalk db up")
 
     async def look() -> str:
         graphs = await list_loads(environment)
-        return f"{environment.neo4j_uri or (server and server.uri)} answers, {counted(len(graphs), 'graph')} in it"
+        return f"{place} answers, {counted(len(graphs), 'graph')} in it"
 
     return _run("neo4j", look)
 

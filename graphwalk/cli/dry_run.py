@@ -5,12 +5,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from graphwalk.console import counted
+
 if TYPE_CHECKING:
     from graphwalk.runner.dry_run import Estimate, ModelEstimate
 
 _WIDTH = 80
 _HEAD = (
-    f"{'':<14}{'':>8}{'':>8}{'tool':>9}{'input tokens':>18}{'output':>10}{'':>12}",
+    f"{'':<14}{'':>8}{'':>8}{'tool':>9}{'input tokens':>18}{'output':>10}",
     f"{'':<14}{'episodes':>8}{'calls':>8}{'calls':>9}{'new':>9}{'repeated':>9}{'tokens':>10}{'cost':>12}",
 )
 
@@ -29,7 +31,8 @@ def _tasks(estimate: "Estimate") -> Iterator[str]:
     of_each = "; ".join(
         f"{number} of {'each: ' if len(some) > 1 else ''}{', '.join(some)}" for number, some in names.items()
     )
-    yield from textwrap.wrap(f"{estimate.experiment}: {sum(estimate.tasks.values())} tasks, {of_each}", _WIDTH)
+    tasks = counted(sum(estimate.tasks.values()), "task")
+    yield from textwrap.wrap(f"{estimate.experiment}: {tasks}, {of_each}", _WIDTH)
 
 
 def _table(estimate: "Estimate") -> Iterator[str]:

@@ -17,7 +17,7 @@ from rich.text import Text
 from graphwalk.console import NO_LIMIT, counted, printable
 from graphwalk.report.formats import dollars, duration
 from graphwalk.runlog.result import Result
-from graphwalk.scoring.rows import row_set
+from graphwalk.scoring.rows import row_set, typed_rows
 from graphwalk.toolbox.encodings import decode_notes, read_rows
 from graphwalk.types.episode import ToolResult, Turn
 from graphwalk.types.inert import visible
@@ -158,6 +158,7 @@ def _are_rows(value: Any) -> bool:
 def _compared(answer: list[Any], target: list[Any], task: Mapping[str, Any]) -> _Rows:
     """What was answered, right or wrong, and what is missing."""
     fields = list(task.get("scored_fields") or dict.fromkeys(name for row in target for name in row))
+    answer = typed_rows(answer, target, fields)
     wanted, given = row_set(target, fields), row_set(answer, fields)
     any_one = task.get("mode") == "any-one"
     marked = [(row, _RIGHT if row_set([row], fields) <= wanted else _WRONG) for row in answer]
@@ -181,12 +182,18 @@ def _figures(result: Result) -> "Iterator[RenderableType]":
     parts = [
         counted(len(result.trajectory.turns), "turn"),
         counted(calls, "call") + (f" (par {par})" if par else ""),
-        duration(result.seconds),
+        *elapsed_and_tools(result),
     ]
     if usage.total_tokens:
         parts.append(f"{'about ' if usage.estimated else ''}{usage.total_tokens:,} tokens")
         parts.append("cost unknown" if usage.cost is None else dollars(usage.cost))
     yield Text("\n" + " · ".join(parts), style="dim")
+
+
+def elapsed_and_tools(result: Result) -> list[str]:
+    """Return the elapsed time, and the summed time of the tool calls where there are any."""
+    tools = result.trajectory.tool_seconds
+    return [duration(result.seconds), *([f"tool calls {duration(tools)} in sum"] if result.trajectory.results else [])]
 
 
 def _number(value: Any) -> str:

@@ -69,6 +69,9 @@ def _command(exporter: Callable[..., None]) -> Callable[..., None]:
         model: Annotated[list[str] | None, typer.Option("--model", "-m", help="Only this model; repeatable.")] = None,
         setting: Annotated[list[str] | None, typer.Option(help="Only this setting; repeatable.")] = None,
         task: Annotated[list[str] | None, typer.Option(help="Only this task; repeatable.")] = None,
+        per_episode: Annotated[
+            bool, typer.Option("--per-episode", help="atif, sts: One file per episode, not per model.")
+        ] = False,
     ) -> None:
         from graphwalk.exports.episodes import Episodes
         from graphwalk.runlog.chosen import Chosen
@@ -78,7 +81,7 @@ def _command(exporter: Callable[..., None]) -> Callable[..., None]:
         folder = RunFolder.open(run)
         number = len(Episodes(folder, chosen))
         with long_work("exporting", number) as done:
-            exporter(Episodes(folder, chosen, done), out)
+            exporter(Episodes(folder, chosen, done, per_episode), out)
         say(f"{counted(number, 'episode')} written to {out}")
 
     return command
@@ -134,10 +137,10 @@ def check_splits(
 
     contents = splits.check_splits(files)
     for content in contents:
-        held = f"{content.chats} chats, {len(content.graphs)} graphs, {len(content.names)} names"
-        data(f"{content.path}  {held}, {len(content.wordings)} wordings")
+        numbers = (content.chats, len(content.graphs), len(content.names), len(content.wordings))
+        data(f"{content.path}  {', '.join(map(counted, numbers, ('chat', 'graph', 'name', 'wording')))}")
     for one, other in combinations(contents, 2):
         shared = one.wordings & other.wordings
         if wordings and shared:
-            raise ConfigError(f"{one.path} and {other.path} share {len(shared)} wordings: {min(shared)}")
+            raise ConfigError(f"{one.path} and {other.path} share {counted(len(shared), 'wording')}: {min(shared)}")
     say("proven: no graph, no chat and no name is in two of them, and each is as its manifest says")

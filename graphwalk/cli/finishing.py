@@ -37,8 +37,8 @@ def finish(
     try:
         conclude(folder, _done(folder, work, exporter, new), fail_under, json)
     except Interrupted as interrupted:
-        if not interrupted.told:
-            say(f"{interrupted}: {_stopped(folder)}")
+        if not interrupted.announced:
+            say(f"{interrupted}: {_stopping(folder)}")
         raise
 
 
@@ -69,7 +69,7 @@ def _progress(exporter: "SpanExporter | None") -> Iterator["Progress"]:
 def _done(folder: "RunFolder", work: "Work", exporter: "SpanExporter | None", new: bool) -> "RunSummary":
     try:
         with _progress(exporter) as progress:
-            return run_async(work(progress), _stopped(folder))
+            return run_async(work(progress), _stopping(folder))
     except GraphwalkError as error:
         # The configuration is stored in the run folder: if it is wrong, resuming would not help.
         wrong = isinstance(error, ConfigError)
@@ -79,8 +79,8 @@ def _done(folder: "RunFolder", work: "Work", exporter: "SpanExporter | None", ne
         raise
 
 
-def _stopped(folder: "RunFolder") -> str:
-    return f"stopped. Finished episodes are on disk; go on with:  {folder.resume_command}"
+def _stopping(folder: "RunFolder") -> str:
+    return f"stopping; a second signal exits at once. Finished episodes are on disk; resume:  {folder.resume_command}"
 
 
 def conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | None, json: bool) -> None:

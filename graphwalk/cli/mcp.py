@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from graphwalk.asynchronous import run_async
-from graphwalk.cli.own_graph import DatabaseName, GraphFile, chosen_source
+from graphwalk.cli.own_graph import DatabaseName, GraphFile, Labels, RelationshipTypes, chosen_source, part_of
 from graphwalk.console import say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
@@ -15,11 +15,17 @@ from graphwalk.errors import ConfigError
 def mcp(
     graph: GraphFile = None,
     database: DatabaseName = None,
+    labels: Labels = None,
+    relationship_types: RelationshipTypes = None,
     transport: Annotated[Literal["stdio", "http"], typer.Option(help="stdio: for a client that starts us.")] = "stdio",
     port: Annotated[int, typer.Option(min=0, max=65535, help="For http; 0: one that is free.")] = 8420,
     host: Annotated[str, typer.Option(help="For http: an address of this machine to listen at.")] = "127.0.0.1",
     tool: Annotated[
         list[str] | None, typer.Option(help="Offer this tool, by name or YAML file; repeatable. Default: the four.")
+    ] = None,
+    override: Annotated[
+        list[str] | None,
+        typer.Option("-o", metavar="KEY=VALUE", help="Limits and form of results: agent.result_budget=20; repeatable."),
     ] = None,
 ) -> None:
     """Serve the tools over a graph to any client of the Model Context Protocol.
@@ -27,7 +33,7 @@ def mcp(
     Nothing can be changed through it. Over http clients need a token: that in GRAPHWALK_MCP_TOKEN, else one that is
     made and shown once.
     """
-    source = chosen_source(graph, database)
+    source = part_of(chosen_source(graph, database), labels, relationship_types)
     try:
         from graphwalk.mcp_server.serve import serve
     except ModuleNotFoundError as error:
@@ -36,7 +42,18 @@ def mcp(
             hint="pip install 'graphwalk-agents[mcp]'",
         ) from error
     _log_as_lines()
-    run_async(serve(source, read_environment(), say=say, transport=transport, host=host, port=port, tools=tool or None))
+    run_async(
+        serve(
+            source,
+            read_environment(),
+            say=say,
+            transport=transport,
+            host=host,
+            port=port,
+            tools=tool or None,
+            overrides=override or (),
+        )
+    )
 
 
 class _Lines(logging.Handler):

@@ -58,8 +58,12 @@ def _server(name: str) -> str:
     provider, _, rest = name.partition("/")
     if provider == "openai-api":
         return rest.partition("/")[0]
-    if provider.startswith("openai"):
+    if provider in ("openai-chat", "openai-responses"):
         return "openai"
+    from graphwalk.models.openai_servers import SERVERS
+
+    if provider in SERVERS:
+        return provider
     raise ConfigError(f"--base-url is for servers that speak as OpenAI's does, and not for {name}")
 
 

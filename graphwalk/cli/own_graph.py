@@ -1,5 +1,6 @@
 """Which graph of somebody's own a command is about: the two options, and what they mean together."""
 
+import csv
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +22,25 @@ DatabaseName = Annotated[
         help="A database as it stands, of the Neo4j at NEO4J_URI or of the one that `graphwalk db up` started.",
     ),
 ]
+
+Labels = Annotated[
+    list[str] | None,
+    typer.Option("--labels", metavar="A,B", help="Show only nodes with one of these labels; repeatable."),
+]
+RelationshipTypes = Annotated[
+    list[str] | None,
+    typer.Option("--relationship-types", metavar="A,B", help="Show only relationships of these types; repeatable."),
+]
+
+
+def part_of(source: GraphSource, labels: list[str] | None, relationship_types: list[str] | None) -> GraphSource:
+    """The part of a graph that the options keep. A name with a comma in it is written in double quotes."""
+    chosen = {"labels": labels, "relationship_types": relationship_types}
+    return source.model_copy(update={field: _names(given) for field, given in chosen.items() if given})
+
+
+def _names(given: list[str]) -> tuple[str, ...]:
+    return tuple(name.strip() for line in csv.reader(given, skipinitialspace=True) for name in line)
 
 
 def chosen_source(graph: Path | None, database: str | None) -> GraphSource:
@@ -46,10 +66,10 @@ def chosen_source(graph: Path | None, database: str | None) -> GraphSource:
 
 def _known_neo4j() -> GraphSource:
     from graphwalk import database
-    from graphwalk.stores.neo4j.local_server import read_state
+    from graphwalk.stores.neo4j.local_server import compose_server, read_state
 
     environment = read_environment()
-    if not environment.neo4j_uri and read_state(environment) is None:
+    if not (environment.neo4j_uri or read_state(environment) or compose_server(environment)):
         raise ConfigError(
             "no graph is named, and no Neo4j is known",
             hint="--graph FILE; or  graphwalk db up && graphwalk db load FILE;  or set NEO4J_URI and NEO4J_PASSWORD",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphwalk.console import data
+from graphwalk.console import counted, data
 from graphwalk.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -93,9 +93,10 @@ def _text(one: dict[str, Any]) -> Iterator[str]:
         if measured
         else (f"accuracies of {one['first']:g} and {one['second']:g} %, correlations assumed (docs/statistics.md)")
     )
-    needed = "more than ten million" if one["graphs_needed"] is None else one["graphs_needed"]
-    plan = f"{one['tasks_per_graph']} tasks each, {one['repeats']} repeat{'s' * (one['repeats'] > 1)}"
+    graphs = one["graphs_needed"]
+    needed = "more than ten million graphs" if graphs is None else counted(graphs, "graph")
+    plan = f"{counted(one['tasks_per_graph'], 'task')} each, {counted(one['repeats'], 'repeat')}"
     chances = f"power {100 * one['power']:g} %, α {100 * one['alpha']:g} %"
-    yield f"  {one['difference']:g} points: {needed} graphs ({plan}; {chances})"
+    yield f"  {one['difference']:g} points: {needed} ({plan}; {chances})"
     if "smallest_difference" in one:
-        yield f"  {one['graphs']} graphs: {one['smallest_difference']:.1f} points"
+        yield f"  {counted(one['graphs'], 'graph')}: {one['smallest_difference']:.1f} points"

@@ -15,7 +15,9 @@ from graphwalk.long_work import long_work
 def publish(
     folder: Annotated[Path, typer.Argument(help="A run folder.", autocompletion=run_folders)],
     out: Annotated[Path, typer.Argument(help="The file to be written, NAME.zip.")],
-    redact: Annotated[bool, typer.Option("--redact", help="Put *** in place of all that looks like a key.")] = False,
+    redact: Annotated[
+        bool, typer.Option("--redact", help="Put *** in place of secrets and of all that looks like a key.")
+    ] = False,
 ) -> None:
     """Write a run into one file for others.
 

@@ -70,7 +70,11 @@ def run(
     model_argument: naming.ModelArguments = None,
     setting: Annotated[
         list[str] | None,
-        typer.Option("--setting", help="tools, no_tools, write_cypher; for MAGMA: a strategy."),
+        typer.Option(
+            "--setting",
+            help="tools, no_tools, write_cypher; for MAGMA io (input–output), io_reasoning, is (intermediate steps),"
+            " ish (these with hints), tools.",
+        ),
     ] = None,
     question: Annotated[
         list[str] | None,

@@ -62,7 +62,7 @@ def _table(listed: "list[ListedRun]", between: str) -> "Table":
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     for title in ("run", "models", "state"):
         table.add_column(title)
-    for title in ("episodes", "A %", "cost"):
+    for title in ("episodes", "Accuracy %", "cost"):
         table.add_column(title, justify="right")
     for run in listed:
         names = Text(printable(str(run.path))), Text(printable(between.join(run.models)))

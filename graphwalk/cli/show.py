@@ -23,7 +23,7 @@ def show(
     task: Annotated[
         str | None,
         typer.Argument(
-            help="A task, or a part of its id that no other has. None: all of them.", autocompletion=tasks_of_run
+            help="A task, or a part of its id; several that have it are listed. None: all.", autocompletion=tasks_of_run
         ),
     ] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model.")] = None,
@@ -46,25 +46,27 @@ def show(
     chosen = [key for key in keys if wanted(key)]
     if not chosen:
         raise wanted.nothing(run, keys)
-    if task is None:
-        _glance(folder, [keys[key] for key in sorted(chosen)], None if all_rows else _MOST_LISTED)
+    names = None if task is None else _named(task, sorted({key.task_id for key in chosen}))
+    if names is not None and len(names) == 1:
+        _episodes(folder, {key for key in chosen if key.task_id in names}, None if all_rows else 10, prompt)
         return
-    name = _named(task, sorted({key.task_id for key in chosen}))
-    _episodes(folder, {key for key in chosen if key.task_id == name}, None if all_rows else 10, prompt)
+    listed = [keys[key] for key in sorted(chosen) if names is None or key.task_id in names]
+    if names is None:
+        _bars(folder)
+    else:
+        say(f"{task} is a part of {len(names)} tasks")
+    _list(folder, listed, None if all_rows else _MOST_LISTED)
 
 
-def _named(asked: str, tasks: Sequence[str]) -> str:
-    """The task that is called so, that begins so, or that has it in its name. ConfigError unless it is one."""
+def _named(asked: str, tasks: Sequence[str]) -> Sequence[str]:
+    """Return the task with this name, else those that begin so, else those that contain it. ConfigError if none."""
     for found in (
         [name for name in tasks if name == asked],
         [name for name in tasks if name.startswith(asked)],
         [name for name in tasks if asked in name],
     ):
-        if len(found) == 1:
-            return found[0]
         if found:
-            more = f", and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-            raise ConfigError(f"{asked} is a part of several", hint=", ".join(found[:_MOST_NAMED]) + more)
+            return found
     raise ConfigError(f"there is no task {asked}", hint=f"{', '.join(tasks[:_MOST_NAMED])}, …")
 
 
@@ -85,14 +87,18 @@ def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | Non
             draw(drawing)
 
 
-def _glance(folder: "RunFolder", heads: "Sequence[dict[str, object]]", most: int | None) -> None:
+def _bars(folder: "RunFolder") -> None:
     from graphwalk.cli.bars import bars
-    from graphwalk.cli.episode_list import episode_list
     from graphwalk.runner.reporting import report_of
 
     for table in bars(report_of(folder), stdout().width):
         stdout().print(table)
         stdout().print()
+
+
+def _list(folder: "RunFolder", heads: "Sequence[dict[str, object]]", most: int | None) -> None:
+    from graphwalk.cli.episode_list import episode_list
+
     for line in episode_list(heads[:most]):
         stdout().print(line)
     if most is not None and len(heads) > most:

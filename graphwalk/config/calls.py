@@ -1,10 +1,8 @@
 """How models are called: what is sent, how fast, what it may cost."""
 
-from typing import Any
-
 from pydantic import Field, PositiveFloat, PositiveInt
 
-from graphwalk.config.strict import Strict
+from graphwalk.config.strict import LoggedSettings, Strict
 
 
 class ModelOptions(Strict):
@@ -20,7 +18,7 @@ class ModelOptions(Strict):
     """How much a reasoning model thinks, in its provider's words: low, medium, high, …"""
     seed: int | None = None
     """For providers that promise the same reply for the same seed."""
-    extra: dict[str, Any] = Field(default_factory=dict)
+    extra: LoggedSettings = Field(default_factory=dict)
     """Other fields of the request, as the provider names them."""
 
 

@@ -1,11 +1,13 @@
 """Where somebody's own graph is: in a file, in a Neo4j as it stands, or where `db load` put it."""
 
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Self
 
 from pydantic import model_validator
 
 from graphwalk.config.strict import Strict
+from graphwalk.errors import ConfigError
 
 EXAMPLE = "example"
 """The graph that ships, which needs no file."""
@@ -39,3 +41,14 @@ class GraphSource(Strict):
     def name(self) -> str:
         """What the graph is called in lists and reports."""
         return self.file.stem if self.file is not None else str(self.neo4j or self.loaded)
+
+
+def check_filter(what: str, chosen: Sequence[str] | None, there: Iterable[str]) -> None:
+    """Raise ConfigError if a filter keeps nothing, or names a label or type (`what`) that the graph does not have."""
+    known = sorted(set(there))
+    missing = [name for name in chosen or () if name not in known]
+    if missing or (chosen is not None and not chosen):
+        problem = f"the graph has no {what} {', '.join(map(repr, missing))}"
+        raise ConfigError(
+            problem if missing else f"an empty list of {what}s keeps nothing", hint=f"there are: {', '.join(known)}"
+        )

@@ -11,6 +11,7 @@ from jinja2 import FunctionLoader, TemplateError
 
 from graphwalk.config.yaml_files import YamlFile
 from graphwalk.errors import ConfigError
+from graphwalk.files import check_links
 from graphwalk.jinja import (
     TEXT_FILTERS,
     TextError,
@@ -37,6 +38,8 @@ class Prompts:
     """
 
     def __init__(self, folder: Path | None = None) -> None:
+        if folder is not None:
+            check_links(folder, ConfigError)
         own = {} if folder is None else _files(folder)
         ours = _shipped()
         self._paths = {**ours, **own}

@@ -1,9 +1,11 @@
 """What every part of a configuration is: fixed, and without fields that nobody knows."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
+
+from graphwalk.redaction import credentials_in
 
 MOST = 100_000
 """Graphs of a kind, tasks about one, episodes with one: more would fill the memory before the first call."""
@@ -36,15 +38,44 @@ class SuiteConfig(Strict):
         return False
 
 
-def _absolute(text: str, info: ValidationInfo) -> str:
-    """A path made absolute; relative ones begin in the folder of the file that names them (see `validate`)."""
-    if not is_path(text):
+class GivenText(str):
+    """A text from the command line or from a Python call: a path in it is relative to the working directory."""
+
+    __slots__ = ()
+
+
+def given(value: Any) -> Any:
+    """Return the value with every text in it as a `GivenText`."""
+    if isinstance(value, dict):
+        return {name: given(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [given(one) for one in value]
+    return GivenText(value) if isinstance(value, str) else value
+
+
+def absolute(text: str | Path, info: ValidationInfo) -> Path:
+    """Return an absolute path. A relative one begins in the folder of the file that names it (see `validate`)."""
+    folder = None if isinstance(text, GivenText) else (info.context or {}).get("folder")
+    return (Path(folder or ".") / Path(text).expanduser()).resolve()
+
+
+def _found(text: Any, info: ValidationInfo) -> Any:
+    if not isinstance(text, str) or not is_path(text):
         return text
-    folder = (info.context or {}).get("folder")
-    path = (Path(folder or ".") / Path(text).expanduser()).resolve()
+    path = absolute(text, info)
     if not path.exists():
         raise ValueError(f"there is no file or folder {path}")
     return str(path)
+
+
+def _without_credentials(settings: dict[str, Any]) -> dict[str, Any]:
+    for place, _ in credentials_in(settings):
+        raise ValueError(f"{place} is logged, and must hold no key; set it in the environment")
+    return settings
+
+
+LoggedSettings = Annotated[dict[str, Any], AfterValidator(_without_credentials)]
+"""Settings of a provider or a library, under its names; credentials at any depth are refused."""
 
 
 def is_path(text: str) -> bool:
@@ -52,5 +83,5 @@ def is_path(text: str) -> bool:
     return "/" in text or text.endswith((".yaml", ".yml"))
 
 
-NameOrPath = Annotated[str, AfterValidator(_absolute)]
+NameOrPath = Annotated[str, BeforeValidator(_found)]
 """Something that ships, by its name, or a file of the user's, by its path: `node_count`, `./my_question.yaml`."""

@@ -97,6 +97,23 @@ class _Loader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
+_WORDS = (
+    ("mapping values are not allowed", "a second `name: value` is in one line; put text with a colon in quotes"),
+    ("found character '\\t'", "a tab is used to indent; use spaces"),
+    ("while scanning a quoted scalar", "a quotation mark is not closed"),
+    ("found unexpected end of stream", "a quotation mark is not closed"),
+    ("expected ',' or ']'", "a list that begins with [ has no ]"),
+    ("expected ',' or '}'", "a mapping that begins with { has no }"),
+    ("expected the node content", "a value is missing, or a bracket has no partner"),
+    ("expected <block end>", "a line is indented by other than those before it"),
+    ("could not find expected ':'", "a name has no colon after it"),
+    ("found undefined alias", "a *name refers to no &name before it; put text that begins with * in quotes"),
+    ("expected a single document", "it holds more than one document; remove the line ---"),
+    ("cannot start any token", "a value begins with a sign that YAML keeps for itself; put the text in quotes"),
+)
+"""Words of the YAML parser → ours."""
+
+
 def _in_words(error: yaml.YAMLError) -> str:
     """What the parser found, without its jargon."""
     problem = str(getattr(error, "problem", None) or error)
@@ -104,7 +121,8 @@ def _in_words(error: yaml.YAMLError) -> str:
         return _tag_refused(problem.rpartition("tag ")[2].strip("'"))
     if "unacceptable character" in problem or isinstance(error, yaml.reader.ReaderError):
         return _NO_TEXT
-    return problem
+    said = f"{getattr(error, 'context', None) or ''} {problem}"
+    return next((words for part, words in _WORDS if part in said), problem)
 
 
 def _tag_refused(tag: str) -> str:

@@ -38,11 +38,9 @@ def start_docker(
     StoreError with what Docker and the server said if it does not; nothing is left running then.
     """
     tell(f"starting Neo4j {release.version} with Docker, which fetches its image the first time (several hundred MB)")
-    secret = folder / "auth"
-    write_private(secret, f"neo4j/{password}")
     write_private(
         folder / "compose.env",
-        f"GRAPHWALK_NEO4J_AUTH_FILE={secret}\nGRAPHWALK_NEO4J_VERSION={release.version}\n"
+        f"NEO4J_PASSWORD={password}\nGRAPHWALK_NEO4J_VERSION={release.version}\n"
         f"GRAPHWALK_NEO4J_PORT={port}\nGRAPHWALK_NEO4J_HEAP={heap}\n",
     )
     try:
@@ -73,8 +71,12 @@ def _compose(folder: Path, release: Release, *words: str) -> str:
     """What the command wrote to stdout."""
     project = f"graphwalk-{release.name.replace('.', '-')}"
     files = ["--file", str(data_path("docker-compose.yml")), "--env-file", str(folder / "compose.env")]
+    # A variable comes before the file, and this one may be the password of another server.
     done = subprocess.run(
-        ["docker", "compose", "--project-name", project, *files, *words], capture_output=True, text=True, check=False
+        ["env", "-u", "NEO4J_PASSWORD", "docker", "compose", "--project-name", project, *files, *words],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         said = (done.stderr or done.stdout).strip()[-1500:]

@@ -8,11 +8,10 @@ from pathlib import Path
 import psutil
 
 from graphwalk.database.java import fetch_jars, find_java
-from graphwalk.database.ports import answers_bolt
 from graphwalk.database.releases import Release
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
-from graphwalk.stores.neo4j.local_server import write_private
+from graphwalk.stores.neo4j.local_server import answers_bolt, write_private
 
 STOP_SECONDS = 30.0
 _FLAGS = (

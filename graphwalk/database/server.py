@@ -16,13 +16,14 @@ from neo4j.exceptions import AuthError, DriverError, Neo4jError
 from graphwalk.database.aside import put_back, recover
 from graphwalk.database.docker import docker_answers, start_docker, stop_docker
 from graphwalk.database.jars import command_of, launch, runs_in, start_jars, stop_jars
-from graphwalk.database.ports import answers_bolt, free_port, is_taken
+from graphwalk.database.ports import free_port, is_taken
 from graphwalk.database.releases import DEFAULT_RELEASE, Release, release_named
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
 from graphwalk.files import make_folder
 from graphwalk.stores.neo4j.local_server import (
     LocalServer,
+    answers_bolt,
     read_state,
     state_file,
     state_folder,

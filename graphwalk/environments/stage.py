@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from graphwalk.agent.loop import Walk, run_episode
-from graphwalk.agent.tool_turn import run_tool_calls
+from graphwalk.agent import Episode, call_tools, run_episode
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
@@ -83,7 +82,7 @@ class Stage:
         """The reward of the scripted expert, through the loop of a run; below 1 the task is not what it should be."""
         planned, experiment = self.planned[number], self.experiment
         async with Players(experiment) as players, players.seat(planned) as (model, _):
-            walk = Walk(await planned.opening(experiment), model, experiment.agent, experiment.options)
+            walk = Episode(await planned.opening(experiment), model, experiment.agent, experiment.options)
             earned = reward(planned.task, await run_episode(walk), setting=planned.key.setting, weights=self.weights)
         if earned is None:
             raise ConfigError(f"the expert cannot play {planned.task.task_id}")
@@ -147,7 +146,7 @@ class OpenEpisode:
         if self.turns_left == 0:
             told = agent.render("answer_now.j2")
             return [ToolResult(call, told, error="turn_limit") for call in asked]
-        results = await run_tool_calls(self.opening.toolbox, asked, agent, made)
+        results = await call_tools(self.opening.toolbox, asked, agent, made)
         self.turns.append(Turn(Message("assistant", said, asked), results=results))
         if any(result.final for result in results):
             self.ended, self.earned = True, self._reward(ExitStatus.ANSWERED)

@@ -1,6 +1,5 @@
 """The configuration of an experiment: a YAML file, overrides from the command line, defaults from here."""
 
-import re
 from typing import Annotated, Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
@@ -10,12 +9,11 @@ from pydantic import Field, PositiveInt, ValidationInfo, field_validator, model_
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits, ModelOptions, Price
 from graphwalk.config.foreign import foreign_agent
-from graphwalk.config.strict import MOST, Strict, SuiteConfig
+from graphwalk.config.strict import MOST, LoggedSettings, Strict, SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.suites.registry import SUITES, suite_class
 
 C = TypeVar("C", bound=SuiteConfig)
-_SECRET = re.compile(r"(?:^|_)(?:key|secret|password|token|credentials?)$", re.IGNORECASE)
 
 
 class Extractor(Strict):
@@ -49,7 +47,7 @@ class ExperimentConfig(Strict, Generic[C]):
     suite: C
     models: tuple[str, ...] = ()
     """`provider/model`; none: the scripted ones."""
-    model_arguments: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    model_arguments: dict[str, LoggedSettings] = Field(default_factory=dict)
     """What the class of a model is opened with besides its name, by model: those of LangChain and of other packages."""
     servers: dict[str, str] = Field(default_factory=dict)
     """Base URLs by server: `openai`, or NAME of `openai-api/NAME/MODEL`; others come from NAME_BASE_URL."""
@@ -85,15 +83,6 @@ class ExperimentConfig(Strict, Generic[C]):
             if parts.username or parts.password or parts.query:
                 raise ValueError(f"{name}: an address is logged, and must hold no key; set {name.upper()}_API_KEY")
         return servers
-
-    @field_validator("model_arguments")
-    @classmethod
-    def _arguments_without_secrets(cls, arguments: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-        for model, given in arguments.items():
-            for name in given:
-                if _SECRET.search(name):
-                    raise ValueError(f"{model}: {name} is logged, and must hold no key; set it in the environment")
-        return arguments
 
     @field_validator("models", "settings")
     @classmethod

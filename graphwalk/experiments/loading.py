@@ -9,9 +9,11 @@ import yaml
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.mistakes import shown
+from graphwalk.config.strict import given
 from graphwalk.config.yaml_files import YamlFile, parse_value, set_dotted, validate
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment, experiment_type
+from graphwalk.redaction import shown_setting
 from graphwalk.resources import data_path
 from graphwalk.suites.registry import suite_class
 
@@ -54,7 +56,8 @@ def load_experiment(
 
     `source` is a name, the path of a YAML file, or what would stand in one.
     In a dotted key `*` stands for every element of a list: `suite.graphs.*.count=3`. `worlds` sets the number of
-    graphs, mazes or traces of each kind, whatever the suite calls them. Paths in a file are relative to it.
+    graphs, mazes or traces of each kind, whatever the suite calls them. Paths in a file are relative to it, those in
+    overrides and flags to the working directory.
     ConfigError names the file and line of a mistake, or the override that brought it in.
     """
     said, data, folder, tree = _read(source)
@@ -63,14 +66,14 @@ def load_experiment(
     origins: dict[str, str] = {}
     for override in overrides:
         key, value = parse_override(override)
-        origins[key] = f"-o {override}"
-        set_dotted(data, key, value, f"-o {override}")
-    given = dict(flags or {})
+        origins[key] = f"-o {shown_setting(key, value, override.partition('=')[2])}"
+        set_dotted(data, key, given(value), origins[key])
+    set_by_flag = dict(flags or {})
     if worlds is not None:
-        given[f"{_worlds_key(data, said)}.*.count"] = worlds
-    for key, value in given.items():
-        origins[key] = f"{key}={value}"
-        set_dotted(data, key, value, key)
+        set_by_flag[f"{_worlds_key(data, said)}.*.count"] = worlds
+    for key, value in set_by_flag.items():
+        origins[key] = shown_setting(key, value, value)
+        set_dotted(data, key, given(value), key)
     return validate(_type(data, said), data, said, tree, origins, folder=folder)
 
 
@@ -106,7 +109,7 @@ def parse_override(override: str, flag: str = "-o") -> tuple[str, Any]:
     key, sign, text = override.partition("=")
     if not sign or not key.strip():
         raise ConfigError(f"{flag} {override}: expected key=value, for example {flag} seed=7")
-    return key.strip(), parse_value(text, f"{flag} {override}")
+    return key.strip(), parse_value(text, f"{flag} {shown_setting(key, text, text)}")
 
 
 def _type(data: Any, source: str) -> type[AnyExperiment]:

@@ -1,4 +1,4 @@
-"""The Agent Trajectory Interchange Format (ATIF) 1.8: a JSON file for each episode."""
+"""The Agent Trajectory Interchange Format (ATIF) 1.8: a JSON object for each episode."""
 
 import json
 from collections.abc import Iterator
@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.exports.conversations import calls_of, is_language_model, read_arguments
-from graphwalk.exports.episodes import Episodes, file_name, new_folder
+from graphwalk.exports.episodes import Episodes, write_files
 from graphwalk.exports.plain_json import without_none
-from graphwalk.files import write_whole
 from graphwalk.runlog.result import Result
 from graphwalk.types.chat import Message, ToolCall, Usage
 from graphwalk.types.episode import ToolResult, Turn
@@ -18,22 +17,16 @@ _SOURCES = {"system": "system", "user": "user", "assistant": "agent", "tool": "s
 
 
 def export_atif(episodes: Episodes, out: Path) -> None:
-    """Trajectories in the Agent Trajectory Interchange Format 1.8, a JSON file for each episode.
+    """Trajectories in the Agent Trajectory Interchange Format 1.8, one JSON line each, in one file per model.
 
-    --out is a new folder, or a file NAME.json for a single episode.
+    --out is a new folder, or a file NAME.jsonl for one model. With --per-episode: a JSON file per episode.
     """
-    if out.suffix == ".json" and len(episodes) == 1:
-        for result in episodes:
-            write_whole(out, [_text(result, episodes.manifest)], parents=True)
-        return
-    folder = new_folder(out)
-    for result in episodes:
-        name = file_name(*map(str, result.key), ending=".json")
-        write_whole(folder / name, [_text(result, episodes.manifest)])
+    suffix, indent = (".json", 1) if episodes.per_episode else (".jsonl", None)
 
+    def text(result: Result) -> list[str]:
+        return [json.dumps(trajectory(result, episodes.manifest), indent=indent), "\n"]
 
-def _text(result: Result, manifest: dict[str, Any]) -> str:
-    return json.dumps(trajectory(result, manifest), indent=1) + "\n"
+    write_files(episodes, out, suffix, text)
 
 
 def trajectory(result: Result, manifest: dict[str, Any]) -> dict[str, Any]:

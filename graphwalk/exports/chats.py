@@ -15,7 +15,7 @@ def export_chats(episodes: Episodes, out: Path) -> None:
 
     Arguments of calls are the text that the model wrote.
     """
-    write_whole(out, _lines(episodes), parents=True)
+    write_whole(out, _lines(episodes))
 
 
 def _lines(episodes: Episodes) -> Iterator[str]:

@@ -2,15 +2,17 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from graphwalk.console import counted
 from graphwalk.errors import ConfigError
 from graphwalk.exports.plain_json import whole
-from graphwalk.files import make_folder
+from graphwalk.files import make_folder, new_file, write_whole
 from graphwalk.runlog.chosen import Chosen
 from graphwalk.runlog.listing import heads
 from graphwalk.runlog.result import EpisodeKey, Result, key_of
@@ -24,11 +26,15 @@ _LONGEST_NAME = 120
 
 @dataclass(frozen=True)
 class Episodes:
-    """Episodes of a run folder; `chosen` says which, and `told` is called after each one that was read."""
+    """Episodes of a run folder; `chosen` says which, and `told` is called after each one that was read.
+
+    `per_episode`: a format that writes one file per model writes one per episode.
+    """
 
     folder: RunFolder
     chosen: Chosen = field(default_factory=Chosen)
     told: Callable[[], object] = field(default=lambda: None)
+    per_episode: bool = False
 
     @cached_property
     def manifest(self) -> dict[str, Any]:
@@ -53,7 +59,7 @@ class Episodes:
     @property
     def quiet(self) -> "Episodes":
         """The same for a first look at all of them, of which nobody is told."""
-        return Episodes(self.folder, self.chosen)
+        return replace(self, told=lambda: None)
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -75,9 +81,37 @@ def file_name(*words: str, ending: str) -> str:
     return f"{plain}-{digest}{ending}"
 
 
+def write_files(episodes: Episodes, out: Path, suffix: str, text: Callable[[Result], Iterable[str]]) -> None:
+    """Write the `text` of episodes into one file per model, or per episode.
+
+    `out` is a new folder, or the file where there is only one. ConfigError for one file where there are several.
+    """
+
+    def group(key: EpisodeKey) -> tuple[object, ...]:
+        return key if episodes.per_episode else (episodes.manifest["name"], key.model)
+
+    groups = set(map(group, episodes.keys))
+    single = out.suffix == suffix and len(groups) == 1
+    if out.suffix in (".json", ".jsonl") and not single:
+        raise ConfigError(
+            f"{out} is one file, and {counted(len(groups), f'{suffix} file')} would be written",
+            hint=f"--out {out.with_suffix('')}   for a new folder, or choose with --model, --task",
+        )
+    folder = out.parent if single else new_folder(out)
+    paths = {one: out if single else folder / file_name(*map(str, one), ending=suffix) for one in groups}
+    if episodes.per_episode:
+        for result in episodes:
+            write_whole(paths[result.key], text(result))
+        return
+    with ExitStack() as stack:
+        files = {one: stack.enter_context(new_file(path)) for one, path in paths.items()}
+        for result in episodes:
+            files[group(result.key)].writelines(part.encode() for part in text(result))
+
+
 def new_folder(path: Path) -> Path:
-    """A folder for many files. ConfigError where something is in it: files of two exports would be mixed."""
-    make_folder(path)
+    """Make a folder for many files. ConfigError where it is not empty, or the folder around it does not exist."""
+    make_folder(path, parents=False)
     if any(path.iterdir()):
         raise ConfigError(f"{path} is not empty", hint="choose a new folder")
     return path

@@ -1,4 +1,4 @@
-"""Session traces in the simple format of the Hugging Face Hub: a file for each episode, a line for each message."""
+"""Session traces in the simple format of the Hugging Face Hub: a line for each session, and one for each message."""
 
 import json
 from collections.abc import Iterator
@@ -6,27 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.exports.conversations import Said, calls_of, said
-from graphwalk.exports.episodes import Episodes, file_name, new_folder
+from graphwalk.exports.episodes import Episodes, write_files
 from graphwalk.exports.plain_json import without_none
-from graphwalk.files import write_whole
 from graphwalk.runlog.result import Result
 
 _HARNESS = "graphwalk"
 
 
 def export_sts(episodes: Episodes, out: Path) -> None:
-    """Session traces of the Hugging Face Hub, a JSONL file for each episode.
+    """Session traces of the Hugging Face Hub, one after the other, in one JSONL file per model.
 
-    --out is a new folder, or a file NAME.jsonl for a single episode.
+    --out is a new folder, or a file NAME.jsonl for one model. With --per-episode: a JSONL file per episode.
     """
-    if out.suffix == ".jsonl" and len(episodes) == 1:
-        for result in episodes:
-            write_whole(out, _lines(result, episodes.manifest), parents=True)
-        return
-    folder = new_folder(out)
-    for result in episodes:
-        name = file_name(*map(str, result.key), ending=".jsonl")
-        write_whole(folder / name, _lines(result, episodes.manifest))
+    write_files(episodes, out, ".jsonl", lambda result: _lines(result, episodes.manifest))
 
 
 def _lines(result: Result, manifest: dict[str, Any]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from graphwalk.graphs.files.attributes import labels_of
 from graphwalk.graphs.files.checked import checked_key, checked_labels, checked_properties, checked_text
 from graphwalk.graphs.keys import apart_from_key
 from graphwalk.graphs.python_values import plain_value
+from graphwalk.types.check_type import wrong_type
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 if TYPE_CHECKING:
@@ -41,6 +42,8 @@ def from_pandas(
 
 
 def _check(table: "pd.DataFrame", kind: str, columns: Sequence[str]) -> None:
+    if not hasattr(table, "columns"):
+        raise wrong_type(kind, table, "DataFrame of pandas")
     found = [str(column) for column in table.columns]
     for column in columns:
         if column not in found:

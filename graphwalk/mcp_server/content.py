@@ -7,7 +7,7 @@ from typing import Any
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from mcp_types import Tool as Offer
 
-from graphwalk.toolbox.encodings import decode_notes, decode_rows, next_page, read_rows
+from graphwalk.toolbox.encodings import decode_notes, next_page, read_rows
 from graphwalk.toolbox.tool import Tool
 from graphwalk.types.chat import ToolSpec
 from graphwalk.types.episode import ToolResult
@@ -52,7 +52,7 @@ def _structured(tool: Tool, result: ToolResult) -> dict[str, Any]:
         return {"text": result.content}
     text = result.content
     return {
-        "rows": decode_rows(text),
+        "rows": read_rows(text),
         "notes": decode_notes(text),
         "total": result.rows,
         "next_page": next_page(text),

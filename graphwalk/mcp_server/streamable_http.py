@@ -18,6 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from graphwalk.environment import TOKEN_VARIABLE, Environment
 from graphwalk.errors import ConfigError
+from graphwalk.mcp_server.connection import STATE, Connection
 
 PATH = "/mcp"
 LARGEST_BODY = 1 << 20
@@ -66,15 +67,17 @@ class _Guard:
 
     def __init__(self, app: ASGIApp, token: str) -> None:
         self._app = app
-        self._expected = f"Bearer {token}".encode()
+        self._expected = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
-            given = Headers(scope=scope).get("authorization", "")
-            if not hmac.compare_digest(given.encode("utf-8", "replace"), self._expected):
+            scheme, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
+            right = hmac.compare_digest(given.strip().encode("utf-8", "replace"), self._expected)
+            if scheme.lower() != "bearer" or not right:
                 refusal = PlainTextResponse("the token is missing or wrong\n", 401, {"WWW-Authenticate": "Bearer"})
                 await refusal(scope, receive, send)
                 return
+            scope["state"][STATE].authenticated = True
         await self._app(scope, receive, send)
 
 
@@ -98,6 +101,8 @@ async def _until_cancelled(serving: _Uvicorn, listener: socket.socket) -> None:
 def _settings(app: ASGIApp) -> uvicorn.Config:
     return uvicorn.Config(
         app,
+        http=Connection,
+        ws="none",
         log_config=None,
         access_log=False,
         server_header=False,

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import yaml
 
 from graphwalk.errors import ModelError
-from graphwalk.models.model import Model
+from graphwalk.models.base import Model
 from graphwalk.resources import data_path
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
@@ -129,6 +129,23 @@ async def _reasoning(model: Model) -> Finding:
     return "absent", "no reasoning reported"
 
 
+async def _reasoning_state(model: Model) -> Finding:
+    """Two turns with a tool call between them, of which the second needs the state of the first."""
+    asked = Message("user", _words()["tool_call"])
+    first = (await model.complete([asked], (_tool(),), CallOptions())).message
+    state = first.provider_state
+    if not first.tool_calls or state is None:
+        return "absent", "no tool call" if not first.tool_calls else "the provider sends no state with its messages"
+    results = [Message("tool", _words()["tool_result"]["result"], tool_call_id=call.id) for call in first.tool_calls]
+    fields = state.get("message") or state.get("output") or state
+    names = ", ".join(fields) if isinstance(fields, dict) else f"{len(fields)} items"
+    try:
+        await model.complete([asked, first, *results], (_tool(),), CallOptions())
+    except ModelError as error:
+        return "failed", f"refused its own state ({names}): {error}"
+    return "ok", f"state came back and was accepted: {names or 'in the tool calls'}"
+
+
 async def _unicode(model: Model) -> Finding:
     words = _words()["unicode"]
     return _expects(await _ask(model, words["user"]), words["expect"])
@@ -177,6 +194,7 @@ _CHECKS: dict[str, Callable[[Model], Awaitable[Finding]]] = {
     "tool_result": _tool_result,
     "usage": _usage,
     "reasoning": _reasoning,
+    "reasoning_state": _reasoning_state,
     "unicode": _unicode,
     "hostile_text": _hostile_text,
     "long_context": _long_context,

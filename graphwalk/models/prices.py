@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from graphwalk.config.calls import LongRates, Price
 from graphwalk.config.strict import Strict
 from graphwalk.environment import Environment
-from graphwalk.models.backends.openai_servers import base_url
+from graphwalk.models.openai_servers import SERVERS, base_url
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelPrice
@@ -68,12 +68,14 @@ def _listed(model: str, environment: Environment) -> tuple[str, dict[str, Any]] 
         package, _, name = name.partition("/")
         owner = package.partition(".")[0].removeprefix("langchain_").replace("_", "-")
         return name, {"provider_id": owner}
-    if provider not in ("openai", "openai-chat", "openai-responses", "openai-api"):
-        return None
     url = base_url(model, environment)
     if provider == "openai-api":
         return None if url is None else (name.partition("/")[2], {"provider_api_url": url})
-    return name, {"provider_id": "openai"} if url is None else {"provider_api_url": url}
+    if provider == "azure":
+        return name, {"provider_id": "azure"}
+    if url is None:
+        return None
+    return name, {"provider_id": "openai"} if url == SERVERS["openai"] else {"provider_api_url": url}
 
 
 def _price(found: "ModelPrice") -> Price | None:

@@ -20,25 +20,27 @@ exception ends the episode as a failure of the model, not the run.
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import Any
 
 from graphwalk.environment import Environment
-from graphwalk.errors import ConfigError, GraphwalkError, ModelError
-from graphwalk.models.model import Model
+from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.models.base import Model
+from graphwalk.models.wrappers import Guarded
 from graphwalk.plugins import Registry
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
+_OPENAI = ("openai", "openai_chat", "openai_responses", "azure")
+_SERVERS = ("gemini", "deepseek", "openrouter", "groq", "together", "mistral", "vllm", "ollama")
 PROVIDERS = Registry(
     "model provider",
     "graphwalk.models",
     {
-        "openai": "graphwalk.models.backends.openai_servers:openai",
-        "openai-chat": "graphwalk.models.backends.openai_servers:openai_chat",
-        "openai-responses": "graphwalk.models.backends.openai_servers:openai_responses",
-        "openai-api": "graphwalk.models.backends.openai_servers:openai_api",
-        "langchain": "graphwalk.models.backends.langchain:langchain",
+        **{
+            name.replace("_", "-"): f"graphwalk.models.openai_servers:{name}"
+            for name in (*_OPENAI, *_SERVERS, "openai_api")
+        },
+        "langchain": "graphwalk.models.langchain:langchain",
     },
 )
 """Behind each name: what makes a model from the model's name, the environment, and keyword arguments if it has any."""
@@ -51,12 +53,12 @@ EPISODE_PROVIDERS = {
 
 
 def list_providers() -> dict[str, str]:
-    """Every provider and one line about it, built-in ones first."""
+    """Return every provider with one line about it, built-in ones first."""
     return {name: _about(name) for name in PROVIDERS.names()} | EPISODE_PROVIDERS
 
 
 def check_name(spec: str) -> None:
-    """ConfigError where `spec` is not of the form `provider/model`, or its provider is unknown."""
+    """Raise ConfigError where `spec` is not of the form `provider/model`, or its provider is unknown."""
     provider, slash, name = spec.partition("/")
     if not (slash and name):
         raise ConfigError(
@@ -64,11 +66,13 @@ def check_name(spec: str) -> None:
         )
     known = (*PROVIDERS.names(), *EPISODE_PROVIDERS)
     if provider not in known:
-        raise ConfigError(f"unknown provider {provider!r} in {spec!r}", hint=f"there are: {', '.join(known)}")
+        close = get_close_matches(provider.lower(), known, n=1)
+        nearest = f"did you mean {close[0]}/{name}?  " if close else ""
+        raise ConfigError(f"unknown provider {provider!r} in {spec!r}", hint=f"{nearest}known: {', '.join(known)}")
 
 
 def open_model(spec: str, environment: Environment, arguments: Mapping[str, Any] | None = None) -> Model:
-    """The model named `provider/model`, opened with the `arguments` that its class takes besides.
+    """Open the model named `provider/model`; `arguments` go to its constructor.
 
     ConfigError as `check_name`; for a missing key; for an argument that it does not take; for a broken plug-in.
     """
@@ -80,12 +84,17 @@ def open_model(spec: str, environment: Environment, arguments: Mapping[str, Any]
     given = dict(arguments or {})
     _check_arguments(spec, make, given)
     try:
-        return OutsideModel(spec, make(name, environment, **given), environment)
+        return Guarded(make(name, environment, **given), environment, spec)
     except GraphwalkError:
         raise
+    except TypeError as error:
+        if not given:
+            raise
+        hint = "-M KEY=VALUE is an argument of the constructor; fields of the request: -o options.extra.NAME=VALUE"
+        raise ConfigError(f"{spec} cannot be opened with {', '.join(given)}: {error}", hint=hint) from error
     except Exception as error:
         cause = environment.redact(f"{type(error).__name__}: {error}")
-        raise ConfigError(f"{spec} cannot be opened: {cause}", hint=_blame(provider)) from error
+        raise ConfigError(f"{spec} cannot be opened: {cause}", hint=no_reply_hint(spec)) from error
 
 
 def _check_arguments(spec: str, make: Callable[..., Any], given: Mapping[str, Any]) -> None:
@@ -112,44 +121,6 @@ def no_reply_hint(spec: str) -> str:
     if provider in PROVIDERS.built_in:
         return "does the server run, and are its address and key right?"
     return _blame(provider)
-
-
-class OutsideModel:
-    """A model as the rest of GraphWalk sees it: with `close`, with no failure but ModelError, and with safe texts.
-
-    What a server says of a failure, and what the model writes, comes in here and nowhere else.
-    """
-
-    def __init__(self, name: str, inner: Any, environment: Environment) -> None:
-        self.name = name
-        self.inner = inner
-        self._environment = environment
-
-    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        try:
-            reply = await self.inner.complete(messages, tools, options)
-        except ModelError as error:
-            error.args, error.hint = (self._environment.inert(str(error)),), self._environment.redact(error.hint)
-            raise
-        except Exception as error:
-            cause = self._environment.inert(f"{self.name} failed: {type(error).__name__}: {error}")
-            raise ModelError(cause) from error
-        if not isinstance(reply, Reply):
-            raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
-        return _without_secrets(reply, self._environment.redact_said)
-
-    async def close(self) -> None:
-        close = getattr(self.inner, "close", None)
-        if close is not None:
-            await close()
-
-
-def _without_secrets(reply: Reply, redact: Callable[[str], str]) -> Reply:
-    message = reply.message
-    content, reasoning = (None if text is None else redact(text) for text in (message.content, message.reasoning))
-    calls = tuple(ToolCall(redact(c.id), redact(c.name), redact(c.arguments)) for c in message.tool_calls)
-    clean = replace(message, content=content, reasoning=reasoning, tool_calls=calls)
-    return replace(reply, message=clean, finish_reason=redact(reply.finish_reason), model=redact(reply.model))
 
 
 def _about(provider: str) -> str:

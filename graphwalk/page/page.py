@@ -39,6 +39,7 @@ def write_page(runs: Sequence[RunContent], path: Path, *, largest: int = LARGEST
         write_whole(path, page_texts(runs))
         return path
     folder = path.with_suffix("")
+    make_folder(folder, parents=False)
     make_folder(folder / "episodes")
     for number, bundle in enumerate(_bundles(list(_every(runs)))):
         write_whole(folder / "episodes" / f"{number}.js", [bundle])

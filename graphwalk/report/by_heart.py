@@ -13,8 +13,8 @@ _DIGITS = 6
 _HEADERS = (
     Header("model", name=True),
     Header("setting", name=True, optional=1),
-    Header("graph A %"),
-    Header("twin A %"),
+    Header("graph accuracy %"),
+    Header("twin accuracy %"),
     Header("difference"),
     Header("questions", optional=2),
     Header("only graph", optional=3),

@@ -42,6 +42,14 @@ def _tokens(result: ResultRecord) -> float | None:
     return sum(known) if known else None
 
 
+def tool_seconds(result: ResultRecord) -> float | None:
+    """Return the time of each tool call, summed; a record that is no single episode has it as a field."""
+    if "tool_seconds" in result:
+        return number(result["tool_seconds"])
+    turns = result.get("trajectory", {}).get("turns", ())
+    return float(sum(found.get("seconds", 0.0) for turn in turns for found in turn.get("results", ())))
+
+
 def _calls_over_par(result: ResultRecord) -> float | None:
     par = result["task"].get("par_calls")
     return result["tool_calls"] / par if par and result["tool_calls"] else None
@@ -69,6 +77,8 @@ EFFORT = (
     Measure("tokens_per_question", "amount", if_scored(_tokens)),
     Measure("seconds", "total", if_scored(lambda result: result["seconds"])),
     Measure("seconds_per_question", "amount", if_scored(lambda result: result["seconds"])),
+    Measure("tool_seconds", "total", if_scored(tool_seconds)),
+    Measure("tool_seconds_per_question", "amount", if_scored(tool_seconds)),
     Measure("input_tokens", "count", usage("input_tokens")),
     Measure("output_tokens", "count", usage("output_tokens")),
     Measure("reasoning_tokens", "count", usage("reasoning_tokens")),
@@ -77,8 +87,9 @@ EFFORT = (
     Measure("cost", "total", usage("cost")),
     Measure("cost_unknown", "count", count_if(lambda result: result["usage"].get("cost") is None)),
 )
-"""Calls and seconds (model and tools) of scored episodes; tokens and cost (US dollars) of all. `calls_over_par`: calls
-over those of the scripted expert. `cost_unknown`: episodes whose provider reported no cost."""
+"""Calls and seconds of scored episodes; tokens and cost (US dollars) of all. `seconds` is elapsed time of model and
+tools, `tool_seconds` the time of each call, summed. `calls_over_par`: calls over those of the scripted expert.
+`cost_unknown`: episodes whose provider reported no cost."""
 
 QUALITY = (
     Measure("precision", "share", scored("precision")),
@@ -105,9 +116,9 @@ WASTE = (
 """Calls that led nowhere; of all calls of a player."""
 
 _PLAIN_COLUMNS = (
-    Column("C", "correct", integer),
-    Column("of", "questions", integer),
-    Column("A %", "accuracy", two_decimals, interval=one_decimal),
+    Column("Correct", "correct", integer),
+    Column("N", "questions", integer),
+    Column("Accuracy %", "accuracy", two_decimals, interval=one_decimal),
     Column("P", "precision", two_decimals, optional=3, interval=two_decimals),
     Column("R", "recall", two_decimals, optional=3, interval=two_decimals),
     Column("F1", "f1", two_decimals, optional=1, interval=two_decimals),
@@ -117,6 +128,7 @@ _PLAIN_COLUMNS = (
     GRAPHS,
     Column("calls/q", "calls_per_question", one_decimal, optional=4, interval=one_decimal),
     Column("time/q", "seconds_per_question", duration, optional=5),
+    Column("tool time/q", "tool_seconds_per_question", duration, optional=6),
     Column("tokens", "tokens", short, optional=4),
     Column("cost", "cost", dollars, optional=4),
     Column("failed", "infrastructure_failures", integer, optional=3),
@@ -143,7 +155,8 @@ def plain_report(suite: str, score_type: type[Score]) -> SuiteReport:
         group_columns=_PLAIN_COLUMNS[:8],
         compared=("accuracy", "f1"),
         notes=(
-            "A: right answers in percent. P, R, F1: means over tasks. FP: what was given and is not right, in all.",
+            "N: tasks with a score; Correct: right answers. P, R, F1: means over tasks. FP: what was given and is not"
+            " right, in all.",
         ),
         unreported=tuple(name for name, kind in own.items() if not kind),
     )

@@ -69,7 +69,7 @@ def save_figures(figures: Sequence[Figure], folder: Path) -> list[Path]:
     """NAME.svg, NAME.png and NAME.csv of every figure. ConfigError without matplotlib, or for a place of no use."""
     if not can_draw():
         raise ConfigError("drawing needs matplotlib, which is not installed", hint=INSTALL)
-    make_folder(folder)
+    make_folder(folder, parents=False)
     written = []
     for figure in figures:
         with _drawn(figure, "path") as canvas:

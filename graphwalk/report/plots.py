@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from graphwalk.console import counted
 from graphwalk.report.declared import Report, ReportRow
 from graphwalk.report.figures import Figure, Panel, Point, Series
 from graphwalk.report.observations import Observations, Player
@@ -148,8 +149,8 @@ def by_answer_size(observed: Observations) -> Figure:
 
 def _range(low: int, high: float) -> str:
     if high == math.inf:
-        return f"{low} rows and more"
-    return f"{low} {'row' if low == 1 else 'rows'}" if high - low <= 1 else f"{low}–{int(high) - 1} rows"
+        return f"{counted(low, 'row')} and more"
+    return counted(low, "row") if high - low <= 1 else f"{low}–{int(high) - 1} rows"
 
 
 def within_calls(observed: Observations, title: str = "Right answers by number of calls") -> Figure:

@@ -11,6 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table
 from rich.text import Text
 
+from graphwalk.console import counted
 from graphwalk.report.comparison_table import PAIRS_NOTE
 from graphwalk.report.declared import Report
 from graphwalk.report.layout import Cell, TextTable
@@ -60,7 +61,8 @@ def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
             shown.add_row(*(_text(row[number], interval) for number, interval in columns.items()))
     yield shown
     if table.long_only:
-        yield Text(f"{len(table.long_only)} more rows in the Markdown form (and all figures in JSON)", style="dim")
+        more = counted(len(table.long_only), "more row")
+        yield Text(f"{more} in the Markdown form (and all figures in JSON)", style="dim")
     left_out = [header.title.replace("\n", " ") for number, header in enumerate(table.headers) if number not in columns]
     if left_out:
         yield Text(f"not shown at this width: {', '.join(left_out)}", style="dim")

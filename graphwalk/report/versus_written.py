@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
+from graphwalk.console import counted
 from graphwalk.report.terminal import rendered
 from graphwalk.report.versus import Versus, versus_tables
 from graphwalk.report.written import csv_cell, markdown_table, markdown_text
@@ -30,7 +31,7 @@ class TerminalVersus:
         for table in versus_tables(self.made):
             yield from rendered(table, options.max_width)
         if self.left_out:
-            yield Text(f"… and {self.left_out} more tasks: --all, or --json\n")
+            yield Text(f"… and {counted(self.left_out, 'more task')}: --all, or --json\n")
         for note in self.made.notes:
             yield Text(note, style="dim")
 

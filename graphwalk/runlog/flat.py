@@ -24,6 +24,7 @@ def flat_record(result: Result, score_type: type[Score]) -> dict[str, Any]:
         "turns": len(result.trajectory.turns),
         "tool_calls": len(result.trajectory.results),
         "seconds": result.seconds,
+        "tool_seconds": result.trajectory.tool_seconds,
     }
     scored = {f"score_{name}" if name in flat else name: value for name, value in score.items()}
     return {

@@ -7,21 +7,11 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Any, NamedTuple
 
 from graphwalk.environment import Environment
+from graphwalk.redaction import LOOKS_LIKE_KEYS, credentials_in
 
 _HOME = re.compile(
     r"(?:(?<![\w.])(?:/home|/Users)/[^/\s\"'<>|:,;)\]}\\]+)|(?:\b[A-Za-z]:\\{1,2}Users\\{1,2}[^\\\s\"'<>|]+)"
 )
-_LOOKS_LIKE_A_KEY = {
-    "a key of an API": re.compile(
-        r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{20,}|\bAIza[A-Za-z0-9_-]{35}|\bxox[abprs]-[A-Za-z0-9-]{10,}"
-    ),
-    "a key of a cloud": re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    "a token": re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{30,}|glpat-[\w-]{20,}|hf_[A-Za-z0-9]{30,})"),
-    "a signed token": re.compile(r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
-    "a private key": re.compile(
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^-]{0,10000}-----END [A-Z ]*PRIVATE KEY-----)?"
-    ),
-}
 _HIDDEN = "***"
 _SHOWN = 6
 
@@ -38,7 +28,8 @@ class Found(NamedTuple):
 class Cleaner:
     """Takes out of texts what is private. `removed` counts it by kind; `refused` is what only a person can judge.
 
-    `redact`: what looks like a key is taken out too. `folder` is the working directory, whose path becomes `.`.
+    `redact`: secrets of the environment, and what looks like a key, are taken out too. `folder` is the working
+    directory, whose path becomes `.`.
     """
 
     environment: Environment
@@ -48,12 +39,15 @@ class Cleaner:
     refused: list[Found] = field(default_factory=list)
 
     def text(self, text: str, place: str) -> str:
-        known = self.environment.redact(text)
-        if known is not text:
-            self.removed["secrets"] += 1
-        for what, pattern in _LOOKS_LIKE_A_KEY.items():
+        if not self.redact and (variable := self.environment.secret_in(text)):
+            self.refused.append(Found(place, f"the value of {variable}", _HIDDEN))
+        known = text
+        for what, pattern in LOOKS_LIKE_KEYS.items():
             if pattern.search(known):
                 known = self._without_key(known, what, pattern, place)
+        without = self.environment.redact(known)
+        self.removed["secrets"] += without is not known
+        known = without
         here = "" if self.folder is None or len(self.folder.parts) < 3 else str(self.folder)
         if here and here in known:
             self.removed["paths"] += known.count(here)
@@ -70,6 +64,18 @@ class Cleaner:
         if isinstance(value, dict):
             return {self.text(name, place): self.record(item, place) for name, item in value.items()}
         return [self.record(item, place) for item in value] if isinstance(value, list) else value
+
+    def know_credentials(self, manifest: dict[str, Any]) -> None:
+        """Take the credentials in the settings of a run for secrets: runs of earlier versions may hold some."""
+        config = manifest.get("config", {})
+        settings = {"options": config.get("options"), "model_arguments": config.get("model_arguments")}
+        found = {}
+        for place, value in credentials_in(settings):
+            if self.redact and isinstance(value, str):
+                found[f"{place}, a key"] = value
+            else:
+                self.refused.append(Found("run.json", place, _HIDDEN))
+        self.environment = Environment({**self.environment.variables, **found}, self.environment.from_file)
 
     def manifest(self, manifest: dict[str, Any]) -> dict[str, Any]:
         """`run.json`, in which of every path only the name of the file is left, and no address of a server."""

@@ -18,7 +18,8 @@ DIGESTS = "SHA256SUMS"
 FILES = frozenset({"run.json", "results.jsonl.gz", "replies.jsonl", "README.md", DIGESTS})
 TEXTS = "texts"
 _MOST_FILES = 5_000
-_MOST_BYTES = 16 * 2**30
+_MOST_UNPACKED, _LITTLE = 200, 2**28
+"""How often its own size a file may hold, where that is more than 256 MiB. Runs are packed to a tenth."""
 _MOST_DEEP = 6
 _BLOCK = 1 << 20
 
@@ -44,17 +45,17 @@ def _unpacked(path: Path, changed: int, size: int) -> Path:
     folder.mkdir()
     try:
         with ZipFile(path) as archive:
-            _unpack(archive, folder)
+            _unpack(archive, folder, max(_LITTLE, _MOST_UNPACKED * size))
     except (BadZipFile, EOFError, OSError, ValueError, NotImplementedError, RuntimeError) as error:
         shutil.rmtree(scratch, ignore_errors=True)
         raise RunLogError(f"{path} cannot be read as a published run: {error}", hint="ask for it again") from error
     return folder
 
 
-def _unpack(archive: ZipFile, folder: Path) -> None:
+def _unpack(archive: ZipFile, folder: Path, most: int) -> None:
     entries = archive.infolist()
-    if len(entries) > _MOST_FILES or sum(entry.file_size for entry in entries) > _MOST_BYTES:
-        raise ValueError("it is larger than any run")
+    if len(entries) > _MOST_FILES or sum(entry.file_size for entry in entries) > most:
+        raise ValueError(f"it holds more than {_MOST_FILES:,} files or {most:,} bytes")
     digests = {}
     for entry in entries:
         place = _place(entry)

@@ -25,14 +25,16 @@ def publish(
 ) -> dict[str, int]:
     """Write a run into `out`, a ZIP: the same run gives the same bytes. What was taken out of it, and how often.
 
-    RunLogError, with the places, where something looks like a key and the cleaner may not take it out; and where a log
-    is damaged. Nothing is left behind then. `told` is called after each result.
+    RunLogError, with the places, where the cleaner finds a secret and may not take it out; and where a log is damaged.
+    Nothing is left behind then. `told` is called after each result.
     """
     with folder.lock(), tempfile.TemporaryDirectory(prefix="graphwalk-") as scratch:
+        stored = folder.read_manifest()
+        cleaner.know_credentials(stored)
         results = Path(scratch) / "results.jsonl.gz"
         with results.open("wb") as file:
             file.writelines(compressed(_lines(folder.results_path, cleaner, told)))
-        manifest = cleaner.manifest(folder.read_manifest())
+        manifest = cleaner.manifest(stored)
         parts: dict[str, Any] = {
             "README.md": _readme(manifest).encode(),
             "run.json": (json.dumps(manifest, indent=2) + "\n").encode(),
@@ -97,7 +99,7 @@ def _refuse(found: list[Found], out: Path) -> None:
     shown = "\n".join(f"  {one.place}: {one.what}, {one.shown}" for one in found[:10])
     more = f"\n  … and {len(found) - 10} more" if len(found) > 10 else ""
     raise RunLogError(
-        f"{out} is not written: the run holds what looks like a key\n{shown}{more}",
+        f"{out} is not written: the run holds secrets\n{shown}{more}",
         hint="look at these places; --redact puts *** in their place",
     )
 

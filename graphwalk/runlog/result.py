@@ -26,8 +26,8 @@ class Result:
     """A finished episode.
 
     `answer` is what was read from the reply, or None; `score` is None if the episode ended in an infrastructure
-    failure. `usage` and `seconds` include the extractor model's. `task` and `world` are the records
-    of the task and of the graph it is about.
+    failure. `usage` and `seconds`, which is elapsed time, include the extractor model's. `task` and `world` are the
+    records of the task and of the graph it is about.
     """
 
     key: EpisodeKey

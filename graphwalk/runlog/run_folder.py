@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.errors import RunLogError
-from graphwalk.files import cannot_write, is_scratch, make_folder, write_whole
+from graphwalk.files import cannot_write, check_links, is_scratch, make_folder, write_whole
 from graphwalk.graphs.files.json_values import parse_json
 from graphwalk.jsonlines import LineWriter, compressed, compressed_path, open_lines, read_lines
 from graphwalk.runlog.form import check_manifest, check_result
@@ -48,6 +48,20 @@ class NewRun:
         now, run_id = datetime.now(UTC), secrets.token_hex(4)
         folder = RunFolder.create(out or Path("runs") / f"{now:%Y%m%d-%H%M%S}-{name}-{run_id}")
         return cls(folder, run_id, now.isoformat(timespec="seconds"))
+
+
+def _no_run(path: Path) -> RunLogError:
+    """Return the error for a path without a run; one that was killed in its first seconds leaves nothing to resume."""
+    found = "has no run.json" if path.exists() else "does not exist"
+    killed = not path.exists() or (path.is_dir() and all(map(_may_be_left, path.iterdir())))
+    hint = "give the folder that `graphwalk run` named at its end; it is in runs/ unless --out was given"
+    lost = "; a run that was killed in its first seconds lost nothing: start it again with `graphwalk run`"
+    return RunLogError(f"{path} is not a run folder: it {found}", hint=hint + lost * killed)
+
+
+def _may_be_left(entry: Path) -> bool:
+    """Return True for what a run writes before its run.json."""
+    return entry.name == "run.lock" or is_scratch(entry)
 
 
 @dataclass(frozen=True)
@@ -109,7 +123,7 @@ class RunFolder:
         if taken:
             raise RunLogError(f"{path} holds a run already", hint=f"{folder.resume_command}   (or another --out)")
         make_folder(path, error=RunLogError)
-        if any(entry.name != "run.lock" and not is_scratch(entry) for entry in path.iterdir()):
+        if not all(map(_may_be_left, path.iterdir())):
             raise RunLogError(f"{path} is not empty", hint="choose another --out")
         return folder
 
@@ -118,10 +132,7 @@ class RunFolder:
         """The folder of an earlier run, or a published run. RunLogError if it is neither, or of another version."""
         folder = cls(unpacked(path), path) if is_published(path) else cls(path)
         if not folder.manifest_path.exists():
-            raise RunLogError(
-                f"{path} is not a run folder: it has no run.json",
-                hint="give the folder that `graphwalk run` named at its end; it is in runs/ unless --out was given",
-            )
+            raise _no_run(path)
         manifest = folder.read_manifest()
         version = manifest.get("schema_version")
         if version != SCHEMA_VERSION:
@@ -173,12 +184,17 @@ class RunFolder:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Keep other processes out, until this one ends in any way. RunLogError if another is in."""
+        """Keep other processes out, until this one ends in any way.
+
+        RunLogError if another is in, and for a link in the folder that leads out of it: what follows would read or
+        write other files.
+        """
         if self.archive is not None:
             raise RunLogError(
                 f"{self.archive} is a published run, which is only read",
                 hint=f"unzip {self.quoted} -d FOLDER, and take the folder",
             )
+        check_links(self.path, RunLogError)
         path = self.path / "run.lock"
         try:
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)

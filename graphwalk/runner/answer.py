@@ -84,6 +84,7 @@ class Answer:
             "usage": to_dict(self.result.usage),
             "cost": self.cost,
             "seconds": round(self.result.seconds, 6),
+            "tool_seconds": round(self.result.trajectory.tool_seconds, 6),
         }
 
     def _repr_markdown_(self) -> str:

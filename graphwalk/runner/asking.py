@@ -11,7 +11,7 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.models.model import Model
+from graphwalk.models.base import Model
 from graphwalk.runlog.mark import Mark, with_conditions
 from graphwalk.runlog.result import EpisodeKey, Result
 from graphwalk.runlog.run_folder import NewRun
@@ -31,7 +31,13 @@ from graphwalk.types.episode import ToolResult
 
 
 class Watcher:
-    """Told of every step while it is made, from the event loop; must not block. This one tells nobody."""
+    """Receives every step while it is made, in the event loop; must not block. This one ignores all of them."""
+
+    live = False
+    """Replies are wanted piece by piece, where the provider streams."""
+
+    async def wrote(self, piece: str) -> None:
+        """The model has written a piece of its next message."""
 
     def said(self, message: Message) -> None:
         """The model has written a message: thoughts and calls, or the answer."""
@@ -196,6 +202,8 @@ class _WatchedModel:
         self.name = model.name
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        if self._watcher.live:
+            options = replace(options, on_text=self._watcher.wrote)
         reply = await self._model.complete(messages, tools, options)
         self._watcher.said(reply.message)
         return reply

@@ -43,31 +43,19 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
 
 
 class _Commands:
-    """The commands that show a task's episodes: pictures where the suite draws any, else its lines of the log."""
+    """The commands that show the episodes of a task."""
 
     def __init__(self, runs: dict[str, RunFacts]) -> None:
         self._runs = runs
-        suite = suite_named(next(iter(runs.values())).manifest["config"]["suite"]["name"])
-        self._draws = suite.pictures() is not None
 
     def __call__(self, task: str, players: Sequence[Player]) -> list[str]:
         """One command for each run that one of the players took part in."""
         several = len(self._runs) > 1
-        names = [
-            name
-            for name in self._runs
+        return [
+            f"graphwalk show {run.folder.quoted} {shlex.quote(task)}"
+            for name, run in self._runs.items()
             if not several or any(player == in_run(_bare(player, name), name) for player in players)
         ]
-        return [self._command(self._runs[name], task) for name in names]
-
-    def _command(self, run: RunFacts, task: str) -> str:
-        if run.folder.archive is not None and task in run.tasks:
-            return f"graphwalk show {run.folder.quoted} {shlex.quote(task)}"
-        if self._draws:
-            return f"graphwalk view {run.folder.quoted} --task {shlex.quote(task)}"
-        named = ".task_id" if task in run.tasks else ".task.trace_id"
-        asked = shlex.quote(f'select({named} == "{task}") | {{model, setting, answer, gold: .task.gold}}')
-        return f"gzip -dcf {shlex.quote(str(run.folder.results_file))} | jq {asked}"
 
 
 def _bare(player: Player, run: str) -> Player:

@@ -4,9 +4,9 @@ import asyncio
 from dataclasses import replace
 from typing import Any
 
-from graphwalk.agent.loop import Walk, run_episode
+from graphwalk.agent import Episode, run_episode
 from graphwalk.errors import ModelError, StoreError
-from graphwalk.models.model import Model
+from graphwalk.models.base import Model
 from graphwalk.runlog.result import Result
 from graphwalk.runner.plan import PlannedEpisode
 from graphwalk.runner.resolve import Experiment
@@ -29,7 +29,7 @@ async def play(planned: PlannedEpisode, model: Model, extractor: Model | None, e
         opening = await planned.opening(experiment)
     except StoreError as error:
         return _result(planned, experiment, Trajectory((), (), ExitStatus.STORE_ERROR, str(error)))
-    walk = Walk(
+    walk = Episode(
         opening=opening,
         model=model,
         config=experiment.agent,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from graphwalk.models.backends.openai_servers import server_of
+from graphwalk.models.openai_servers import server_of
 from graphwalk.models.registry import is_person
 from graphwalk.resources import PACKAGE
 from graphwalk.runner.plan import Plan

@@ -46,6 +46,8 @@ class Counts:
     def begin(self, episodes: int, done: int) -> None:
         self.episodes = episodes
         self.done += done
+        if done and done == episodes:
+            say(f"nothing left to do: {'the episode has' if done == 1 else f'all {done} episodes have'} a score")
 
     def add(self, result: "Result") -> None:
         self.done += 1

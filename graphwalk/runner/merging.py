@@ -6,6 +6,7 @@ from contextlib import ExitStack, closing
 from itertools import chain
 from typing import Any
 
+from graphwalk.console import counted
 from graphwalk.errors import RunLogError
 from graphwalk.jsonlines import LineWriter, read_lines
 from graphwalk.runlog.result import EpisodeKey, key_of
@@ -26,6 +27,9 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
     the whole run, of which each shard had a part; these are known to be all shards, and what a budget left unplayed is
     for a resume.
     """
+    paths = [folder.path.resolve() for folder in folders]
+    if twice := next((folder for folder, path in zip(folders, paths, strict=True) if paths.count(path) > 1), None):
+        raise RunLogError(f"the shard {twice.path} is named twice", hint="name each shard once")
     with ExitStack() as locks:
         for folder in (*folders, new.folder):
             locks.enter_context(folder.lock())
@@ -109,7 +113,7 @@ def _refuse_missing(folders: Sequence[RunFolder], owner: Mapping[EpisodeKey, int
     if of_each.total() == planned:
         return
     held = [
-        f"  {folder.path}: shard {_shard_of(folder)}, {of_each[number]} episodes"
+        f"  {folder.path}: shard {_shard_of(folder)}, {counted(of_each[number], 'episode')}"
         for number, folder in enumerate(folders)
     ]
     raise RunLogError(

@@ -23,10 +23,10 @@ async def play_first(experiment: Experiment, read: ReadLine) -> Result:
     config, suite = experiment.config, experiment.suite
     async for world in suite.worlds_in(config.suite, config.seed, experiment.environment):
         async with _loaded(world, experiment) as loaded:
-            for task in await suite.tasks(world, loaded.store, config.suite, config.seed):
+            for task in await suite.tasks(world, loaded.store, config.suite, config.seed, experiment.agent):
                 for planned in episodes_about(task, loaded, experiment):
                     return await _played(planned, experiment, read)
-    raise no_episode(config, experiment.models)
+    raise no_episode(experiment)
 
 
 async def play_task(experiment: Experiment, task: Task, graph: PropertyGraph) -> Result:
@@ -42,7 +42,7 @@ async def play_task(experiment: Experiment, task: Task, graph: PropertyGraph) ->
     async with _loaded(World(graph.digest, graph, facts=facts), experiment) as loaded:
         for planned in episodes_about(task, loaded, experiment):
             return await _played(planned, experiment)
-    raise no_episode(experiment.config, experiment.models)
+    raise no_episode(experiment)
 
 
 async def _played(planned: PlannedEpisode, experiment: Experiment, read: ReadLine | None = None) -> Result:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from graphwalk.agent.loop import Walk, run_episode
+from graphwalk.agent import Episode, run_episode
 from graphwalk.errors import ModelError, StoreError
-from graphwalk.models.model import Model
-from graphwalk.models.players.scripted import ScriptedModel
-from graphwalk.models.protocol.text_protocol import TextProtocol
+from graphwalk.models.base import Model
+from graphwalk.models.scripted import ScriptedModel
+from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import count_messages, count_tokens, message_text, tools_text
 from graphwalk.runner.plan import PlannedEpisode
 from graphwalk.runner.resolve import Experiment, can_play
@@ -111,7 +111,7 @@ class ParWalks:
         limit = experiment.agent.turn_limit or experiment.suite.turn_limit
         player = await self._expert(expert, planned) if expert else _Target(task, limit)
         listener = _Listener(player, self._text)
-        walk = Walk(await planned.opening(experiment), listener, experiment.agent, experiment.options)
+        walk = Episode(await planned.opening(experiment), listener, experiment.agent, experiment.options)
         try:
             trajectory = await run_episode(walk)
         finally:

@@ -7,7 +7,7 @@ from graphwalk.environment import Environment
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.outage import Gate, Waits
 from graphwalk.stores.reading_out import read_source
-from graphwalk.stores.sources import open_source
+from graphwalk.stores.sources import WAIT_SECONDS, open_source
 from graphwalk.stores.store import Database, GraphStore
 from graphwalk.suites.suite import World
 
@@ -37,7 +37,9 @@ class Places:
         if world.graph is None:
             return None
         if world.standing is not None and self._environment is not None:
-            opened = await self._opened.enter_async_context(open_source(world.standing, self._environment))
+            wait_seconds = WAIT_SECONDS if self._gate is None else self._gate.seconds
+            source = open_source(world.standing, self._environment, wait_seconds=wait_seconds)
+            opened = await self._opened.enter_async_context(source)
             self._wait(opened.store, world.digest)
             self._standing.append(world)
             return opened.store
@@ -60,7 +62,7 @@ class Places:
     async def changed(self) -> list[str]:
         """The names of the databases walked as they stand whose content is another one now. StoreError as above."""
         names = []
-        for world in self._standing:
+        for world in list(self._standing):
             assert world.standing is not None
             assert self._environment is not None
             if (await read_source(world.standing, self._environment)).digest != world.digest:

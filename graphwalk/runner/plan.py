@@ -1,9 +1,11 @@
 """What a run has to do: graphs in their stores, tasks about them, and one episode per task, model, setting, repeat."""
 
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphwalk.console import counted
 from graphwalk.errors import ConfigError
 from graphwalk.models.registry import is_person
 from graphwalk.runlog.result import EpisodeKey
@@ -54,6 +56,8 @@ class Plan:
     worlds: list[LoadedWorld] = field(default_factory=list)
     tasks: list[tuple[Task, LoadedWorld]] = field(default_factory=list)
     episodes: list[PlannedEpisode] = field(default_factory=list)
+    unplayed: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Model and setting → episodes left out because a scripted agent cannot play them."""
 
     @property
     def due(self) -> int:
@@ -75,6 +79,12 @@ class Plan:
         for loaded in self.worlds:
             name = loaded.world.facts.get("name", loaded.world.digest[:12])
             yield from (f"{name}: without {what}: {why}" for what, why in loaded.left_out.items())
+        yield from self.unplayed_notes()
+
+    def unplayed_notes(self) -> Iterator[str]:
+        """Return a line for each scripted agent that cannot play some episodes."""
+        for (model, setting), number in self.unplayed.items():
+            yield f"{counted(number, 'episode')} of {model} left out: this scripted agent cannot play {setting}."
 
     async def drop_graphs(self) -> None:
         """Remove from the database what this run put there."""
@@ -84,13 +94,18 @@ class Plan:
 
 
 def episodes_about(task: Task, world: LoadedWorld, experiment: Experiment) -> Iterator[PlannedEpisode]:
-    """All episodes with one task."""
+    """All episodes with one task that its models can play."""
+    return (planned for planned, playable in _asked_about(task, world, experiment) if playable)
+
+
+def _asked_about(task: Task, world: LoadedWorld, experiment: Experiment) -> Iterator[tuple[PlannedEpisode, bool]]:
+    """Each episode that the experiment asks for with one task, and whether its model can play it."""
     for repeat in range(experiment.config.repeats):
         for setting in experiment.config.settings:
             if experiment.suite.applies(task, setting, experiment.config.suite):
                 for model in experiment.models:
-                    if can_play(experiment.suite, model, setting, task):
-                        yield PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), task, world)
+                    planned = PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), task, world)
+                    yield planned, can_play(experiment.suite, model, setting, task)
 
 
 def refuse_too_many(tasks: int, experiment: Experiment) -> None:
@@ -117,14 +132,16 @@ async def grow(
         tasks = tasks if config.limit is None else tasks[: config.limit - len(plan.tasks)]
         refuse_too_many(len(plan.tasks) + len(tasks), experiment)
         loaded = LoadedWorld(world, store, suite.left_out(world))
-        episodes = [planned for task in tasks for planned in episodes_about(task, loaded, experiment)]
+        asked = [pair for task in tasks for pair in _asked_about(task, loaded, experiment)]
+        episodes = [planned for planned, playable in asked if playable]
+        plan.unplayed.update((each.key.model, each.key.setting) for each, playable in asked if not playable)
         plan.worlds.append(loaded)
         plan.tasks += [(task, loaded) for task in tasks]
         plan.episodes += episodes
         made(len(plan.tasks))
         yield episodes
     if not plan.episodes:
-        raise no_episode(config, experiment.models)
+        raise no_episode(experiment, plan.notes())
 
 
 async def make_plan(experiment: Experiment, places: Places, made: Callable[[int], None]) -> Plan:

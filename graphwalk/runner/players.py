@@ -6,15 +6,14 @@ from pathlib import Path
 from types import TracebackType
 
 from graphwalk.errors import ConfigError
-from graphwalk.models.calls.budget import Budget
-from graphwalk.models.calls.cache import ReplyCache
-from graphwalk.models.calls.caller import Caller
-from graphwalk.models.calls.turnstile import Turnstile
-from graphwalk.models.model import Model
-from graphwalk.models.players.person import Person
-from graphwalk.models.players.replay import ReplayModel
-from graphwalk.models.players.scripted import ScriptedModel
+from graphwalk.models.base import Model
+from graphwalk.models.budget import Budget
+from graphwalk.models.human import Person
 from graphwalk.models.registry import is_person, open_model
+from graphwalk.models.replay import ReplayModel
+from graphwalk.models.reply_cache import ReplyCache
+from graphwalk.models.scripted import ScriptedModel
+from graphwalk.models.wrappers import Cached, wrap
 from graphwalk.runlog.result import EpisodeKey
 from graphwalk.runner.plan import PlannedEpisode
 from graphwalk.runner.recorded import recorded_episodes
@@ -43,10 +42,9 @@ class Players:
         """Raises where results can be kept no longer; asked before every request."""
         config = experiment.config
         self.budget = Budget(config.limits.budget_tokens, config.limits.budget_usd)
-        self.turnstile = Turnstile()
         self._cache = None if replies is None else ReplyCache(replies)
         asked = set(experiment.asked)
-        self._callers = {spec: self._caller(spec, note) for spec in asked if not per_episode(spec)}
+        self._models = {spec: self._opened(spec, note) for spec in asked if not per_episode(spec)}
         self._recorded = {spec: recorded_episodes(spec) for spec in experiment.models if spec.startswith("replay/")}
 
     async def __aenter__(self) -> "Players":
@@ -55,8 +53,8 @@ class Players:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for caller in self._callers.values():
-            await caller.close()
+        for model in self._models.values():
+            await model.close()
         if self._cache is not None:
             self._cache.close()
 
@@ -78,20 +76,22 @@ class Players:
         if cache is not None and cache.damaged:
             yield f"{cache.damaged} lines of replies.jsonl were damaged; their calls are made again"
 
-    def _caller(self, spec: str, note: Callable[[str], object]) -> Caller:
+    def _opened(self, spec: str, note: Callable[[str], object]) -> Model:
+        """Open a model and put the wrappers of a run around it."""
         experiment = self.experiment
-        config, known = experiment.config, experiment.prices.get(spec)
-        return Caller(
-            experiment.given.get(spec) or open_model(spec, experiment.environment, config.model_arguments.get(spec)),
-            config.limits,
+        config, limits, price = experiment.config, experiment.config.limits, experiment.prices.get(spec)
+        provider = experiment.given.get(spec)
+        if provider is None:
+            provider = open_model(spec, experiment.environment, config.model_arguments.get(spec))
+        return wrap(
+            provider,
+            limits,
             config.agent,
-            price=None if known is None else known.price,
             budget=self.budget,
-            cache=self._cache,
+            price=price.price if price else None,
             seed=config.seed,
-            note=note,
             ready=self._ready,
-            turnstile=self.turnstile,
+            note=note,
         )
 
     def _ready(self) -> None:
@@ -101,11 +101,11 @@ class Players:
         self.keeps_results()
 
     def _called(self, spec: str, key: EpisodeKey, role: str) -> Model:
-        return self._callers[spec].for_episode(f"{key.text}\x1f{role}")
+        return Cached(self._models[spec], self._cache, self.budget, f"{key.text}\x1f{role}")
 
     async def _player(self, planned: PlannedEpisode) -> Model:
         spec, key = planned.key.model, planned.key
-        if spec in self._callers:
+        if spec in self._models:
             return self._called(spec, key, "player")
         if spec in self._recorded:
             found = self._recorded[spec].get((key.task_id, key.setting, key.repeat))

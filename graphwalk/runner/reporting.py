@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from graphwalk.console import counted
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.models.registry import is_person
 from graphwalk.report.declared import Reference, Report, ResultRecord, SuiteReport
@@ -46,7 +47,7 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
     report = report_on(observed, reference=reference, seed=config.get("seed", 0))
     incomplete = _missing_part(manifest, sum(not is_person(key.model) for key in seen))
     first = [incomplete] if incomplete else []
-    every = (*first, *report.notes, *notes, *_without_stage_2(manifest))
+    every = (*first, *report.notes, *notes, *_without_stage_2(manifest), *map(str, manifest.get("unplayed", ())))
     return replace(report, notes=every, incomplete=incomplete), observed
 
 
@@ -73,7 +74,7 @@ def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
     """What to say of a run that did not get to the end of its plan."""
     planned = (manifest.get("fingerprint") or {}).get("episodes")
     if planned is None and episodes:
-        return f"NOT FINISHED: {episodes} episodes are here, and the run ended before its plan was whole."
+        return f"NOT FINISHED: {counted(episodes, 'episode')} found; the run ended before its plan was whole."
     if planned is None:
         return "NOT BEGUN: the run ended before its plan was made."
     if shard := shard_in_words(manifest):

@@ -17,8 +17,9 @@ from graphwalk.suites.suite import Suite
 def rescore_run(folder: RunFolder, told: Callable[[], object] = lambda: None) -> tuple[int, int]:
     """(scores that changed, results): every result is read, scored with today's scorer and written anew.
 
-    The old log is kept beside the new one, as `results.jsonl.old` (`.gz.old` where it was compressed). RunLogError
-    where the log is damaged or the new one cannot be written; nothing is lost then. `told` is called after each result.
+    The old log is kept beside the new one, as `old-results.jsonl` (`.gz` where it was compressed): `results.jsonl*` is
+    the new one alone. RunLogError where the log is damaged or the new one cannot be written; nothing is lost then.
+    `told` is called after each result.
     """
     changed = total = 0
 
@@ -38,7 +39,7 @@ def rescore_run(folder: RunFolder, told: Callable[[], object] = lambda: None) ->
         suite = suite_named(manifest["config"]["suite"]["name"])
         log = folder.results_file
         written = lines() if log == folder.results_path else compressed(lines())
-        write_whole(log, written, keep=log.with_name(f"{log.name}.old"), error=RunLogError)
+        write_whole(log, written, keep=log.with_name(f"old-{log.name}"), error=RunLogError)
         fingerprint = manifest.get("fingerprint")
         if fingerprint and fingerprint.get("format") == FORMAT:
             fingerprint["scorer"] = scorer_digests(suite)

@@ -3,7 +3,8 @@
 What can be known to be wrong before the first call is found here.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,9 +12,10 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment
-from graphwalk.models.model import Model
+from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice, own_price, published_price
 from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
+from graphwalk.redaction import LOOKS_LIKE_KEYS
 from graphwalk.report.declared import Reference, SuiteReport
 from graphwalk.runner.recorded import recorded_episodes
 from graphwalk.stores.registry import STORES
@@ -75,6 +77,7 @@ def resolve(
     `person`: somebody sits there and can play. Models in `given` are there already, by name. `prices` are those that
     the run began with; None: they are looked up.
     """
+    _refuse_secrets(config, environment)
     environment = environment.serving(config.servers)
     suite = suite_named(config.suite.name)
     report = suite.report()
@@ -102,6 +105,20 @@ def resolve(
     return experiment
 
 
+def _refuse_secrets(config: AnyExperiment, environment: Environment) -> None:
+    """Raise ConfigError where an experiment holds a secret: all of it is logged."""
+    text = config.model_dump_json()
+    found = [what for what, pattern in LOOKS_LIKE_KEYS.items() if pattern.search(text)]
+    # Elsewhere names are written: a key for a local server may be that of its model.
+    settings = json.dumps([config.options.extra, *config.model_arguments.values()], default=str)
+    if environment.redact_said(settings) is not settings:
+        found.append(f"the value of {environment.secret_in(settings)}")
+    if found:
+        raise ConfigError(
+            f"the experiment is logged, and holds {found[0]}", hint="take it out, and set it in the environment alone"
+        )
+
+
 def per_episode(spec: str) -> bool:
     """True for models that play one episode and cost nothing: nothing of theirs is shared or kept."""
     return spec.partition("/")[0] in EPISODE_PROVIDERS
@@ -113,8 +130,19 @@ def can_play(suite: Suite[Any, Any], model: str, setting: str, task: Any = None)
     return provider != "scripted" or suite.can_play(player.partition(":")[0], setting, task)
 
 
-def no_episode(config: AnyExperiment, models: tuple[str, ...]) -> ConfigError:
-    return ConfigError(f"{config.name} has no episode: none of {', '.join(models)} plays {', '.join(config.settings)}")
+def no_episode(experiment: Experiment, reasons: Iterable[str] = ()) -> ConfigError:
+    """Return the error for an experiment without an episode; `reasons` are one line each."""
+    config, suite, models = experiment.config, experiment.suite, experiment.models
+    settings = ", ".join(config.settings)
+    playable = [s for s in suite.settings if any(can_play(suite, model, s) for model in models)]
+    if set(playable) & set(config.settings):
+        cause = "\n".join([f"{config.name} has no episode: no task can be played in {settings}", *reasons])
+        return ConfigError(cause, hint="choose other models, settings or questions")
+    own = f", or a setting that they can play: --setting {playable[0]}" if playable else ""
+    return ConfigError(
+        f"{config.name} has no episode: {', '.join(models)} cannot play {settings}",
+        hint=f"name a language model: --model openai/gpt-4.1-mini{own}",
+    )
 
 
 def _prices(config: AnyExperiment, asked: tuple[str, ...], environment: Environment) -> dict[str, KnownPrice]:
@@ -177,7 +205,8 @@ def _check_settings(experiment: Experiment) -> None:
     config, suite = experiment.config, experiment.suite
     for setting in config.settings:
         if setting not in suite.settings:
-            known = ", ".join(suite.settings)
+            words = suite.abbreviations
+            known = ", ".join(f"{name} ({words[name]})" if name in words else name for name in suite.settings)
             raise ConfigError(f"suite {suite.name} has no setting {setting!r}", hint=f"settings: {known}")
     if not any(can_play(suite, model, setting) for model in experiment.models for setting in config.settings):
-        raise no_episode(config, experiment.models)
+        raise no_episode(experiment)

@@ -6,11 +6,10 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from graphwalk.collection import leave_alone, rare_collection
 from graphwalk.environment import Environment
-from graphwalk.errors import ConfigError, RunLogError, StoreError
+from graphwalk.errors import ConfigError, GraphwalkError, RunLogError, StoreError
 from graphwalk.experiments.loading import experiment_from
-from graphwalk.models.model import Model
+from graphwalk.models.base import Model
 from graphwalk.runlog.diary import diary
 from graphwalk.runlog.mark import Mark, with_conditions
 from graphwalk.runlog.result import EpisodeKey
@@ -32,7 +31,7 @@ from graphwalk.stores.registry import open_database
 from graphwalk.stores.store import Database
 
 _CLEAN_UP_SECONDS = 3.5
-"""An interrupted run has to end within five seconds (`graphwalk.asynchronous.END_SECONDS`)."""
+"""An interrupted run waits this long for the database to drop its graphs."""
 
 
 async def start_run(
@@ -106,7 +105,10 @@ async def _worked(
         try:
             summary = await _Run(experiment, folder, Logged(progress, log), manifest, sitting).work()
         except BaseException as error:
-            log.log(logging.ERROR, "ended by %s: %s", type(error).__name__, error, exc_info=level == "debug")
+            internal = isinstance(error, Exception) and not isinstance(error, GraphwalkError)
+            log.log(
+                logging.ERROR, "ended by %s: %s", type(error).__name__, error, exc_info=internal or level == "debug"
+            )
             raise
         log.info("%d of %d episodes have a score, %d failed", summary.finished, summary.episodes, summary.failed)
         return summary
@@ -141,8 +143,7 @@ class _Run:
             seated, read = replace(seated, models=(self.sitting.model,), extractor=None), self.sitting.read
         async with Players(seated, self.folder.replies_path, read, self.progress.note) as players:
             try:
-                with rare_collection():
-                    summary = await self._play_all(plan, players)
+                summary = await self._play_all(plan, players)
                 await self._note_changes()
                 return summary
             finally:
@@ -172,6 +173,8 @@ class _Run:
         self.manifest = {**with_conditions(self.manifest, self.mark), "fingerprint": now}
         if whole and self._shard != WHOLE:
             self.manifest["shard_episodes"] = self._due(plan)
+        if whole and plan.unplayed:
+            self.manifest["unplayed"] = list(plan.unplayed_notes())
         self.folder.write_manifest(self.manifest)
 
     async def _play_all(self, plan: Plan, players: Players) -> RunSummary:
@@ -207,7 +210,6 @@ class _Run:
                 self._refuse_others(plan, lines)
             mine = self._shard.part(plan, episodes)
             yield [planned for planned in mine if planned.key not in earlier and plays(planned.key)]
-        leave_alone()
         self.progress.started(self._due(plan), done)
 
     async def _planned(self, plan: Plan, *, at_once: bool) -> AsyncIterator[list[PlannedEpisode]]:

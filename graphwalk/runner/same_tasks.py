@@ -17,6 +17,8 @@ _OF_NO_EPISODE = frozenset(
     {"name", "description", "models", "settings", "repeats", "limit", "limits", "keep", "prices", "reference"}
 )
 """Fields of the configuration that shape no single episode."""
+_PAR = frozenset({"par_turns", "par_calls", "par_input_tokens", "par_output_tokens"})
+"""Fields of a task that count effort, which depends on the pages that an agent reads."""
 
 TaskDigests = Mapping[str, Mapping[str, str]]
 """By task, the digest of each field of its record."""
@@ -31,7 +33,8 @@ class TaskRecorder:
     def through(self, results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
         for result in results:
             if result["task_id"] not in self.tasks:
-                self.tasks[result["task_id"]] = {name: _digest(value) for name, value in result["task"].items()}
+                asked = {name: value for name, value in result["task"].items() if name not in _PAR}
+                self.tasks[result["task_id"]] = {name: _digest(value) for name, value in asked.items()}
             yield result
 
 

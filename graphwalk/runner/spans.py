@@ -126,15 +126,17 @@ class _Traced(Silent):
                 attributes["gen_ai.response.finish_reasons"] = [turn.finish_reason]
             name = f"chat {model.partition('/')[2]}"
             self._tracer.start_span(name, inside, SpanKind.CLIENT, attributes, start_time=clock).end(over)
+        begun, side_by_side = over, turn.tool_seconds > turn.elapsed - turn.seconds
         for found in turn.results:
-            clock, over = over, over + int(found.seconds * _NANO)
+            clock = begun if side_by_side else over
+            over = clock + int(found.seconds * _NANO)
             named = {"gen_ai.tool.name": found.call.name, "gen_ai.tool.call.id": found.call.id}
             attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.type": "datastore", **named}
             name = f"execute_tool {found.call.name}"
             span = self._tracer.start_span(name, inside, SpanKind.INTERNAL, attributes, start_time=clock)
             _mark(span, found.error)
             span.end(over)
-        return over
+        return begun + int((turn.elapsed - turn.seconds) * _NANO)
 
 
 def _of_episode(result: Result) -> dict[str, Any]:

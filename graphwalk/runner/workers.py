@@ -72,7 +72,6 @@ class Workers:
         """One of the workers."""
         played = False
         async for planned in supply:
-            await self.players.turnstile.through()
             if self.players.budget.exhausted:
                 return
             if self._giving_up.hopeless(planned.key.model):

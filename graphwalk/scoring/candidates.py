@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from graphwalk.scoring.brackets import match_brackets
 from graphwalk.scoring.relaxed import ascii_forms, parse_relaxed
-from graphwalk.scoring.values import parse_json, parse_literal
+from graphwalk.scoring.values import parse_answer, parse_literal
 
 _FENCE_LANGUAGE = re.compile(r"[ \t]*[\w+#.-]*[ \t]*\r?\n")
 _FENCED, _EMBEDDED, _UNCLOSED = range(3)
@@ -65,7 +65,7 @@ class Findings(NamedTuple):
 
 def find_values(text: str) -> Findings:
     """All values of a text."""
-    whole, stage = parse_json(text), "strict"
+    whole, stage = parse_answer(text), "strict"
     if whole is None and _LITERAL.match(text):
         whole, stage = parse_literal(text), "literal"
     if isinstance(whole, str):
@@ -148,7 +148,7 @@ class Attempts:
 
     def parse(self, start: int, end: int) -> tuple[Any, bool]:
         """The value of a part, None where it has none; and whether it is no JSON."""
-        value = parse_json(self.text[start:end])
+        value = parse_answer(self.text[start:end])
         if value is not None:
             return value, False
         if self._literals > 0:

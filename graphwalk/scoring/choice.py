@@ -19,10 +19,10 @@ class Reading:
 
 
 def choose(readings: Sequence[Reading], *, asked: bool) -> Reading:
-    """The reading that counts, of at least one. `asked`: all have the form that was asked for.
+    """Return the reading that counts, of at least one. `asked`: all have the form that was asked for.
 
-    Several different ones of another form, or all within sentences, cannot be told from parts of one answer: the last
-    counts, and is lossy.
+    It is lossy where another reading holds something else: a draft cannot be told from a part of the answer, or from
+    what the answer leaves out. Of the form asked for, a reading within a sentence after the answer is an explanation.
     """
     contents = {id(reading): items_of(reading.answer) for reading in readings}
     eligible = [reading for reading in readings if reading.stated] or list(readings)
@@ -34,9 +34,8 @@ def choose(readings: Sequence[Reading], *, asked: bool) -> Reading:
             held, parts = reading, []
     if parts and held.stated and not _are_pieces(parts, contents):
         held = parts[-1]
-    if asked and held.stated:
-        return held
-    lost = any(not contents[id(reading)] <= contents[id(held)] for reading in readings)
+    compared = [r for r in readings if r.stated or r.start < held.start or not (asked and held.stated)]
+    lost = any(not contents[id(reading)] <= contents[id(held)] for reading in compared)
     return replace(held, lossy=held.lossy or lost)
 
 

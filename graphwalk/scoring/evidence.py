@@ -9,7 +9,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
-from graphwalk.scoring.values import normalise
+from graphwalk.scoring.values import normalise, readings
 from graphwalk.types.episode import ToolResult, Trajectory
 
 _TOKEN = re.compile(r"""[^\s,;:|"'`\[\]{}()<>=]+""")
@@ -24,26 +24,27 @@ class Evidence:
         self._text = "\n".join(texts)
 
     @cached_property
-    def tokens(self) -> frozenset[Hashable]:
-        """Everything between delimiters, normalised; a value without delimiters in it is one token."""
+    def words(self) -> frozenset[str]:
+        """Everything between delimiters; a value without delimiters in it is one word."""
         found = set(_TOKEN.findall(self._text))
-        found |= {token.rstrip(".-!?*_").lstrip("*_") for token in found}  # `**f7**.` names f7
-        return frozenset(map(_normalised, found))
+        return frozenset(found | {token.rstrip(".-!?*_").lstrip("*_") for token in found})  # `**f7**.` names f7
+
+    @cached_property
+    def tokens(self) -> frozenset[Hashable]:
+        """The words, with numbers and booleans as values: 3 and 3.0 are one."""
+        return frozenset(map(_token, self.words))
 
     def holds(self, value: Any) -> bool:
         """True if the value stands in the text as a whole."""
-        key = normalise(value)
-        if key in self.tokens:
-            return True
-        if not isinstance(key, str) or not key:
-            return False
-        escaped = {json.dumps(key)[1:-1], json.dumps(key, ensure_ascii=False)[1:-1]}
-        return not self.tokens.isdisjoint(escaped) or any(map(self._holds_phrase, {key} | escaped))
+        if not isinstance(value, str):
+            return normalise(value) in self.tokens
+        forms = {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]} if value else {value}
+        return not self.words.isdisjoint(forms) or any(map(self._holds_phrase, filter(None, forms)))
 
     def _holds_phrase(self, phrase: str) -> bool:
         """For values with delimiters in them: found where no word goes on at either end."""
         words = _TOKEN.findall(phrase)
-        if words == [phrase] or not all(normalise(word) in self.tokens for word in words):
+        if words == [phrase] or not self.words.issuperset(words):
             return False
         start = self._text.find(phrase)
         while start >= 0:
@@ -59,9 +60,10 @@ class Evidence:
 
 
 @lru_cache(maxsize=1 << 16)
-def _normalised(token: str) -> Hashable:
+def _token(word: str) -> Hashable:
     """Remembered: episodes about one graph share most of their words, and a schema is read with every prompt."""
-    return normalise(token)
+    *_, value = readings(word)
+    return normalise(value)
 
 
 def tool_evidence(trajectory: Trajectory) -> Evidence:

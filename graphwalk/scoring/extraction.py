@@ -14,10 +14,10 @@ better one is found anywhere. Within one shape
 * an echo of the format (`<key of the node>`) is no answer, and neither is a tool call;
 * an empty list counts only where there is nothing else ("there is nothing more: []").
 
-A reading is *lossy* where the reply holds something like an answer that is not in it: a list that breaks off or has
-a malformed element, objects beside the answer, several answers of a shape that nobody asked for, an empty list after
-the answer. Stage 2 is asked where stage 1 reads nothing or is lossy: a model that sees the question and the reply, and
-never the target. Where it reads nothing either, or there is none, the reading of stage 1 stays.
+A reading is *lossy* where it is ambiguous, or the reply holds something like an answer that is not in it: a list that
+breaks off or has a malformed element, several different answers, objects or an empty list after the answer, a list
+beside it in one object, words that deny it. Stage 2 is asked where stage 1 reads nothing or is lossy: a model that sees
+the question and the reply, and never the target. Where it reads nothing either, or there is none, the first stays.
 
 Replies are hostile: no text raises, and the time is linear in its length.
 """
@@ -29,7 +29,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.models.model import Model
+from graphwalk.models.base import Model
 from graphwalk.scoring.candidates import Findings, Found, find_values
 from graphwalk.scoring.choice import Reading, choose, items_of
 from graphwalk.types.chat import CallOptions, Message, Reply
@@ -45,6 +45,19 @@ _END_OF_TURN = re.compile(r"<\|(?:im_end|eot_id|endoftext|return)\|>|</s>|<end_o
 _TEMPLATE_TOKEN = re.compile(r"<\|[\w ]{1,40}\|>|<s>|</?(?:bos|eos|start_of_turn|tool_call)>")
 _SEPARATORS = re.compile(r"(?:[\s,;，、；`*_•·–-]|\(?\d{1,6}[.):])*+")
 """What stands between objects that make up one list: commas, line ends, bullets, numbers."""
+_SENTENCE = 200
+"""Characters looked at before and after an answer for words that deny it."""
+_SENTENCE_END = re.compile(r"[.!?;]\s|\n")
+_DENIAL = re.compile(
+    r"\b(?:not the case|not true|untrue|wrong|incorrect|false|excluded|omitted|rejected|ruled out|left out|except)\b"
+    r"|\bneither\b|\brather than\b|\binstead of\b"
+    r"|(?:\b(?:not|never|cannot)|n['’]t)\b[^\n]{0,80}\b(?:answers?|included|right|correct|counted|match|qualify)\b"
+    r"|\b(?:doubt|unlikely|unsure)\b"
+    r"|\banswer\b[^\n]{0,80}(?:\b(?:not|never|cannot)|n['’]t)\b"
+    r"|(?:\b(?:not|never|cannot)|n['’]t)\b(?: be)?[^\w\n]{0,10}\[\]",
+    re.IGNORECASE,
+)
+"""`[]` is the place of the answer."""
 _MODEL_CHARACTERS = 50_000
 """A model is shown the last this many characters of a reply; answers stand at the end."""
 
@@ -104,7 +117,9 @@ def extract(reply: str, *shapes: Shape) -> Extraction:
         readings = _readings(shape, findings)
         if readings:
             chosen = choose(readings, asked=number == 0)
-            doubtful = chosen.lossy or _left_over(chosen, shapes[number:], findings)
+            doubtful = (
+                chosen.lossy or _left_over(chosen, shapes[number:], findings) or _is_denied(chosen, findings.text)
+            )
             return Extraction(chosen.answer, chosen.stage, doubtful)
     return Extraction()
 
@@ -172,11 +187,12 @@ def _fit(found: Found, shape: Shape) -> tuple[Fit, str] | None:
 
 
 def _unwrapped(value: Any, shape: Shape) -> Fit | None:
-    """The answer within an object of which exactly one value has the shape, else None."""
+    """The answer within an object of which exactly one value has the shape, else None; lossy beside another list."""
     if not isinstance(value, dict) or (shape.alone and len(value) > 1):
         return None
     fitting = [fit for fit in map(shape.read, value.values()) if fit is not None]
-    return fitting[0] if len(fitting) == 1 else None
+    several = sum(isinstance(item, list | dict) for item in value.values()) > 1
+    return fitting[0]._replace(lossy=fitting[0].lossy or several) if len(fitting) == 1 else None
 
 
 def _grouped(
@@ -215,12 +231,23 @@ def _left_over(chosen: Reading, shapes: Sequence[Shape], findings: Findings) -> 
     """True where something like an answer follows the chosen one, and is not in it; or an empty list follows it."""
     held = items_of(chosen.answer)
     for shape in shapes:
-        later = [r for r in _readings(shape, findings) if r.start >= chosen.end] if shape.joins or shape.empty else []
-        if shape.joins and any(not items_of(reading.answer) <= held for reading in later):
-            return True
-        if shape.empty and held and any(reading.stated for reading in later):
-            return True
+        for reading in _readings(shape, findings):
+            more = bool(held) if shape.empty else not items_of(reading.answer) <= held
+            if more and reading.start >= chosen.end and (reading.stated or shape.joins):
+                return True
     return False
+
+
+def _is_denied(chosen: Reading, text: str) -> bool:
+    """True where the sentence of an answer says that it is none; anywhere in the reply, for one without a place."""
+    if chosen.end == 0:
+        return _DENIAL.search(text) is not None
+    before = text[max(0, chosen.start - _SENTENCE) : chosen.start].rstrip()
+    unfenced, fence, language = before.rpartition("```")
+    if fence and (not language or language.isalnum()):
+        before = unfenced.rstrip()
+    sentences = _SENTENCE_END.split(before)[-1], _SENTENCE_END.split(text[chosen.end : chosen.end + _SENTENCE])[0]
+    return _DENIAL.search(" [] ".join(sentences)) is not None
 
 
 def _is_tool_call(value: Any) -> bool:

@@ -7,7 +7,7 @@ letter by letter. A bare word or number counts where the reply is nothing else. 
 import re
 from collections.abc import Iterator, Sequence
 
-from graphwalk.scoring.values import parse_json
+from graphwalk.scoring.values import parse_answer
 from graphwalk.types.values import Row
 
 Marked = tuple[list[Row], bool]
@@ -27,14 +27,18 @@ _ELLIPSES = frozenset({"", "...", "…", "⋮"})
 def table_rows(text: str, fields: Sequence[str]) -> Marked | None:
     """The rows of the last Markdown table whose header names all fields."""
     lines = text.splitlines()
-    found, read_until = None, 0
+    tables, read_until = list[Marked](), 0
     for number in range(1, len(lines)):
         if number > read_until and _is_rule(lines[number]) and "|" in lines[number - 1]:
             header = _cells(lines[number - 1])
             if set(fields) <= set(header):
                 below, read_until = _below(header, lines, number + 1, fields)
-                found = below or found
-    return found
+                tables += [below] if below else []
+    if not tables:
+        return None
+    rows, lossy = tables[-1]
+    last = {repr(row) for row in rows}
+    return rows, lossy or any(repr(row) not in last for earlier, _ in tables for row in earlier)
 
 
 def _is_rule(line: str) -> bool:
@@ -93,7 +97,7 @@ def boxed_row(text: str, fields: Sequence[str]) -> Marked | None:
     values = [value for match in _BOXED.finditer(text) if (value := _value(match[1])) is not None]
     if len(fields) != 1 or not values:
         return None
-    return [{fields[0]: values[-1]}], False
+    return [{fields[0]: values[-1]}], any(value != values[-1] for value in values)
 
 
 def whole_value(text: str, fields: Sequence[str]) -> Marked | None:
@@ -126,6 +130,6 @@ def _value(text: str) -> str | float | None:
 
 def _matched(match: re.Match[str]) -> str | float | None:
     if match["number"]:
-        number: float | None = parse_json(match["number"])
+        number: str | float | None = parse_answer(match["number"])
         return match["number"] if number is None else number
     return match["text"] or match["word"]

@@ -5,7 +5,7 @@ import json
 import math
 import re
 import warnings
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from typing import Any
 
 _MOST_DIGITS = 300
@@ -25,13 +25,18 @@ _DIGITS = 12
 _TRUTH = {"true": True, "True": True, "false": False, "False": False}
 
 
-def parse_json(text: str) -> Any:
+def parse_json(text: str, decoder: json.JSONDecoder | None = None) -> Any:
     """The JSON value of a text, None where it is none (or null). NaN, infinities and huge numbers become text."""
     try:
-        value = _DECODER.decode(text)
+        value = (decoder or _DECODER).decode(text)
     except (ValueError, RecursionError, MemoryError):
         return None
     return value if _depth_within(value, _MOST_DEPTH) else None
+
+
+def parse_answer(text: str) -> Any:
+    """As `parse_json`; a number that Python would write otherwise stays text, since it may be a key: `1.10`, `1e3`."""
+    return parse_json(text, _ANSWER_DECODER)
 
 
 def parse_literal(text: str) -> Any:
@@ -50,27 +55,31 @@ def parse_literal(text: str) -> Any:
 
 
 def normalise(value: Any) -> Hashable:
-    """A form in which equal values are equal: 3, 3.0, "3" and "3.0" are one, floats agree in 12 digits.
+    """A form in which equal values of one type are equal: 3 and 3.0 are one, floats agree in 12 digits.
 
-    Text is compared as it is, upper and lower case included; "007" is text. Booleans equal their names and no number.
+    Text equals no number and no boolean; upper and lower case differ.
     """
     if isinstance(value, bool):
         return ("boolean", value)
-    if isinstance(value, str):
-        if value in _TRUTH:
-            return ("boolean", _TRUTH[value])
-        text = value.strip()
-        return _number(text) if len(text) <= _MOST_DIGITS and _NUMBER.fullmatch(text) else value
     if isinstance(value, float):
         return _rounded(value)
-    if value is None or isinstance(value, int):
+    if value is None or isinstance(value, str | int):
         return value
     return ("json", json.dumps(value, sort_keys=True, default=repr))
 
 
-def _number(text: str) -> Hashable:
-    match = _NUMBER.fullmatch(text)
-    return _rounded(float(text)) if match and (match[1] or match[2]) else int(text)
+def readings(value: Any) -> Iterator[Any]:
+    """A value as it is; then as text, or, for text, as the number or boolean that it names ("007" names none)."""
+    yield value
+    if not isinstance(value, str):
+        if isinstance(value, int | float):
+            yield json.dumps(value)
+    elif value in _TRUTH:
+        yield _TRUTH[value]
+    elif len(text := value.strip()) <= _MOST_DIGITS and (match := _NUMBER.fullmatch(text)):
+        number = float(text) if match[1] or match[2] else int(text)
+        if math.isfinite(number):
+            yield number
 
 
 def _rounded(number: float) -> Hashable:
@@ -88,7 +97,13 @@ def _float(digits: str) -> float | str:
     return number if math.isfinite(number) else digits
 
 
+def _as_written(digits: str) -> float | str:
+    number = float(digits)
+    return number if repr(number) == digits else digits
+
+
 _DECODER = json.JSONDecoder(parse_constant=str, parse_int=_integer, parse_float=_float)
+_ANSWER_DECODER = json.JSONDecoder(parse_constant=str, parse_int=_integer, parse_float=_as_written)
 
 
 def _depth_within(value: Any, most: int) -> bool:

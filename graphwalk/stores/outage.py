@@ -5,6 +5,7 @@ a query gets no answer ─→ Gate.passed ─→ does everybody answer? ─→ i
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
 from typing import Protocol, runtime_checkable
 
@@ -14,6 +15,7 @@ DOUBT_SECONDS = 5.0
 """A query silent for so long makes us ask whether the database is there at all."""
 HICCUP_SECONDS = 1.0
 """A database that takes so long for an answer to nothing was away for a moment."""
+_LOGGER = logging.getLogger("graphwalk")
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 
 
@@ -41,7 +43,7 @@ class Waits(Protocol):
 class Gate:
     """Where all queries of a run wait while a database is away. One task looks after it, however many wait."""
 
-    def __init__(self, seconds: float, note: Callable[[str], object] = lambda text: None) -> None:
+    def __init__(self, seconds: float, note: Callable[[str], object] = _LOGGER.warning) -> None:
         """`seconds`: how long the database is waited for; `note` is told when the waiting begins and ends."""
         self.seconds = seconds
         self.note = note
@@ -93,7 +95,7 @@ class Gate:
             if not away:
                 away = True
                 self.outages += 1
-                self.note(f"{_cause(problem)}: the run waits for it, up to {self.seconds:g} s")
+                self.note(f"{_cause(problem)}: waiting for it, up to {self.seconds:g} s")
                 for limit in self.flying:
                     limit.reschedule(clock())
             if clock() - begun + pause > self.seconds:
@@ -111,9 +113,9 @@ class Gate:
     async def _problem(self, away: bool) -> StoreAwayError | None:
         """Why the gate stays closed; None where everybody answers and has shown what it holds."""
         try:
-            for member in self._members:
+            for member in list(self._members):
                 await member.look()
-            for member in self._members:
+            for member in list(self._members):
                 await member.prove(thoroughly=away)
         except StoreAwayError as error:
             return error

@@ -11,8 +11,8 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.environment import Environment
-from graphwalk.models.model import Model
-from graphwalk.models.players.policy import Policy
+from graphwalk.models.base import Model
+from graphwalk.models.policy import Policy
 from graphwalk.report.common import plain_report
 from graphwalk.report.declared import Report, ResultRecord, SuiteReport
 from graphwalk.report.figures import Figure
@@ -97,6 +97,8 @@ class Suite(ABC, Generic[C, T]):
     name: ClassVar[str]
     settings: ClassVar[tuple[str, ...]]
     """Ways of asking: "tools", "no_tools" and "write_cypher", or the strategies of MAGMA."""
+    abbreviations: ClassVar[Mapping[str, str]] = {}
+    """Settings whose names are abbreviations, in words."""
     config_type: ClassVar[type[SuiteConfig]]
     worlds_field: ClassVar[str]
     """The field of the configuration that lists what is generated; its entries have a `count`."""

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
+from graphwalk.console import counted
 from graphwalk.report.scenes import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
 from graphwalk.scoring.values import parse_json
 from graphwalk.toolbox.seen import KEY, Seen
@@ -59,7 +60,7 @@ def _steps(trajectory: Trajectory, seen: Seen, since: "_Since") -> Iterator[Scen
             since.note(number, seen, nodes, links)
             named = parse_json(result.call.arguments)
             words = named if isinstance(named, dict) else {}
-            found = result.error or ("a note" if result.rows is None else _counted(result.rows))
+            found = result.error or ("a note" if result.rows is None else counted(result.rows, "row"))
             focus = tuple(dict.fromkeys(p for value in words.values() for p in since.named.get(str(value), ())))
             shown = tuple(range(nodes, len(seen.nodes)))
             yield SceneStep(f"{result.call.name}({_short(words)}) → {found}", turn_number, number, focus, shown)
@@ -139,10 +140,6 @@ def _links(seen: Seen, since: _Since, fates: Mapping[str, Fate], answered: Mappi
         yield SceneLink(
             places[link.source], places[link.target], link.type, link.properties, since.links[name], own or used
         )
-
-
-def _counted(rows: int) -> str:
-    return f"{rows} {'row' if rows == 1 else 'rows'}"
 
 
 def _short(words: Mapping[str, Any]) -> str:

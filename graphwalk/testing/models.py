@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Collection
 
 from graphwalk.models import conformance
+from graphwalk.models.base import Model
 from graphwalk.models.conformance import Capability
-from graphwalk.models.model import Model
 from graphwalk.types.chat import CallOptions, Message, Reply
 
 _CONVERSATIONS = 5

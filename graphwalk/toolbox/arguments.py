@@ -10,7 +10,7 @@ from graphwalk.resources import quote
 from graphwalk.toolbox.messages import ToolMistake
 from graphwalk.toolbox.readings import as_list
 from graphwalk.toolbox.tool import ENTITY_TYPES, Tool
-from graphwalk.types.schema import NO_NAME, Schema
+from graphwalk.types.schema import NO_LABEL, NO_NAME, Schema
 from graphwalk.types.values import Value
 
 Arguments = dict[str, Any]
@@ -18,6 +18,8 @@ Arguments = dict[str, Any]
 _KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", list: "list", dict: "object"}
 _LONGEST_NAME = 100
 _CLOSE = 3
+_LISTED = 10
+"""Of more names than this, the closest are listed."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ def _identifier(tool: Tool, name: str, given: str, identifiers: Mapping[str, str
 def _label(given: str, schema: Schema) -> str:
     """A label; "" for nodes without one, where there are such nodes, written as the schema shows it or not."""
     labels = [node.label for node in schema.nodes]
-    if "" in labels and given == NO_NAME:
+    if "" in labels and given not in labels and given in (NO_NAME, NO_LABEL):
         return ""
     return _known(given, labels, "unknown_label")
 
@@ -158,12 +160,21 @@ def _property(given: str, kind: str, entity: str, schema: Schema) -> str:
 def _known(given: str, names: list[str], message: str, **values: Any) -> str:
     if given in names:
         return given
+    raise ToolMistake("unknown_name", message, name=given, **listed_names(given, names), **values)
+
+
+def listed_names(given: str, names: Sequence[str]) -> dict[str, Any]:
+    """Return the names to list where there is no `given`: all or the closest, those that may be meant first.
+
+    `close` are those that may be meant, `more` is the number of names that are not listed.
+    """
     close = close_names(given, names)
-    ordered = [*close, *(name or NO_NAME for name in names if name not in close)]
-    raise ToolMistake("unknown_name", message, name=given, names=ordered, close=close, **values)
+    others = close_names(given, names, _LISTED, 0.0) if len(names) > _LISTED else []
+    ordered = [name or NO_NAME for name in dict.fromkeys([*close, *others, *names])][:_LISTED]
+    return {"names": ordered, "close": close, "more": len(names) - len(ordered)}
 
 
-def close_names(given: str, names: Sequence[str]) -> list[str]:
+def close_names(given: str, names: Sequence[str], most: int = _CLOSE, cutoff: float = 0.6) -> list[str]:
     """Names that a misspelt one may mean, the likeliest first; case and Cypher's punctuation do not matter."""
     if len(given) > _LONGEST_NAME:
         return []
@@ -171,4 +182,4 @@ def close_names(given: str, names: Sequence[str]) -> list[str]:
     by_plain: dict[str, list[str]] = {}
     for name in names:
         by_plain.setdefault(name.casefold(), []).append(name)
-    return [name for match in difflib.get_close_matches(plain, by_plain, n=_CLOSE) for name in by_plain[match]]
+    return [name for match in difflib.get_close_matches(plain, by_plain, most, cutoff) for name in by_plain[match]]

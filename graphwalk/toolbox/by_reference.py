@@ -10,7 +10,7 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.jinja import render_text
 from graphwalk.resources import quote
-from graphwalk.scoring.values import normalise
+from graphwalk.scoring.values import normalise, readings
 from graphwalk.toolbox.arguments import check_shape, parse_arguments
 from graphwalk.toolbox.encodings import NOTE, read_rows
 from graphwalk.toolbox.messages import ToolMistake
@@ -24,8 +24,8 @@ from graphwalk.types.values import Row
 _CONDITION = re.compile(r"""\s*([\w.]+)\s*(!?=)=?\s*("(?:[^"\\]|\\.)*"|'[^']*'(?=\s*(?:,|\Z))|[^,]*?)\s*(?:,|\Z)""")
 _RANGE = re.compile(r"\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?")
 _KEY = re.compile(r"(?:.*[._])?key")
-Condition = tuple[str, bool, Any]
-"""Column, whether it must be equal, value."""
+Condition = tuple[str, bool, str]
+"""Column, whether it must be equal, value as text."""
 
 
 class RefusedError(Exception):
@@ -59,7 +59,9 @@ class ReferenceToolbox:
             return result
         self._shown.append([dict(_flat(row)) for row in rows])
         number = render_text(self._tool.messages["number"], number=len(self._shown))
-        return ToolResult(call, f"{NOTE}{number}\n{result.content}", result.error, result.rows, result.seconds)
+        return ToolResult(
+            call, f"{NOTE}{number}\n{result.content}", result.error, result.rows, result.seconds, data=result.data
+        )
 
     def _answered(self, call: ToolCall) -> ToolResult:
         started = perf_counter()
@@ -142,23 +144,25 @@ def _conditions(text: str) -> Iterator[Condition]:
         match = _CONDITION.match(text, position)
         if match is None:
             raise RefusedError("no_condition", asked=text[position:])
-        yield match[1], match[2] == "=", _value(match[3])
+        yield match[1], match[2] == "=", _unquoted(match[3])
         position = match.end()
 
 
-def _value(text: str) -> Any:
+def _unquoted(text: str) -> str:
     if len(text) > 1 and text[0] == text[-1] == "'":
         return text[1:-1]
     try:
-        return json.loads(text)
+        return str(json.loads(text)) if text[:1] == '"' else text
     except ValueError:
         return text
 
 
 def _holds(row: Row, condition: Condition) -> bool:
     """As Cypher has it: what a row lacks is neither equal nor different."""
-    column, equal, value = condition
-    return row.get(column) is not None and (normalise(row[column]) == normalise(value)) == equal
+    column, equal, text = condition
+    if row.get(column) is None:
+        return False
+    return (normalise(row[column]) in map(normalise, readings(text))) == equal
 
 
 def _column_of(field: str, name: str, known: Sequence[str]) -> str:

@@ -23,7 +23,7 @@ from graphwalk.toolbox.tool import ENTITY_TYPES, LIMITS, SWITCHES, Parameter, To
 from graphwalk.toolbox.written_queries import answer_query
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
-from graphwalk.types.schema import Schema
+from graphwalk.types.schema import NO_LABEL, NO_NAME, Schema
 from graphwalk.types.values import Row, Value, shown
 
 GRAPH_TOOLS = ("get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values", "think")
@@ -76,18 +76,22 @@ class GraphToolbox:
         started = perf_counter()
         rows: int | None = None
         error: str | None = None
+        data: list[Row] | None = None
         try:
-            content, rows = await self._run(call)
+            content, rows, data = await self._run(call)
         except ToolMistake as mistake:
-            content, error = self._say(mistake.message, **mistake.values), mistake.kind
+            values = {**mistake.values, "look_closer": LOOK_CLOSER in self._tools}
+            content, error = self._say(mistake.message, **values), mistake.kind
         except QueryLimitError as limit:
             if self._agent.call_seconds is None:
                 raise
             content, error = self._say(f"call_{limit.kind}", seconds=self._agent.call_seconds), limit.kind
-        return ToolResult(call, content, error, rows, perf_counter() - started)
+        return ToolResult(call, content, error, rows, perf_counter() - started, data=data)
 
-    async def _run(self, call: ToolCall) -> tuple[str, int | None]:
-        """Text for the model, and the number of rows found: of an operation 1 or 0, of a note None."""
+    async def _run(self, call: ToolCall) -> tuple[str, int | None, list[Row] | None]:
+        """Return text for the model, the number of rows found (of an operation 1 or 0, of a note None), and the rows
+        of this page.
+        """
         tool = self._tools.get(call.name)
         if tool is None:
             close = close_names(call.name, list(self._tools))
@@ -102,15 +106,15 @@ class GraphToolbox:
         if tool.operation is not None:
             described = self._described(tool, checked)
             text = OPERATIONS[tool.operation]({**arguments, **described})
-            return text, None if tool.note_taking else int(bool(text))
+            return text, None if tool.note_taking else int(bool(text)), None
         found = await self._find(tool, checked, page)
         complete = found.total == len(found.rows)
         total = await self._count(tool, checked, found) if found.total is None else found.total
         shown = page_of(_in_order(found.rows, complete), page, self._agent, total=total, complete=complete)
         notes = [*self._notes(tool, checked, found), *await self._advice(tool, checked), *shown.notes]
-        return encode_result(shown.rows, notes, self._agent.encoding), total or len(found.rows)
+        return encode_result(shown.rows, notes, self._agent.encoding), total or len(found.rows), shown.rows
 
-    async def _answer_query(self, tool: Tool, query: str, page: int) -> tuple[str, int]:
+    async def _answer_query(self, tool: Tool, query: str, page: int) -> tuple[str, int, list[Row]]:
         found = await answer_query(self._store, query, self._agent)
         shown = page_of(found.rows, page, self._agent, total=len(found.rows), complete=True)
         notes = shown.notes
@@ -118,7 +122,7 @@ class GraphToolbox:
             notes = [self._say("query_more_rows", shown=len(found.rows), rows=found.total), *notes]
         if not found.rows:
             notes = [render_text(tool.no_match)]
-        return encode_result(shown.rows, notes, self._agent.encoding), len(found.rows)
+        return encode_result(shown.rows, notes, self._agent.encoding), len(found.rows), shown.rows
 
     async def _find(self, tool: Tool, checked: Checked, page: int) -> _Found:
         """Rows for the values and others that look alike; where nothing has them, read another way ("3.5" as 3.5)."""
@@ -171,6 +175,8 @@ class GraphToolbox:
             return
         for name in tool.with_role("label", "relationship_type", "entity_name"):
             node, relationship = self._schema.node(arguments[name]), self._schema.relationship(arguments[name])
+            if arguments[name] in (NO_NAME, NO_LABEL):
+                node = node or self._schema.node("")
             samples = self._agent.schema_samples
             if node is not None and node.sampled == 0:
                 self._schema = await self._standing.look_closer("node", node.label, samples)

@@ -1,11 +1,11 @@
 """The schema of a graph that somebody else made, as a model reads it: whole, or a map of names and numbers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.tokens import count_tokens
-from graphwalk.types.schema import NodeType, RelationshipType, Schema
-from graphwalk.types.values import shown
+from graphwalk.types.schema import NodeType, RelationshipType, Schema, as_shown
 
 Entity = NodeType | RelationshipType
 
@@ -48,12 +48,11 @@ def _render(
 ) -> str:
     return agent.render(
         "graph_schema.j2",
-        nodes=nodes,
-        relationships=relationships,
+        nodes=[replace(node, properties=tuple(map(as_shown, node.properties))) for node in nodes],
+        relationships=[replace(one, properties=tuple(map(as_shown, one.properties))) for one in relationships],
         labels=len(schema.nodes),
         types=len(schema.relationships),
         whole=whole,
-        shown=shown,
     ).strip()
 
 

@@ -7,7 +7,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.stores.store import GraphStore, OpenToQueries
 from graphwalk.stores.written.refusal import QueryRefused
-from graphwalk.toolbox.arguments import close_names
+from graphwalk.toolbox.arguments import listed_names
 from graphwalk.toolbox.messages import ToolMistake
 from graphwalk.toolbox.rows import canonical_rows
 from graphwalk.types.values import Row
@@ -59,6 +59,5 @@ def _mistake(refused: QueryRefused) -> ToolMistake:
     """The same for the model; of names that there are, the closest come first."""
     values = dict(refused.values)
     if refused.kind == "unknown_name":
-        close = close_names(values["name"], values["names"])
-        values |= {"close": close, "names": [*close, *(name for name in values["names"] if name not in close)]}
+        values |= listed_names(values["name"], values["names"])
     return ToolMistake(refused.kind, refused.message, **values)

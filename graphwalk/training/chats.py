@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from graphwalk.agent.conversation import answer_now, conversation, summary_message
+from graphwalk.agent import answer_now, conversation, summary_message
 from graphwalk.config.agent import AgentConfig
-from graphwalk.models.protocol.text_protocol import TextProtocol, written_out
+from graphwalk.models.text_protocol import TextProtocol, written_out
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
 from graphwalk.types.episode import Trajectory, Turn
 
@@ -82,7 +82,7 @@ def tools_of(tools: Sequence[ToolSpec], form: ChatForm) -> list[dict[str, Any]]:
 
 
 def _sent(trajectory: Trajectory, number: int, agent: AgentConfig) -> list[Message]:
-    """What a turn was asked with: see `graphwalk.agent.loop`."""
+    """Return the messages that a turn was asked with (`graphwalk.agent`)."""
     turn = trajectory.turns[number]
     messages = conversation(trajectory.prompt, trajectory.turns[:number], agent)
     if turn.summary is not None:

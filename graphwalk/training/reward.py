@@ -18,6 +18,7 @@ from graphwalk.config.yaml_files import validate
 from graphwalk.runner.episode import judge
 from graphwalk.scoring.waste import waste_of
 from graphwalk.suites.registry import suite_named
+from graphwalk.types.check_type import check_type
 from graphwalk.types.episode import Task, Trajectory
 
 
@@ -59,6 +60,9 @@ def reward(
     `weights` are fields of `Weights` that differ from the default: {"waste": 0} leaves one out. The answer is read and
     scored as in a run, by the suite of the task. ConfigError for a weight that there is not.
     """
+    check_type("task", task, Task)
+    check_type("trajectory", trajectory, Trajectory)
+    check_type("weights", weights, Mapping, optional=True)
     chosen = validate(Weights, dict(weights or {}), "weights")
     _, score = judge(suite_named(task.suite), task, setting, trajectory)
     if score is None:

@@ -1,6 +1,6 @@
 """A conversation with a model, in the OpenAI chat format. Text of a model is kept as it came, surrogates and all."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -18,13 +18,18 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message. `reasoning` is what a provider shows of a model's thinking; it is logged and never sent back."""
+    """One message. `reasoning` is the part of a model's reasoning that its provider shows, for the log.
+
+    `provider_state` is JSON that only the provider that wrote it reads: signatures and encrypted reasoning. It
+    is logged, and sent back unchanged with the message.
+    """
 
     role: Role
     content: str | None = None
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     reasoning: str | None = None
+    provider_state: Mapping[str, Any] | None = field(default=None, hash=False)
 
     def as_openai(self) -> dict[str, Any]:
         """The message as the Chat Completions API takes it."""
@@ -56,7 +61,7 @@ class ToolSpec:
 class Usage:
     """Tokens and cost as the provider reports them; None where it does not say. `cost` is in US dollars.
 
-    `estimated`: it reported no tokens, and some of these are a pessimistic estimate (`graphwalk.models.calls.charge`).
+    `estimated`: it reported no tokens, and some of these are a pessimistic estimate (`graphwalk.models.budget`).
     """
 
     input_tokens: int | None = None
@@ -88,7 +93,11 @@ def _sum(a: int | None, b: int | None) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class CallOptions:
-    """What is sent with a call besides messages and tools. None: leave it to the provider."""
+    """Settings of a call. None: the provider's default.
+
+    `on_text` is awaited with each piece of the reply's text as it arrives, where the provider streams. It is no part of
+    the request.
+    """
 
     temperature: float | None = None
     top_p: float | None = None
@@ -97,6 +106,7 @@ class CallOptions:
     seed: int | None = None
     parallel_tool_calls: bool | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    on_text: Callable[[str], Awaitable[None]] | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,14 @@
 """A task, the trajectory of a model that tries it, and the result that is logged."""
 
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from graphwalk.types.chat import Message, ToolCall, Usage
-from graphwalk.types.values import Scalar
+from graphwalk.types.values import Row, Scalar
 
 SCHEMA_VERSION = 1
 """Version of everything that GraphWalk writes to disk."""
@@ -63,7 +63,8 @@ class ToolResult:
     """What a tool call gave back to the model.
 
     `error` is the class of mistake if the call was one ("unknown_tool", "bad_json", "bad_arguments", "unknown_name",
-    …), else None. `rows` counts the rows found, None for notes and mistakes. `seconds` is wall time.
+    …), else None. `rows` counts the rows found, None for notes and mistakes. `seconds` is wall time. `data` is the
+    content before it was written as text, for programs; it is not logged.
     """
 
     call: ToolCall
@@ -73,6 +74,7 @@ class ToolResult:
     seconds: float = 0.0
     final: bool = False
     """It is the answer, which ends the episode: a tool put it together from what the model pointed at."""
+    data: Annotated[list[Row] | None, Field(exclude=True)] = field(default=None, compare=False, repr=False)
 
     @property
     def is_note(self) -> bool:
@@ -94,6 +96,18 @@ class Turn:
     """What stood in the conversation for all earlier turns from this turn on (compaction by summary)."""
     forced: bool = False
     """The answer turn without tools, taken because the turn limit was reached."""
+    elapsed_in_tools: float | None = None
+    """Seconds until all its tool calls were done; None where no clock was kept, and calls count one after the other."""
+
+    @property
+    def tool_seconds(self) -> float:
+        """Return the seconds of each tool call, summed: more than have passed where calls ran side by side."""
+        return sum(result.seconds for result in self.results)
+
+    @property
+    def elapsed(self) -> float:
+        """Return the seconds of the model call and of the tool calls together."""
+        return self.seconds + (self.tool_seconds if self.elapsed_in_tools is None else self.elapsed_in_tools)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +138,13 @@ class Trajectory:
 
     @property
     def seconds(self) -> float:
-        """Seconds of model calls and tool calls; the same after a resume, since both are recorded."""
-        return sum(turn.seconds + sum(r.seconds for r in turn.results) for turn in self.turns)
+        """Return the elapsed seconds of model calls and tool calls; the same after a resume: both are recorded."""
+        return sum(turn.elapsed for turn in self.turns)
+
+    @property
+    def tool_seconds(self) -> float:
+        """Return the seconds of each tool call, summed."""
+        return sum(turn.tool_seconds for turn in self.turns)
 
 
 class Score(BaseModel):

@@ -9,6 +9,8 @@ from graphwalk.types.values import Value, shown
 
 NO_NAME = '""'
 """The name of nodes without labels, as the table shows it."""
+NO_LABEL = "(no label)"
+"""The same in the schema of a graph that was not generated (`graph_schema.j2`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +85,13 @@ class Schema:
         """The table of docs/method.md, Schema; an entity without properties has one row with `property` None."""
         number = 0
         for node in self.nodes:
-            for prop in map(_as_shown, node.properties or (None,)):
+            for prop in tuple(map(as_shown, node.properties)) or (None,):
                 number += 1
                 yield SchemaRow(number, "Node", node.label or NO_NAME, _node(node.label), prop)
         for relationship in self.relationships:
             for source, target in self._ends(relationship.pairs):
                 pattern = f"{source}-[:{relationship.type}]->{target}"
-                for prop in map(_as_shown, relationship.properties or (None,)):
+                for prop in tuple(map(as_shown, relationship.properties)) or (None,):
                     number += 1
                     yield SchemaRow(number, "Relationship", relationship.type, pattern, prop)
 
@@ -108,9 +110,8 @@ class Schema:
             yield from product(_alternatives(shared), _alternatives(some))
 
 
-def _as_shown(property_: PropertyType | None) -> PropertyType | None:
-    if property_ is None or not property_.samples:
-        return property_
+def as_shown(property_: PropertyType) -> PropertyType:
+    """Return a property type with its samples as a model sees them."""
     return replace(property_, samples=tuple(map(shown, property_.samples)))
 
 

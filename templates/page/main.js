@@ -101,7 +101,7 @@ function runsView() {
   const rows = (index.listed || []).map((run) => h("tr", {}, h("td", {}, h("input", { type: "checkbox", "aria-label": `Choose ${run.name}`, onchange: (event) => { if (event.target.checked) marked.add(run.name); else marked.delete(run.name); open.disabled = marked.size < 2; } })),
     h("th", { scope: "row", class: "name" }, run.state === "unreadable" ? plain(run.name) : h("a", { href: `?run=${encodeURIComponent(run.name)}` }, plain(run.name))), h("td", { class: "name" }, plain(run.models.join(", "))), h("td", { class: "name" }, plain(run.state)),
     h("td", { class: "number" }, `${run.done}/${run.episodes === null ? "?" : run.episodes}`), h("td", { class: "number" }, run.accuracy === null ? "–" : run.accuracy.toFixed(1)), h("td", { class: "number" }, money(run.cost))));
-  return h("section", { class: "table" }, h("h2", {}, "Runs"), rows.length ? h("div", { class: "scroller" }, h("table", {}, h("thead", {}, h("tr", {}, ["", "run", "models", "state"].map((name) => h("th", { scope: "col", class: "name" }, name)), ["episodes", "A %", "cost"].map((name) => h("th", { scope: "col", class: "number" }, name)))), h("tbody", {}, rows))) : h("p", { class: "empty" }, "There is no run here yet."), rows.length > 1 && open);
+  return h("section", { class: "table" }, h("h2", {}, "Runs"), rows.length ? h("div", { class: "scroller" }, h("table", {}, h("thead", {}, h("tr", {}, ["", "run", "models", "state"].map((name) => h("th", { scope: "col", class: "name" }, name)), ["episodes", "Accuracy %", "cost"].map((name) => h("th", { scope: "col", class: "number" }, name)))), h("tbody", {}, rows))) : h("p", { class: "empty" }, "There is no run here yet."), rows.length > 1 && open);
 }
 
 if (source === "server") { index.runs = []; follow(); }

@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -213,7 +213,7 @@ try:
 except KeyboardInterrupt:
     print("interrupted", len(graphwalk.open_run({str(tmp_path / "run")!r}).records()))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout == "interrupted 0\n", done.stderr
 
 
@@ -280,3 +280,44 @@ def test_the_example_plays_an_episode_and_is_short() -> None:
     assert "1. get_unique_property_values" in done.stdout
     assert "rows)" in done.stdout
     assert done.stdout.endswith("correct: True, F1: 1.00\n")
+
+
+def test_a_wrong_object_is_told_with_what_is_accepted(graph: PropertyGraph) -> None:
+    for given, words in (((None, graph), "task: must be a Task"), ((None, None), "task: must be a Task")):
+        with pytest.raises(graphwalk.ConfigError, match=words) as caught:
+            graphwalk.play(*given, model="scripted/expert")  # type: ignore[arg-type]
+        assert "make_tasks" in caught.value.hint
+
+
+def test_wrong_objects_are_refused_with_what_is_accepted(tmp_path: Path) -> None:
+    wrong: Any = object()
+    graph = graphwalk.generate_graph(nodes=12, seed=1)
+    calls: list[tuple[Callable[[], object], str]] = [
+        (lambda: graphwalk.ask(wrong, graph, model="scripted/look"), "question: must be a str, not object"),
+        (lambda: graphwalk.ask("Who?", wrong, model="scripted/look"), "store: must be a Store or .* or Path"),
+        (lambda: graphwalk.ask("Who?", graph, model="scripted/look", after=wrong), "after: must be an Answer"),
+        (lambda: graphwalk.from_networkx(wrong), "graph: must be a Graph, not object"),
+        (lambda: graphwalk.from_pandas(wrong, wrong), "nodes: must be a DataFrame of pandas, not object"),
+        (lambda: graphwalk.generate_graph(wrong), "preset: must be a str, not object"),
+        (lambda: graphwalk.generate_graph(seed=wrong), "seed: must be a whole number, not object"),
+        (lambda: graphwalk.generate_maze(index=wrong), "index: must be a whole number, not object"),
+        (lambda: graphwalk.make_tasks(wrong), "graph: must be a PropertyGraph, not object"),
+        (lambda: graphwalk.make_tasks(graph, questions=wrong), "questions: must be a list, not object"),
+        (lambda: graphwalk.open_run(wrong), "path: must be a str or Path, not object"),
+        (lambda: graphwalk.open_store(wrong), "graph: must be a PropertyGraph or str or Path or dictionary"),
+        (lambda: graphwalk.open_store(graph, wrong), "store: must be a str, not object"),
+        (lambda: graphwalk.openai_model(wrong, "m"), "object is not an AsyncOpenAI client"),
+        (lambda: graphwalk.play(wrong, graph, model="scripted/expert"), "task: must be a Task, not object"),
+        (lambda: graphwalk.read_graph(wrong), "path: must be a str or Path, not object"),
+        (lambda: graphwalk.reward(wrong, wrong), "task: must be a Task, not object"),
+        (lambda: graphwalk.run(wrong), "experiment: must be a str or Path or dictionary, not object"),
+        (lambda: graphwalk.run("quickstart", models=wrong), "models: must be a list, not object"),
+        (lambda: graphwalk.run("quickstart", graphs=wrong), "graphs: must be a whole number, not object"),
+        (lambda: graphwalk.run("quickstart", on_result=wrong), "on_result: must be a function, not object"),
+        (lambda: graphwalk.to_networkx(wrong), "graph: must be a PropertyGraph, not object"),
+        (lambda: graphwalk.write_graph(wrong, tmp_path / "g.json"), "graph: must be a PropertyGraph, not object"),
+        (lambda: graphwalk.write_graph(graph, wrong), "path: must be a str or Path, not object"),
+    ]
+    for call, words in calls:
+        with pytest.raises(graphwalk.ConfigError, match=words):
+            call()

@@ -12,10 +12,10 @@ import graphwalk
 import graphwalk.api
 
 NAMES = (
-    "Answer CallOptions ConfigError GraphwalkError Message Model ModelError OpenAITools OracleError PropertyGraph "
-    "Reply Result Reward Run RunLogError Store StoreError Task ToolCall ToolSpec Usage __version__ aask alangchain_tools "
-    "amake_tasks aopen_store aopenai_tools aplay arun ask from_networkx from_pandas generate_graph langchain_tools make_tasks "
-    "open_run open_store openai_tools play read_graph reward run to_networkx write_graph "
+    "MAZE_TOOLS Answer CallOptions ConfigError GraphwalkError Maze Message Model ModelError OpenAITools OracleError PropertyGraph "
+    "Reply Result Reward Run RunLogError Store StoreError Task ToolCall ToolSpec Usage __version__ aask abuild_agent alangchain_tools "
+    "amake_tasks aopen_store aopenai_tools aplay arun aschema_prompt ask build_agent from_networkx from_pandas generate_graph generate_maze langchain_tools make_tasks maze_graph "
+    "open_run open_store openai_model openai_tools play read_graph reward run schema_prompt to_networkx write_graph "
 )
 
 

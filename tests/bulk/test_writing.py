@@ -14,7 +14,7 @@ import psutil
 import pytest
 from pyarrow.parquet import read_table
 
-from graphwalk.bulk.writing import write_rows
+from graphwalk.bulk.writing import Written, write_rows
 from graphwalk.errors import ConfigError
 from tests.bulk.squares import squares
 
@@ -26,6 +26,14 @@ def test_any_number_of_processes_writes_the_same_bytes(tmp_path: Path, ending: s
     assert write_rows(squares(95), two, 2).rows == 95
     assert one.read_bytes() == two.read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([one.name, two.name])
+
+
+@pytest.mark.parametrize(
+    ("things", "seconds", "said"),
+    [(300, 2.0, ", 150.0/s"), (1, 4.0, ", 15.0/min"), (1, 120.0, ", 30.0/h"), (0, 1.0, "1.00 s")],
+)
+def test_a_slow_rate_is_never_zero(things: int, seconds: float, said: str) -> None:
+    assert str(Written(36, things, seconds, "graphs")).endswith(said)
 
 
 def test_both_forms_hold_the_same(tmp_path: Path) -> None:

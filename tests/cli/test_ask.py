@@ -186,3 +186,16 @@ def test_a_database_that_is_down(tmp_path: Path, words: tuple[str, ...]) -> None
     assert done.stderr.startswith("error: ")
     assert "127.0.0.1:9" in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_a_part_of_the_graph_is_asked(tmp_path: Path) -> None:
+    words = ("Who acted in The Quiet Harbour?", "-m", "scripted/look", "--json", "--out", "run")
+    kept = ("--labels", "Film,Person", "--relationship-types", "DIRECTED")
+    done = asked(*words, *kept, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert {edge["type"] for edge in json.loads(done.stdout)["evidence"]["relationships"]} == {"DIRECTED"}
+    assert "ACTED_IN" not in done.stderr
+    (graph,) = json.loads((tmp_path / "run" / "run.json").read_text())["config"]["suite"]["graphs"]
+    assert (graph["labels"], graph["relationship_types"]) == (["Film", "Person"], ["DIRECTED"])
+    wrong = asked(*words, "--labels", "Movie", folder=tmp_path)
+    assert (wrong.returncode, "there are: City, Film, Person" in wrong.stderr) == (2, True)

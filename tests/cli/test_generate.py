@@ -33,6 +33,8 @@ def test_a_row_of_a_graph_is_its_json_file(tmp_path: Path) -> None:
         assert load_graph(tmp_path / "one.json").digest == generate_graph(GraphSpec(nodes=30), 4, index).digest
     assert len(rows) == 3
     assert "3 rows; 3 graphs in" in result.output
+    one = generate("graph", "--nodes", 30, "--count", 1, "--out", tmp_path / "one.jsonl")
+    assert "1 row; 1 graph in" in one.output
     refused = generate("graph", "--count", 3, "--out", tmp_path / "graphs.json")
     assert refused.exit_code != 0
 

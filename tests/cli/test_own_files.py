@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from graphwalk.resources import data_path
 from tests.cli.test_commands import graphwalk
 from tests.runner.runs import log_bytes
 
@@ -74,6 +75,31 @@ def test_the_same_run_goes_on(tmp_path: Path) -> None:
     run(tmp_path)
     assert graphwalk("resume", "run", folder=tmp_path).returncode == 0
     assert graphwalk("rescore", "run", folder=tmp_path).returncode == 0
+
+
+def test_files_named_on_the_command_line_are_looked_for_where_it_runs(tmp_path: Path) -> None:
+    (tmp_path / "list_labels.yaml").write_text(TOOL.format(name="list_labels"))
+    shipped = data_path("templates")
+    (tmp_path / "node_count.yaml").write_text((shipped / "questions" / "node_count.yaml").read_text())
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "graph_tools.j2").write_text("Walk, please.")
+    overrides = ("-o", "agent.prompts=./own", "-o", "agent.tools=[./list_labels.yaml, get_node_by_property]")
+    words = (
+        "run",
+        "quickstart",
+        "--question",
+        "./node_count.yaml",
+        "--graphs",
+        1,
+        "-m",
+        "scripted/expert",
+        "--out",
+        "run",
+    )
+    done = graphwalk(*words, *overrides, folder=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert first(tmp_path)["trajectory"]["prompt"][0]["content"] == "Walk, please."
+    assert (tmp_path / "run" / "texts" / "tools" / "list_labels.yaml").is_file()
 
 
 @pytest.mark.parametrize(

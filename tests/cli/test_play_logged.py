@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from graphwalk.environment import Environment
-from graphwalk.models.backends.openai_servers import server_of
+from graphwalk.models.openai_servers import server_of
 from graphwalk.runlog.listing import list_runs
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.reporting import report_of

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from graphwalk.runlog.listing import list_runs
 from graphwalk.runlog.run_folder import RunFolder
 from tests.cli.test_commands import graphwalk
@@ -41,3 +43,24 @@ def test_where_there_are_none(tmp_path: Path) -> None:
     assert (missing.returncode, missing.stdout) == (2, "")
     assert "there is no folder runs" in missing.stderr
     assert "no run in ." in graphwalk("runs", ".", folder=tmp_path).stderr
+
+
+def test_a_finished_run_has_nothing_left_to_do(tmp_path: Path) -> None:
+    words = ("run", "quickstart", "--limit", "2", "-m", "scripted/expert", "--out", "run")
+    assert graphwalk(*words, folder=tmp_path).returncode == 0
+    again = graphwalk("resume", "run", folder=tmp_path)
+    assert again.returncode == 0
+    assert "nothing left to do: all 2 episodes have a score" in again.stderr
+
+
+@pytest.mark.parametrize("left", [None, (), ("run.lock", ".graphwalk-1.part")])
+def test_a_run_that_was_killed_before_it_began_lost_nothing(left: tuple[str, ...] | None, tmp_path: Path) -> None:
+    if left is not None:
+        (tmp_path / "run").mkdir()
+        for name in left:
+            (tmp_path / "run" / name).touch()
+    resumed = graphwalk("resume", "run", folder=tmp_path)
+    assert resumed.returncode == 3
+    assert "lost nothing: start it again" in resumed.stderr
+    started = graphwalk("run", "quickstart", "--limit", "1", "-m", "scripted/expert", "--out", "run", folder=tmp_path)
+    assert started.returncode == 0, started.stderr

@@ -1,13 +1,20 @@
 """What appears on a terminal of 60, 80 and 200 columns: whole words, all figures, and data only where it belongs."""
 
+import asyncio
 import json
 import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.cli.terminals import on_terminal
 from tests.cli.test_commands import graphwalk
+from tests.examples.test_langgraph_agent import FILMS, respond
+from tests.models.server import Answer, ModelServer, Request
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 WIDTHS = (60, 80, 200)
@@ -59,3 +66,43 @@ def test_data_go_where_stdout_goes(tmp_path: Path) -> None:
     assert code == 0
     assert json.loads((tmp_path / "report.json").read_text())["rows"][0]["correct"] == 1
     assert '"rows"' not in shown
+
+
+def test_the_words_of_a_model_arrive_one_by_one(tmp_path: Path) -> None:
+    """The stream stops half way, and what came before it is on the screen."""
+    with served_in_thread(half_a_stream) as url:
+        words = ("ask", "Which film is f2?", "--graph", FILMS, "-m", "openai-api/local/m", "--no-log")
+        limits = ("-o", "limits.call_seconds=5", "-o", "limits.retries=0")
+        code, shown = on_terminal(80, *words, *limits, folder=tmp_path, LOCAL_BASE_URL=url)
+    assert code == 4
+    assert "It is Red" in shown
+
+
+def test_an_answer_that_was_streamed_is_shown_once(tmp_path: Path) -> None:
+    with served_in_thread(respond) as url:
+        words = ("ask", "Which film is f2?", "--graph", FILMS, "-m", "openai-api/local/m", "--no-log")
+        code, shown = on_terminal(80, *words, folder=tmp_path, LOCAL_BASE_URL=url)
+    assert code == 0
+    assert shown.count("It is Red Dust") == 1
+
+
+def half_a_stream(request: Request) -> Answer:
+    whole = respond(request)
+    begun, word, _ = whole.payload().partition(b'{"content": "Dust "}')
+    return replace(whole, body=begun.rpartition(b"data:")[0], then="hang") if word else whole
+
+
+@contextmanager
+def served_in_thread(answer: Callable[[Request], Answer]) -> Iterator[str]:
+    """The base URL of a server in an event loop of its own, while this thread waits for a command."""
+    loop, server = asyncio.new_event_loop(), ModelServer(answer)
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    asyncio.run_coroutine_threadsafe(server.start(), loop).result()
+    try:
+        yield server.url
+    finally:
+        asyncio.run_coroutine_threadsafe(server.stop(), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()

@@ -79,3 +79,17 @@ def test_prompts_are_a_folder(tmp_path: Path) -> None:
 def test_hidden_files_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / ".hidden").write_bytes(b"\xff")
     assert Prompts(tmp_path).files == Prompts().files
+
+
+def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
+    """A folder of another author must not choose which file of this machine a model reads."""
+    (tmp_path / "private").write_text("private")
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "answer_now.j2").symlink_to(tmp_path / "private")
+    with pytest.raises(ConfigError, match=r"answer_now\.j2 is a link to a place outside its folder"):
+        Prompts(own)
+    (own / "answer_now.j2").unlink()
+    (own / "summary.j2").write_text("Now!")
+    (own / "answer_now.j2").symlink_to("summary.j2")
+    assert Prompts(own).render("answer_now.j2") == "Now!"

@@ -1,5 +1,6 @@
 """Configuration files that are no plain, bounded YAML."""
 
+import re
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -23,8 +24,8 @@ WRONG = {
     "{a: " * 60: (1, "more than 50 levels"),
     "a: &a [1]\nb: [" + "*a, " * 200 + "]": (2, "more than 100 aliases"),
     "a: \0": (None, "a character that text cannot have"),
-    "a: b\n  c: d": (2, "mapping values are not allowed here"),
-    "a: *nobody": (1, "undefined alias"),
+    "a: b\n  c: d": (2, "put text with a colon in quotes"),
+    "a: *nobody": (1, "refers to no &name"),
     "a: " + "x" * 500_001: (None, "longer than 500,000 characters"),
     "a: [" + "1," * 20_000 + "]": (1, "more than 10,000 values"),
 }
@@ -53,3 +54,19 @@ def test_a_file_that_is_no_text_or_no_file(tmp_path: Path) -> None:
         YamlFile.read(tmp_path / "latin.yaml")
     with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
         YamlFile.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: b: c", "put text with a colon in quotes"),
+        ("a:\n\tb: 1", "a tab is used to indent"),
+        ("a: 'x", "a quotation mark is not closed"),
+        ("a: [1, 2", "has no ]"),
+        ("a: *x", "in quotes"),
+        ("a: 1\n---\nb: 2", "more than one document"),
+    ],
+)
+def test_a_mistake_is_told_in_words_of_ours(text: str, words: str) -> None:
+    with pytest.raises(YamlMistakeError, match=re.escape(words)):
+        read_yaml(text)

@@ -15,11 +15,11 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
-from graphwalk.models.calls.caller import Caller
+from graphwalk.models.base import Model
 from graphwalk.models.conformance import check_model
-from graphwalk.models.model import Model
 from graphwalk.models.registry import open_model
 from graphwalk.types.chat import CallOptions, Message
+from tests.models.player import in_run
 from tests.models.server import Answer, ModelServer, Request, chat, error, responses
 
 CAPABILITIES = (
@@ -31,6 +31,7 @@ CAPABILITIES = (
     "tool_result",
     "usage",
     "reasoning",
+    "reasoning_state",
     "unicode",
     "hostile_text",
     "long_context",
@@ -79,9 +80,10 @@ async def backend(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Model, 
         environment = Environment({"OPENAI_BASE_URL": server.url, "LOCAL_BASE_URL": server.url})
         protocol = "text" if request.param == "text protocol" else "auto"
         agent = AgentConfig(tool_protocol=protocol)
-        model = Caller(open_model(SPECS[request.param], environment), Limits(retries=0, call_seconds=2), agent)
+        provider = open_model(SPECS[request.param], environment)
+        model = in_run(provider, Limits(retries=0, call_seconds=60), agent)
         yield model, server
-        await model.close()
+        await provider.close()
 
 
 async def test_every_capability_is_found(backend: tuple[Model, ModelServer]) -> None:
@@ -89,7 +91,7 @@ async def test_every_capability_is_found(backend: tuple[Model, ModelServer]) -> 
     found = await check_model(model)
     assert tuple(capability.name for capability in found) == CAPABILITIES
     assert {c.name: c.detail for c in found if c.status == "failed"} == {}
-    assert {c.name for c in found if c.status == "absent"} <= {"reasoning", "one_call_at_a_time"}
+    assert {c.name for c in found if c.status == "absent"} <= {"reasoning", "reasoning_state", "one_call_at_a_time"}
     assert all(capability.seconds > 0 for capability in found)
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -19,15 +18,18 @@ FILMS = Path(__file__).parent.parent / "data" / "films.json"
 ASK = ("ask", "Who directed Red Dust?", "--model", "scripted/look", "--json", "--no-log")
 
 
-async def test_the_graph_loaded_last_is_asked(neo4j_server: Environment, tmp_path: Path) -> None:
+async def test_the_graph_loaded_last_is_asked(
+    neo4j_server: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in neo4j_server.variables.items():
+        monkeypatch.setenv(name, value)
     films, other = graphwalk.read_graph(FILMS), graphwalk.generate_graph(nodes=20, seed=1)
-    variables = {name: value for name, value in neo4j_server.variables.items() if os.environ.get(name) != value}
     loads = [await database.load(neo4j_server, graph) for graph in (films, other, films)]
     try:
         last = await database.loaded_last(neo4j_server)
         assert last is not None
         assert last.scope == loads[0].scope == loads[2].scope != loads[1].scope
-        done = await asyncio.to_thread(command, *ASK, folder=tmp_path, **variables)
+        done = await asyncio.to_thread(command, *ASK, folder=tmp_path, **neo4j_server.variables)
         assert done.returncode == 0, done.stderr
         told = json.loads(done.stdout)
         assert "Bo Lund [p2] DIRECTED Red Dust [f2]" in told["answer"]
@@ -36,6 +38,9 @@ async def test_the_graph_loaded_last_is_asked(neo4j_server: Environment, tmp_pat
         rows = await connection.read(told["evidence"]["cypher"], {}, 10)
         await connection.close()
         assert len(rows) == len(told["evidence"]["relationships"]) == 1
+        async with graphwalk.aopen_store({"loaded": last.scope, "labels": ["Film"]}) as store:
+            schema = await store.schema()
+            assert ([node.label for node in schema.nodes], schema.relationships) == (["Film"], ())
         assert last.scope in {load.scope for load in await database.list_loads(neo4j_server) if load.kept}
     finally:
         await database.clean(neo4j_server, kept=True)

@@ -1,4 +1,5 @@
 import os
+import re
 import signal
 import socket
 import threading
@@ -10,12 +11,21 @@ import yaml
 from graphwalk import database
 from graphwalk.database import java
 from graphwalk.database.jars import runs_in
-from graphwalk.database.ports import answers_bolt, free_port
+from graphwalk.database.ports import free_port
 from graphwalk.database.releases import RELEASES
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.resources import data_path
-from graphwalk.stores.neo4j.local_server import LocalServer, read_state, state_file, state_folder, write_state
+from graphwalk.stores.neo4j.local_server import (
+    COMPOSE_PASSWORD,
+    LocalServer,
+    answers_bolt,
+    read_state,
+    state_file,
+    state_folder,
+    write_state,
+)
+from tests.cli.test_commands import graphwalk as command
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES, server_settings
 
 
@@ -90,9 +100,33 @@ def test_the_compose_file_is_closed_to_others() -> None:
     service = compose["services"]["neo4j"]
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
     assert RELEASES["5.26"].version in service["image"]
-    assert "NEO4J_AUTH" not in service["environment"]
-    assert ":?" in compose["secrets"]["neo4j_auth"]["file"]
     assert {"healthcheck", "restart", "volumes", "mem_limit", "cpus"} <= service.keys()
+
+
+def test_the_compose_file_works_without_settings() -> None:
+    text = data_path("docker-compose.yml").read_text()
+    assert ":?" not in text
+    assert yaml.safe_load(text)["services"]["neo4j"]["environment"]["NEO4J_AUTH"] == (
+        f"neo4j/${{NEO4J_PASSWORD:-{COMPOSE_PASSWORD}}}"
+    )
+
+
+@pytest.mark.neo4j
+def test_a_server_of_compose_is_found_without_settings(
+    neo4j_server: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a server of the tests, which listens where that of docker-compose.yml would."""
+    uri, password = neo4j_server.neo4j_uri or "", neo4j_server.neo4j_password or ""
+    monkeypatch.setenv("GRAPHWALK_NEO4J_PORT", uri.rpartition(":")[2])
+    monkeypatch.setenv("GRAPHWALK_HOME", str(tmp_path))
+    (tmp_path / ".env").write_text(f"NEO4J_PASSWORD={password}\n")
+    status, doctor = command("db", "status", folder=tmp_path), command("doctor", folder=tmp_path)
+    assert status.returncode == 0, status.stderr
+    assert status.stdout.startswith(f"docker compose bolt://127.0.0.1:{uri.rpartition(':')[2]}\ngraphs ")
+    assert re.search(r"ok +neo4j +bolt://127\.0\.0\.1:\d+ answers", doctor.stdout)
+    (tmp_path / ".env").unlink()
+    refused = command("db", "status", folder=tmp_path)
+    assert (refused.returncode, "refuses the user name or password" in refused.stderr) == (3, True)
 
 
 def test_a_container_that_does_not_come_up_is_taken_down(

@@ -1,9 +1,13 @@
+import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import find_experiment, load_experiment, shipped_experiments
+from graphwalk.resources import data_path
 
 
 def write(folder: Path, text: str) -> str:
@@ -94,3 +98,69 @@ def test_answers_are_bounded_once_or_several_times() -> None:
     assert [(rows.at_least, rows.at_most) for rows in sweep] == [(1, 70), (71, 120), (121, None)]
     with pytest.raises(ConfigError, match="no answer has at least 5 rows and at most 4"):
         load_experiment("quickstart", ["suite.answer_rows={at_least: 5, at_most: 4}"])
+
+
+@pytest.mark.parametrize(
+    ("override", "flags", "found"),
+    [
+        ("suite.questions=[./node_count.yaml]", {}, lambda config: config.suite.questions),
+        ("agent.tools=[node_count.yaml]", {}, lambda config: config.agent.tools),
+        ("agent={tools: [think, ./node_count.yaml]}", {}, lambda config: config.agent.tools[1:]),
+        ("suite.graphs.1.file=node_count.yaml", {}, lambda config: [str(config.suite.graphs[1].file)]),
+        ("suite.graphs=[{file: ./node_count.yaml}]", {}, lambda config: [str(config.suite.graphs[0].file)]),
+        ("seed=1", {"suite.questions": ["./node_count.yaml"]}, lambda config: config.suite.questions),
+    ],
+)
+def test_paths_of_the_command_line_are_relative_to_the_working_directory(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    override: str,
+    flags: dict[str, Any],
+    found: Callable[[Any], Sequence[str]],
+) -> None:
+    text = (data_path("templates") / "questions" / "node_count.yaml").read_text()
+    for folder in (tmp_path / "here", tmp_path / "there"):
+        folder.mkdir()
+        (folder / "node_count.yaml").write_text(text)
+    graphs = "[{file: ./node_count.yaml}, {file: ./node_count.yaml, twin: true}]"
+    experiment = write(tmp_path / "there", f"name: mine\nsuite: {{name: questions, graphs: {graphs}}}\n")
+    monkeypatch.chdir(tmp_path / "here")
+    config = load_experiment(experiment, [override], flags)
+    assert list(found(config)) == [str(tmp_path / "here" / "node_count.yaml")]
+    if "graphs=" not in override:
+        assert config.suite.graphs[0].file == tmp_path / "there" / "node_count.yaml"
+
+
+def test_a_path_that_is_not_there_is_named_as_it_was_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match=re.escape(f"there is no file or folder {tmp_path / 'own'}")):
+        load_experiment("quickstart", ["agent.prompts=./own"])
+
+
+def test_a_field_without_a_value_must_be_known_too() -> None:
+    with pytest.raises(ConfigError, match="there is no such field"):
+        load_experiment("quickstart", ["suite.graphs=[{file:./own.json}]"])
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        "options.extra.api_key=swordfish",
+        "options.extra={extra_headers: {Authorization: swordfish}}",
+        "options.extra.tools=[{apiKey: swordfish}]",
+        "model_arguments={a/b: {http: {password: swordfish}}}",
+        "api_key=swordfish",
+        "options.extra.api_key=[swordfish",
+    ],
+)
+def test_a_credential_is_refused_and_not_repeated(override: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_experiment("quickstart", [override])
+    assert "swordfish" not in f"{caught.value} {caught.value.hint}"
+
+
+def test_a_field_that_only_ends_like_a_credential_is_taken() -> None:
+    config = load_experiment("quickstart", ["options.extra.prompt_cache_key=a", "options.extra.max_tokens=5"])
+    assert config.options.extra == {"prompt_cache_key": "a", "max_tokens": 5}

@@ -74,7 +74,7 @@ def test_chats_hold_each_episode_once_and_what_was_said(tmp_path: Path) -> None:
 
 
 def test_sts_is_a_session_line_and_message_lines(tmp_path: Path) -> None:
-    out = export("sts", hostile_run(tmp_path / "run"), tmp_path / "sts")
+    out = export("sts", hostile_run(tmp_path / "run"), tmp_path / "sts", per_episode=True)
     files = sorted(out.iterdir())
     assert len(files) == 12
     ids = set()
@@ -93,6 +93,39 @@ def test_sts_is_a_session_line_and_message_lines(tmp_path: Path) -> None:
                 calls.add(call["id"])
             assert message["role"] != "tool" or message["toolCallId"] in calls
     assert len(ids) == 12
+
+
+@pytest.mark.parametrize(("name", "suffix"), [("atif", ".json"), ("sts", ".jsonl")])
+def test_trajectories_are_in_one_file_per_model_or_episode(name: str, suffix: str, tmp_path: Path) -> None:
+    folder = hostile_run(tmp_path / "run")
+    files = sorted(export(name, folder, tmp_path / "models").iterdir())
+    held = [[strict(line) for line in file.read_text(encoding="utf-8").splitlines()] for file in files]
+    sessions = [[line for line in lines if line.get("type") != "message"] for lines in held]
+    assert [len(one) for one in sessions] == [6, 6]
+    models = [{one["model"] if name == "sts" else one["agent"]["model_name"] for one in lines} for lines in sessions]
+    assert sorted(models, key=str) == sorted([{"scripted/expert"}, {MODEL}], key=str)
+    words = ("export", name, folder.path, "--out")
+    done = graphwalk(*words, tmp_path / "episodes", "--per-episode")
+    assert done.returncode == 0, done.stderr
+    alone = [file.read_text(encoding="utf-8") for file in (tmp_path / "episodes").iterdir()]
+    if name == "sts":
+        assert sorted("".join(alone).splitlines()) == sorted(json.dumps(line) for lines in held for line in lines)
+    else:
+        assert sorted(json.dumps(strict(text)) for text in alone) == sorted(json.dumps(e) for s in sessions for e in s)
+    assert {file.suffix for file in (tmp_path / "episodes").iterdir()} == {suffix}
+    refused = graphwalk(*words, tmp_path / "all.jsonl")
+    assert (refused.returncode, "all.jsonl is one file, and 2 .jsonl files" in refused.stderr) == (2, True)
+    assert graphwalk(*words, tmp_path / "all.jsonl", "-m", MODEL).returncode == 0
+    assert len((tmp_path / "all.jsonl").read_text(encoding="utf-8").splitlines()) > 5
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_no_export_makes_the_folders_around_it(name: str, tmp_path: Path) -> None:
+    folder = copied("mazes", tmp_path / "run")
+    with pytest.raises(ConfigError, match=r"there is no folder .*missing") as caught:
+        export(name, folder, tmp_path / "missing" / f"x{SINGLE.get(name, '')}")
+    assert "make the folder first" in caught.value.hint
+    assert not (tmp_path / "missing").exists()
 
 
 def test_csv_runs_no_formula_and_keeps_every_value(tmp_path: Path) -> None:
@@ -145,9 +178,10 @@ def test_inspect_ai_reads_the_other_suites(suite: str, tmp_path: Path) -> None:
 
 
 def test_harbors_own_models_take_every_trajectory(tmp_path: Path) -> None:
-    paths = sorted(export("atif", hostile_run(tmp_path / "run"), tmp_path / "q").iterdir())
+    paths = sorted(export("atif", hostile_run(tmp_path / "run"), tmp_path / "q", per_episode=True).iterdir())
     for suite in ("mazes", "magma"):
-        paths += sorted(export("atif", copied(suite, tmp_path / f"{suite}-run"), tmp_path / suite).iterdir())
+        folder = copied(suite, tmp_path / f"{suite}-run")
+        paths += sorted(export("atif", folder, tmp_path / suite, per_episode=True).iterdir())
     found = read_by_others("atif", paths)
     assert len(found) == len(paths) == 12 + 4 + 24
     assert {one["version"] for one in found.values()} == {"ATIF-v1.8"}

@@ -14,7 +14,7 @@ import pytest
 
 from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import ConfigError
-from graphwalk.models.backends.openai_servers import openai
+from graphwalk.models.openai_servers import openai
 from graphwalk.report.terminal import as_text
 from graphwalk.report.written import to_csv, to_json, to_markdown
 from graphwalk.runlog.run_folder import RunFolder

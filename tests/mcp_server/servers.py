@@ -51,7 +51,7 @@ class HttpServer:
 
     def post(self, body: Any = OPENING, headers: dict[str, str] | None = None, **raw: Any) -> httpx2.Response:
         sent = raw or {"json": body}
-        return httpx2.post(self.url, headers=self.headers if headers is None else headers, timeout=30, **sent)
+        return httpx2.post(self.url, headers=self.headers if headers is None else headers, timeout=60, **sent)
 
     @asynccontextmanager
     async def client(self, mode: Literal["legacy", "auto"] = "auto") -> AsyncIterator[Client]:
@@ -80,4 +80,4 @@ def over_http(*words: object, **own: str) -> Iterator[HttpServer]:
             yield HttpServer(url, token, process)
         finally:
             process.terminate()
-            process.communicate(timeout=30)
+            process.communicate(timeout=60)

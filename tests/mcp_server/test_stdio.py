@@ -45,7 +45,7 @@ def test_noise_does_not_end_it_and_stdout_is_protocol(odd_file: Path) -> None:
     while 2 not in answers:
         answer = json.loads(process.stdout.readline())
         answers[answer.get("id")] = answer
-    rest, errors = process.communicate(timeout=20)
+    rest, errors = process.communicate(timeout=60)
     assert answers[2]["result"]["structuredContent"] == {"text": "still"}
     assert all(json.loads(line)["jsonrpc"] == "2.0" for line in rest.splitlines())
     assert b"Traceback" not in errors
@@ -61,14 +61,14 @@ def test_a_signal_ends_it_while_stdin_stays_open(odd_file: Path, signum: signal.
     process.stdin.flush()
     process.stdout.readline()
     process.send_signal(signum)
-    assert process.wait(timeout=15) == 128 + signum
+    assert process.wait(timeout=60) == 128 + signum
     with process:
         assert process.stderr is not None
         assert (process.stdout.read(), process.stderr.read()) == (b"", b"")
 
 
 def test_it_ends_when_stdin_does(odd_file: Path) -> None:
-    assert started(odd_file).communicate(b"", timeout=30) == (b"", b"")
+    assert started(odd_file).communicate(b"", timeout=60) == (b"", b"")
 
 
 async def test_results_come_in_pages(tmp_path: Path) -> None:
@@ -97,3 +97,27 @@ async def test_progress_is_reported_to_those_who_ask(odd_file: Path) -> None:
         answer = await client.call_tool("think", {"thought": "x"}, progress_callback=hear)
     assert not answer.is_error
     assert heard == sorted(heard)
+
+
+async def test_a_part_of_the_graph_is_all_there_is(odd_file: Path) -> None:
+    words = ("--labels", "Zorep", "--labels", "Odd `Label`", "--relationship-types", "DRAP,FLIN")
+    async with over_stdio("--graph", odd_file, *words) as client:
+        assert client.instructions is not None
+        assert "Blick" not in client.instructions
+        assert "(:Zorep)-[:DRAP]->(:Zorep)" in client.instructions
+        asked = {"label": "Zorep", "property_name": "key", "property_value": "z1"}
+        found = (await client.call_tool("get_all_nearest_neighbors", asked)).structured_content
+        assert {row["neighbor_label"] for row in found["rows"]} == {"Zorep"}
+        hidden = {"label": "Blick", "property_name": "key", "property_value": "b2"}
+        assert (await client.call_tool("get_node_by_property", hidden)).is_error
+
+
+@pytest.mark.parametrize("encoding", ["json", "compact", "csv"])
+async def test_settings_of_results(odd_file: Path, encoding: str) -> None:
+    settings = ("agent.result_budget=2", f"agent.encoding={encoding}", "agent.direction=false")
+    asked = {"label": "Zorep", "property_name": "key", "property_value": "z1"}
+    async with over_stdio("--graph", odd_file, *(word for one in settings for word in ("-o", one))) as client:
+        found = (await client.call_tool("get_all_nearest_neighbors", asked)).structured_content
+    assert (len(found["rows"]), found["next_page"]) == (2, 2)
+    assert "direction" not in found["rows"][0]
+    assert found["rows"][0]["center_key"] == "z1"

@@ -3,12 +3,18 @@ from collections.abc import AsyncIterator
 import pytest
 
 from graphwalk.environment import Environment
-from graphwalk.models.backends.endpoint import Endpoint
-from graphwalk.models.backends.openai_chat import OpenAIChatModel
-from graphwalk.models.backends.openai_responses import OpenAIResponsesModel
+from graphwalk.models import wrappers
+from graphwalk.models.openai import OpenAIModel
+from graphwalk.models.openai_servers import openai_api, openai_responses
 from tests.models.server import ModelServer
 
 KEY = "sk-planted-secret-123456"
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two tries of a call."""
+    monkeypatch.setattr(wrappers, "FIRST_WAIT", 0.005)
 
 
 @pytest.fixture
@@ -19,18 +25,19 @@ async def server() -> AsyncIterator[ModelServer]:
 
 @pytest.fixture
 def environment(server: ModelServer) -> Environment:
-    return Environment({"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": server.url, "LOCAL_BASE_URL": server.url})
+    urls = {"OPENAI_BASE_URL": server.url, "LOCAL_BASE_URL": server.url}
+    return Environment({"OPENAI_API_KEY": KEY, "LOCAL_API_KEY": KEY, **urls})
 
 
 @pytest.fixture
-async def model(server: ModelServer, environment: Environment) -> AsyncIterator[OpenAIChatModel]:
-    opened = OpenAIChatModel("openai-api/local/m", Endpoint(server.url, KEY), "m")
+async def model(environment: Environment) -> AsyncIterator[OpenAIModel]:
+    opened = openai_api("local/m", environment)
     yield opened
     await opened.close()
 
 
 @pytest.fixture
-async def reasoning_model(server: ModelServer, environment: Environment) -> AsyncIterator[OpenAIResponsesModel]:
-    opened = OpenAIResponsesModel("openai/o9", Endpoint(server.url, KEY), "o9")
+async def reasoning_model(environment: Environment) -> AsyncIterator[OpenAIModel]:
+    opened = openai_responses("o9", environment)
     yield opened
     await opened.close()

@@ -62,5 +62,5 @@ def drawn(draw: random.Random, share: float, good: Answer) -> Answer:
     return SERVERS_FAULT[draw.choice(passing)] if draw.random() < share else good
 
 
-_LASTING: Any = ("refusal", "wrong key", "redirect", "a pause for ever", "gigantic", "silent", "dripping", "endless")
+_LASTING: Any = ("refusal", "wrong key", "a pause for ever", "gigantic", "silent", "dripping", "endless")
 """These are not tried again, or take long."""

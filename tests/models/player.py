@@ -2,7 +2,14 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from typing import Any
 
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.calls import Limits
+from graphwalk.models.base import Model
+from graphwalk.models.budget import Budget
+from graphwalk.models.reply_cache import ReplyCache
+from graphwalk.models.wrappers import Cached, wrap
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec, Usage
 
 ASK = (Message("user", "hi"),)
@@ -43,6 +50,22 @@ class Player:
 
     async def close(self) -> None:
         self.closed = True
+
+
+def in_run(
+    model: Model,
+    limits: Limits | None = None,
+    agent: AgentConfig | None = None,
+    *,
+    cache: ReplyCache | None = None,
+    key: str = "task/tools/0",
+    budget: Budget | None = None,
+    **rest: Any,
+) -> Cached:
+    """A model as one episode of a run calls it."""
+    budget = budget or Budget()
+    shared = wrap(model, limits or Limits(), agent or AgentConfig(), budget=budget, **rest)
+    return Cached(shared, cache, budget, key)
 
 
 def texts(messages: Iterable[Message]) -> list[tuple[str, str | None]]:

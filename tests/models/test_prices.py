@@ -46,3 +46,11 @@ def test_long_calls_have_their_own_price() -> None:
     assert known.price.long is not None
     assert known.price.long.above == 200_000
     assert known.price.long.input > known.price.input
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["gemini/gemini-2.5-pro", "deepseek/deepseek-chat", "openrouter/openai/gpt-4.1", "groq/openai/gpt-oss-20b"],
+)
+def test_servers_that_are_known_by_name_have_listed_prices(model: str) -> None:
+    assert published_price(model, Environment()) is not None

@@ -12,8 +12,7 @@ import pytest
 from graphwalk import plugins
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, ModelError
-from graphwalk.models.backends.openai_chat import OpenAIChatModel
-from graphwalk.models.backends.openai_responses import OpenAIResponsesModel
+from graphwalk.models.openai import ChatModel, ResponsesModel
 from graphwalk.models.registry import PROVIDERS, list_providers, no_reply_hint, open_model
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from tests.models.player import ASK
@@ -51,14 +50,14 @@ def parrots(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("spec", "kind"),
     [
-        ("openai/gpt-4.1-mini", OpenAIChatModel),
-        ("openai/gpt-4o", OpenAIChatModel),
-        ("openai/gpt-5-chat-latest", OpenAIChatModel),
-        ("openai/o4-mini", OpenAIResponsesModel),
-        ("openai/o3", OpenAIResponsesModel),
-        ("openai/gpt-5-mini", OpenAIResponsesModel),
-        ("openai-chat/o3", OpenAIChatModel),
-        ("openai-responses/gpt-4.1", OpenAIResponsesModel),
+        ("openai/gpt-4.1-mini", ChatModel),
+        ("openai/gpt-4o", ChatModel),
+        ("openai/gpt-5-chat-latest", ChatModel),
+        ("openai/o4-mini", ResponsesModel),
+        ("openai/o3", ResponsesModel),
+        ("openai/gpt-5-mini", ResponsesModel),
+        ("openai-chat/o3", ChatModel),
+        ("openai-responses/gpt-4.1", ResponsesModel),
     ],
 )
 def test_openai_models(spec: str, kind: type) -> None:
@@ -132,7 +131,7 @@ def test_where_to_look_when_nothing_comes_back(parrots: None) -> None:
 def test_nothing_heavy_is_imported_to_list_what_there_is() -> None:
     code = (
         "import sys; from graphwalk.models.registry import list_providers; list_providers();"
-        "print([m for m in ('aiohttp', 'langchain_core', 'langgraph') if m in sys.modules])"
+        "print([m for m in ('aiohttp', 'httpx', 'httpx2', 'langchain_core', 'langgraph', 'openai') if m in sys.modules])"
     )
     folder = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)

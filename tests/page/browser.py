@@ -68,7 +68,7 @@ class Browser:
 
     def close(self) -> None:
         self._process.terminate()
-        self._process.wait(timeout=20)
+        self._process.wait(timeout=60)
         os.close(self._to)
         os.close(self._from)
 

@@ -219,7 +219,7 @@ def test_wide_tables_fold_their_less_important_columns(browser: Browser, page_of
     browser.open(page_of("questions"))
     folded = "document.querySelectorAll('.table thead')[0].querySelectorAll('th[hidden]').length"
     browser.until(f"{folded} > 0")
-    assert "A %" in text(browser, ".table thead")
+    assert "Accuracy %" in text(browser, ".table thead")
     browser.run("document.querySelector('.columns-toggle').click()")
     assert browser.run(folded) == 0
     assert browser.run("document.querySelector('.table .scroller').classList.contains('cut-right')")

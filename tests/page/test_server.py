@@ -93,7 +93,7 @@ def test_ctrl_c_ends_it(tmp_path: Path) -> None:
         address = urlsplit(view.stdout.readline().strip())
         assert (address.hostname, address.query) == ("127.0.0.1", "run=mazes")
         view.send_signal(signal.SIGINT)
-        _, said = view.communicate(timeout=30)
+        _, said = view.communicate(timeout=60)
     assert view.returncode == 0
     assert "ended" in said
     assert "Traceback" not in said

@@ -28,6 +28,7 @@ def test_one_row_per_model_and_setting():
     assert (two["correct"], two["accuracy"], two["false_positives"], two["unsupported"]) == (4, 33.333333, 16, 8)
     assert (two["tool_calls"], two["calls_per_question"], two["tool_calls_without_think"]) == (48, 4.0, 36)
     assert (two["calls_over_par"], two["seconds"], two["tokens"], two["cost"]) == (2.0, 18.0, 1320, 6.0)
+    assert (two["seconds_per_question"], two["tool_seconds_per_question"], two["tool_seconds"]) == (1.5, 2.5, 30.0)
     assert (two["tasks"], two["graphs"], two["known"], two["answer_rows"]) == (12, 4, {}, 2.0)
     low, high = two["intervals"]["accuracy"]
     assert 0 < low < 33.4 < high < 100

@@ -91,7 +91,11 @@ async def test_nothing_of_the_machine_and_no_secret_goes_along(tmp_path: Path) -
     manifest["config"]["suite"]["graphs"][0]["file"] = "/srv/data/alice/secret-graph.json"
     folder.write_manifest(manifest)
     (folder.path / "run.log").write_text(f"{SECRET} alice")
-    removed = publish(folder, tmp_path / "run.zip", Cleaner(ENVIRONMENT, folder=tmp_path))
+    with pytest.raises(RunLogError, match=r"results\.jsonl:1: the value of LAB_API_KEY") as caught:
+        publish(folder, tmp_path / "run.zip", Cleaner(ENVIRONMENT, folder=tmp_path))
+    assert SECRET not in str(caught.value)
+    assert not (tmp_path / "run.zip").exists()
+    removed = publish(folder, tmp_path / "run.zip", Cleaner(ENVIRONMENT, redact=True, folder=tmp_path))
     said = everything_in(tmp_path / "run.zip")
     for word in (SECRET, "alice", "hunter2", "intra.example", "/srv/data", str(tmp_path)):
         assert word not in said
@@ -112,6 +116,18 @@ async def test_what_looks_like_a_key_is_refused_and_redacted_on_demand(key: str,
     assert key not in everything_in(out)
     done = graphwalk("publish", folder.path, tmp_path / "cli.zip")
     assert (done.returncode, done.stdout, "--redact" in done.stderr) == (3, "", True)
+
+
+async def test_a_credential_in_the_settings_of_an_earlier_version_is_refused(tmp_path: Path) -> None:
+    folder, out = await a_run(tmp_path / "run"), tmp_path / "run.zip"
+    planted(folder, SECRET)
+    manifest = folder.read_manifest()
+    manifest["config"]["options"]["extra"] = {"http": {"apiKey": SECRET}}
+    folder.write_manifest(manifest)
+    with pytest.raises(RunLogError, match=r"run\.json: options\.extra\.http\.apiKey"):
+        publish(folder, out, Cleaner(Environment()))
+    publish(folder, out, Cleaner(Environment(), redact=True))
+    assert SECRET not in everything_in(out)
 
 
 def rewritten(source: Path, out: Path, **changes: bytes | None) -> Path:
@@ -153,6 +169,57 @@ def test_a_changed_missing_or_swollen_archive_is_refused(tmp_path: Path) -> None
         RunFolder.open(tmp_path / "cut.zip")
 
 
+def test_an_archive_that_unpacks_into_more_than_any_run_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphwalk.runlog.published._LITTLE", 1 << 16)
+    out, large = tmp_path / "run.zip", tmp_path / "large.zip"
+    publish(copied("mazes", tmp_path / "run"), out, Cleaner(Environment()))
+    with zipfile.ZipFile(out) as old, zipfile.ZipFile(large, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name))
+        new.writestr("texts/large", b" " * (1 << 24))
+    with pytest.raises(RunLogError, match="it holds more than"):
+        RunFolder.open(large)
+
+
 def test_the_command_says_what_it_took_out(tmp_path: Path) -> None:
     done = graphwalk("publish", RUNS / "mazes", "run.tar", folder=tmp_path)
     assert (done.returncode, "a published run is a ZIP" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("place", ["texts/x", "texts/prompts", "texts", "run.json", "results.jsonl", "replies.jsonl"])
+def test_a_link_out_of_the_run_folder_is_refused(place: str, tmp_path: Path) -> None:
+    """By all that copies from a folder, or writes into it; the target is neither read nor changed."""
+    folder, other, out = copied("mazes", tmp_path / "run"), tmp_path / "other", tmp_path / "run.zip"
+    link = folder.path / place
+    if link.exists():
+        link.rename(other)
+    else:
+        other.write_text("private")
+    link.parent.mkdir(exist_ok=True)
+    link.symlink_to(other)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    for done in (
+        graphwalk("publish", folder.path, out),
+        graphwalk("resume", folder.path),
+        graphwalk("rescore", folder.path),
+        graphwalk("verify", folder.path),
+    ):
+        assert (done.returncode, "is a link to a place outside" in done.stderr) == (3, True), done.stderr
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_link_inside_its_folder_is_a_file_like_any_other(tmp_path: Path) -> None:
+    folder, out = copied("mazes", tmp_path / "run"), tmp_path / "run.zip"
+    (folder.texts_path / "prompts").mkdir(parents=True, exist_ok=True)
+    (folder.texts_path / "prompts" / "a.j2").write_text("Now!")
+    (folder.texts_path / "prompts" / "b.j2").symlink_to("a.j2")
+    publish(folder, out, Cleaner(Environment()))
+    assert zipfile.ZipFile(out).read("texts/prompts/b.j2") == b"Now!"
+
+
+def test_no_folder_is_made_for_a_published_run(tmp_path: Path) -> None:
+    with pytest.raises(RunLogError, match="there is no folder"):
+        publish(copied("mazes", tmp_path / "run"), tmp_path / "new" / "run.zip", Cleaner(Environment()))
+    assert not (tmp_path / "new").exists()

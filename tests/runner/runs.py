@@ -46,7 +46,7 @@ def plain_log(folder: Path) -> Path:
 def log_bytes(folder: Path) -> bytes:
     """The lines of the results, compressed or not."""
     with open_lines(folder / "results.jsonl") as lines:
-        return lines.read()
+        return b"".join(lines)
 
 
 def without_time(record: dict[str, Any]) -> str:
@@ -54,6 +54,7 @@ def without_time(record: dict[str, Any]) -> str:
     result = Result.from_dict(record).as_dict()
     for turn in result["trajectory"]["turns"]:
         turn.pop("seconds", None)
+        turn.pop("elapsed_in_tools", None)
         for tool_result in turn.get("results", ()):
             tool_result.pop("seconds", None)
     return json.dumps({**result, "seconds": None}, sort_keys=True)

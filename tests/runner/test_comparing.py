@@ -64,7 +64,15 @@ def test_settings_within_a_run_of_mazes(played: Callable[..., Path]) -> None:
     assert {pair["first_setting"] for pair in made.overall} == {"no_tools", "tools"}
     assert len(compare_runs([run], settings=["tools"]).overall) == 1
     assert made.changed
-    assert all(one["commands"] == [f"graphwalk view {run} --task {one['task_id']}"] for one in made.changed)
+    assert all(one["commands"] == [f"graphwalk show {run} {one['task_id']}"] for one in made.changed)
+
+
+def test_runs_with_other_pages_have_the_same_tasks_and_another_par(played: Callable[..., Path]) -> None:
+    paged = played("paged", models=["scripted/expert"], graphs=1, agent={"result_budget": 20})
+    made = compare_runs([one(played), paged], models=["scripted/flawed", "scripted/expert"])
+    assert any("agent.result_budget: None → 20" in note for note in made.notes)
+    for result in read_lines(paged / "results.jsonl"):
+        assert result["task"]["par_turns"] == len(result["trajectory"]["turns"])
 
 
 def test_across_runs_pairs_are_identical_tasks(played: Callable[..., Path]) -> None:
@@ -82,7 +90,7 @@ def test_across_runs_pairs_are_identical_tasks(played: Callable[..., Path]) -> N
     commands = made.changed[0]["commands"]
     assert len(commands) == 2
     assert made.changed[0]["task_id"] in commands[0]
-    assert str(fewer / "results.jsonl.gz") in commands[1]
+    assert commands[1] == f"graphwalk show {fewer} {made.changed[0]['task_id']}"
 
 
 def test_other_tasks_are_refused_with_what_differs(played: Callable[..., Path]) -> None:

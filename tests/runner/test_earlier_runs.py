@@ -55,7 +55,7 @@ def outcomes(folder: RunFolder) -> dict[str, Any]:
             return {
                 key: untimed(item)
                 for key, item in value.items()
-                if key not in ("seconds", "crc32", "run_id", "conditions", *COUNTED)
+                if key not in ("seconds", "elapsed_in_tools", "crc32", "run_id", "conditions", *COUNTED)
             }
         return [untimed(item) for item in value] if isinstance(value, list) else value
 

@@ -73,16 +73,16 @@ async def test_changed_code_is_refused_with_its_file(tmp_path: Path, monkeypatch
     folder = await start(tmp_path / "run")
     now = code_digests()
     assert {
-        "agent/loop.py",
+        "agent.py",
         "toolbox/graph_toolbox.py",
         "stores/cypher.py",
-        "models/protocol/text_calls.py",
+        "models/text_calls.py",
     } < now.keys()
-    monkeypatch.setattr(fingerprint, "code_digests", lambda: {**now, "agent/loop.py": "other", "agent/new.py": "n"})
+    monkeypatch.setattr(fingerprint, "code_digests", lambda: {**now, "agent.py": "other", "seeds_new.py": "n"})
     with pytest.raises(RunLogError) as caught:
         await resume(folder)
-    assert "code: agent/loop.py: changed" in str(caught.value)
-    assert "code: agent/new.py: new" in str(caught.value)
+    assert "code: agent.py: changed" in str(caught.value)
+    assert "code: seeds_new.py: new" in str(caught.value)
 
 
 async def test_only_the_scorer_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,10 +151,10 @@ def test_of_a_suite_that_is_one_file_that_file_is_digested(other_package: Path) 
     [
         "toolbox/encodings.py",
         "toolbox/operations.py",
-        "agent/loop.py",
-        "models/protocol/text_calls.py",
-        "models/backends/openai_chat.py",
-        "models/calls/caller.py",
+        "agent.py",
+        "models/text_calls.py",
+        "models/openai.py",
+        "models/wrappers.py",
         "runner/episode.py",
         "types/values.py",
         "seeds.py",

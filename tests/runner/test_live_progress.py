@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import time
 from pathlib import Path
 
 import pytest
@@ -63,6 +62,15 @@ def test_estimated_tokens_are_marked() -> None:
     assert "about 110 tokens" in shown(Usage(100, 10, cost=0.1, estimated=True))
 
 
+async def told_until(capsys: pytest.CaptureFixture[str], words: str) -> str:
+    """What is said on stderr until it has these words."""
+    told = ""
+    async with asyncio.timeout(60):
+        while words not in (told := told + capsys.readouterr().err):  # noqa: ASYNC110 - a thread is watched
+            await asyncio.sleep(0.01)
+    return told
+
+
 async def test_a_pipe_is_told_now_and_then_and_data_stays_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -70,12 +78,12 @@ async def test_a_pipe_is_told_now_and_then_and_data_stays_alone(
     stderr.cache_clear()
     with live_progress() as progress:
         progress.planning(7)
-        await asyncio.sleep(0.12)
+        early = await told_until(capsys, "7 tasks so far")
         await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=3), progress=progress)
     stderr.cache_clear()
     told = capsys.readouterr()
     assert told.out == ""
-    assert "making tasks · 7 tasks so far" in told.err
+    assert "making tasks · 7 tasks so far" in early
     assert re.search(r"3/3 · [\d.,]+/(s|min) · 3/3 correct · \d+ tool calls · 0:\d\d", told.err)
 
 
@@ -97,14 +105,13 @@ def test_pace_tells_rate_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (clock(7), clock(750), clock(11100)) == ("0:07", "12:30", "3:05:00")
 
 
-def test_long_work_without_steps_still_says_that_it_goes_on(
+async def test_long_work_without_steps_still_says_that_it_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(long_work, "QUIET_SECONDS", 0.05)
     stderr.cache_clear()
     with long_work.long_work("loading [red]x[/red]"):
-        time.sleep(0.2)
+        told = await told_until(capsys, "\n")
     stderr.cache_clear()
-    told = capsys.readouterr()
-    assert told.out == ""
-    assert told.err.startswith("loading [red]x[/red] · 0:00\n")
+    assert capsys.readouterr().out == ""
+    assert told.startswith("loading [red]x[/red] · 0:00\n")

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from graphwalk.environment import Environment
-from graphwalk.models.calls import caller
+from graphwalk.models import wrappers
 from graphwalk.types.episode import ExitStatus
-from tests.models.backends.test_fuzz import BODIES, HEADERS, STATUSES
 from tests.models.misbehaviour import MODELS_FAULT, SERVERS_FAULT, drawn
 from tests.models.server import Answer, ModelServer, Request, chat
+from tests.models.test_fuzz import BODIES, HEADERS, STATUSES
 from tests.runner.runs import experiment, records, resume, start
 
 FAST = {"limits.retries": 1, "limits.call_seconds": 0.5, "limits.max_concurrency": 4, "limits.pause_seconds": 5}
@@ -60,7 +60,7 @@ def thinker(request: Request) -> Answer:
 async def test_a_run_through_a_storm_ends_as_an_undisturbed_one(
     tmp_path: Path, share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(caller, "_LONGEST_WAIT", 4.0)  # a minute each makes it half an hour, and no harder
+    monkeypatch.setattr(wrappers, "_LONGEST_WAIT", 4.0)  # a minute each makes it half an hour, and no harder
     draw = random.Random(5)
     scores: list[Any] = []
     limits = {"limits.retries": 20, "limits.call_seconds": 20, "limits.max_concurrency": 16, "repeats": 40}

@@ -4,7 +4,6 @@ import asyncio
 import os
 import random
 import signal
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from graphwalk.database import clean
 from graphwalk.errors import StoreError
 from graphwalk.runlog.result import Result
 from graphwalk.runner.progress import Silent
@@ -29,7 +29,7 @@ SLOW = (pytest.mark.slow, pytest.mark.timeout(0))
 """Servers take their time to start again; on the oldest release the shortest of these tests are quick ones."""
 REPEATS = 4
 EPISODES = 12 * REPEATS
-AWAY, BACK = "the run waits for it", "the database answers again"
+AWAY, BACK = "waiting for it", "the database answers again"
 
 
 @dataclass
@@ -81,6 +81,27 @@ def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         yield found
 
 
+async def assert_nothing_is_left(server: OwnServer) -> None:
+    assert await server.run("MATCH (n) RETURN count(n)") == 0
+    assert await server.run("SHOW CONSTRAINTS YIELD name RETURN count(*)") == 0
+
+
+async def test_runs_beside_each_other_leave_no_constraint(server: OwnServer, tmp_path: Path) -> None:
+    config, names = experiment(models=["scripted/expert"], store="neo4j"), ("a", "b", "c")
+    await asyncio.gather(*(start(tmp_path / name, config, server.environment) for name in names))
+    assert [scores(tmp_path / name) for name in names] == [(12, 0, 0)] * 3
+    await assert_nothing_is_left(server)
+
+
+async def test_clean_removes_the_constraint_that_a_killed_run_left(server: OwnServer) -> None:
+    await server.run("CREATE CONSTRAINT graphwalk_load_scope FOR (l:GraphWalkLoad) REQUIRE l.scope IS UNIQUE")
+    await server.run("CREATE CONSTRAINT own FOR (p:Person) REQUIRE p.name IS UNIQUE")
+    await clean(server.environment)
+    assert await server.run("SHOW CONSTRAINTS YIELD name WHERE name = 'own' RETURN count(*)") == 1
+    await server.run("DROP CONSTRAINT own")
+    await assert_nothing_is_left(server)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(0)
 async def test_killed_and_restarted(server: OwnServer, tmp_path: Path) -> None:
@@ -92,14 +113,14 @@ async def test_killed_and_restarted(server: OwnServer, tmp_path: Path) -> None:
     assert await server.run("MATCH (n) RETURN count(n)") == 0
 
 
+@pytest.mark.timeout(1200)  # on a busy machine a server takes minutes to start
 async def test_restarted_with_nothing_in_it(server: OwnServer, tmp_path: Path) -> None:
     """It is loaded anew; episodes that had seen the graph that is gone are tried again, and never scored wrong."""
     progress = Disturbed(10, lambda: server.restart(empty=True))
     await disturbed(tmp_path / "run", server, progress)
     right, wrong, failed = scores(tmp_path / "run")
-    assert wrong == 0
-    assert right >= EPISODES - 4
-    assert (right + failed, progress.told("was loaded anew")) == (EPISODES, 1)
+    assert (wrong, right + failed) == (0, EPISODES)
+    assert progress.told("was loaded anew") >= 1
     await resume(tmp_path / "run", server.environment)
     assert scores(tmp_path / "run")[:2] == (EPISODES, 0)
 
@@ -129,19 +150,87 @@ async def test_frozen_and_thawed(server: OwnServer, tmp_path: Path) -> None:
     assert (progress.told(AWAY), progress.told(BACK)) == (1, 1)
 
 
+@dataclass
+class Stopped(Silent):
+    """Stop the server for some seconds after the tasks about so many graphs were made."""
+
+    server: OwnServer
+    graphs: int
+    delay: float
+    task: Any = None
+
+    def planning(self, tasks: int) -> None:
+        self.graphs -= 1
+        if self.graphs == 0:
+            self.task = asyncio.ensure_future(self.stop())
+
+    async def stop(self) -> None:
+        await asyncio.sleep(self.delay)
+        self.server.freeze()
+        await asyncio.sleep(6)  # longer than a query may be silent without a check
+        self.server.thaw()
+
+
+@pytest.mark.timeout(0)
+@pytest.mark.parametrize("rounds", [2, pytest.param(50, marks=SLOW)])
+async def test_stopped_while_graphs_are_loaded(server: OwnServer, tmp_path: Path, rounds: int) -> None:
+    draw = random.Random(8)
+    for number in range(rounds):
+        flags = {"suite.graphs.*.count": 6, "suite.questions": ["node_count", "node_by_property"], "limit": 12}
+        config = experiment(models=["scripted/expert"], store="neo4j", seed=number, **flags)
+        progress = Stopped(server, draw.randrange(1, 5), draw.uniform(0, 0.5))
+        summary = await start(tmp_path / f"run{number}", config, server.environment, progress)
+        await progress.task
+        assert (summary.finished, scores(tmp_path / f"run{number}")) == (12, (12, 0, 0)), number
+    await assert_nothing_is_left(server)
+
+
+async def test_stopped_before_the_first_answer(server: OwnServer, tmp_path: Path) -> None:
+    """The server takes connections and is silent until the run says that it waits."""
+
+    @dataclass
+    class Thawing(Silent):
+        notes: list[str] = field(default_factory=list)
+
+        def note(self, text: str) -> None:
+            self.notes.append(text)
+            server.thaw()
+
+    server.freeze()
+    progress = Thawing()
+    try:
+        await start(tmp_path / "run", expert(), server.environment, progress)
+    finally:
+        server.thaw()
+    assert AWAY in progress.notes[0]
+    assert scores(tmp_path / "run") == (EPISODES, 0, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(0)
+async def test_stopped_again_and_again_at_the_beginning(server: OwnServer, tmp_path: Path) -> None:
+    async def stop() -> None:
+        for _ in range(6):
+            server.freeze()
+            await asyncio.sleep(5.4)
+            server.thaw()
+            await asyncio.sleep(0.4)
+
+    stopping = asyncio.create_task(stop())
+    await start(tmp_path / "run", expert(), server.environment)
+    await stopping
+    assert scores(tmp_path / "run") == (EPISODES, 0, 0)
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(0)
 async def test_the_run_ends_where_it_does_not_come_back(server: OwnServer, tmp_path: Path) -> None:
-    killed: list[float] = []
-
     async def kill() -> None:
         server.kill()
-        killed.append(time.monotonic())
 
     progress = Disturbed(10, kill)
     with pytest.raises(StoreError, match="has not come back within 3 s") as raised:
         await disturbed(tmp_path / "run", server, progress, store_wait_seconds=3)
-    assert time.monotonic() - killed[0] < 10
     assert "store_wait_seconds" in raised.value.hint
     assert progress.told(AWAY) == 1
     right, wrong, failed = scores(tmp_path / "run")
@@ -154,18 +243,16 @@ async def test_the_run_ends_where_it_does_not_come_back(server: OwnServer, tmp_p
 
 
 async def test_cut_connections_change_nothing(server: OwnServer, tmp_path: Path) -> None:
-    draw = random.Random(5)
+    cut: list[int] = []
     async with proxied(server.environment) as (proxy, environment):
 
-        async def cutting() -> None:
-            while True:
-                await asyncio.sleep(draw.uniform(0.3, 1.5))
-                proxy.cut()
+        class Cutting(Silent):
+            def finished(self, result: Result) -> None:
+                if result.key.repeat == 0:
+                    cut.append(proxy.cut())
 
-        cutter = asyncio.create_task(cutting())
-        summary = await start(tmp_path / "run", expert(), environment)
-        cutter.cancel()
-    assert proxy.cuts >= 3
+        summary = await start(tmp_path / "run", expert(), environment, Cutting())
+    assert sum(cut) >= 3
     assert (summary.finished, scores(tmp_path / "run")) == (EPISODES, (EPISODES, 0, 0))
     assert await server.run("MATCH (n) RETURN count(n)") == 0
 
@@ -183,10 +270,8 @@ async def test_a_signal_while_it_is_frozen(server: OwnServer, tmp_path: Path) ->
     server.freeze()
     try:
         await asyncio.sleep(1)
-        sent = time.monotonic()
         process.send_signal(signal.SIGTERM)
-        _, errors = await process.communicate()
-        assert time.monotonic() - sent < 5.5
+        _, errors = await asyncio.wait_for(process.communicate(), 60)
     finally:
         server.thaw()
     assert process.returncode == 143, errors

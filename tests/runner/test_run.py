@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from graphwalk.environment import Environment
-from graphwalk.errors import RunLogError
+from graphwalk.errors import RunLogError, StoreError
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.runlog.result import Result
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runlog.run_folder import NewRun, RunFolder
+from graphwalk.runner.manifest import new_manifest
 from graphwalk.runner.progress import Silent
 from graphwalk.runner.reporting import report_of
+from graphwalk.runner.resolve import resolve
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from tests.models.server import Answer, ModelServer, Request, chat, error
@@ -57,6 +59,13 @@ async def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
         summary = await resume(tmp_path / "whole")
     assert summary.finished == 36
     assert len(records(tmp_path / "whole")) == 36
+
+
+async def test_a_run_that_was_killed_before_its_plan_is_resumed(tmp_path: Path) -> None:
+    new = NewRun.make("quickstart", tmp_path / "run")
+    planned = resolve(experiment(models=["scripted/expert"]), Environment())
+    new.folder.write_manifest(new_manifest(planned, new.run_id, new.created))
+    assert (await resume(tmp_path / "run")).finished == 12
 
 
 async def test_a_folder_with_a_run_is_not_begun_again(tmp_path: Path) -> None:
@@ -333,3 +342,25 @@ async def test_it_does_not_go_on_with_another_seed(tmp_path: Path) -> None:
     folder.write_manifest({**manifest, "config": {**manifest["config"], "seed": 99}})
     with pytest.raises(RunLogError, match="graphs"):
         await resume(tmp_path / "run")
+
+
+class Failing(Silent):
+    def finished(self, result: Result) -> None:
+        raise RuntimeError("a defect of ours")
+
+
+async def test_an_internal_error_leaves_its_traceback_in_the_log(tmp_path: Path) -> None:
+    with pytest.raises(RuntimeError):
+        await start(tmp_path / "run", experiment(models=["scripted/expert"]), progress=Failing())
+    log = (tmp_path / "run" / "run.log").read_text()
+    assert "Traceback (most recent call last)" in log
+    assert 'raise RuntimeError("a defect of ours")' in log
+
+
+async def test_an_error_of_the_user_leaves_one_line_in_the_log(tmp_path: Path) -> None:
+    nowhere = Environment({"NEO4J_URI": "bolt://127.0.0.1:9"})
+    with pytest.raises(StoreError):
+        await start(tmp_path / "run", experiment(models=["scripted/expert"], store="neo4j"), nowhere)
+    log = (tmp_path / "run" / "run.log").read_text()
+    assert "ended by StoreAwayError" in log
+    assert "Traceback" not in log

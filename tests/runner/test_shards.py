@@ -65,6 +65,12 @@ async def test_a_shard_with_all_of_its_own_is_finished_and_one_with_fewer_is_not
     assert "SHARD 2 of 2, NOT FINISHED: 2 of its 3 episodes are here" in (report_of(shards[1]).incomplete or "")
 
 
+async def test_a_shard_that_is_named_twice_is_said_to_be(tmp_path: Path, shards: list[RunFolder]) -> None:
+    again = RunFolder.open(tmp_path / "part2" / ".." / "part1")
+    with pytest.raises(RunLogError, match="part1 is named twice"):
+        merge_runs([*shards, again], NewRun.make("quickstart", tmp_path / "merged"))
+
+
 async def test_a_missing_shard_is_refused(tmp_path: Path, shards: list[RunFolder]) -> None:
     with pytest.raises(RunLogError, match="3 of 9 planned episodes are missing"):
         merge_runs(shards[:1], NewRun.make("quickstart", tmp_path / "merged"))

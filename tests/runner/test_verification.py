@@ -76,7 +76,9 @@ async def test_an_untouched_run_holds(name: str, copy_of: Copy) -> None:
     assert counts["tool results"] == results
     assert (results > 0) == (name != "magma")
     assert counts["prompts"] == counts["scores"] == counts["totals"] == len(log)
-    assert counts["targets"] == len({record["task_id"] for record in log})
+    assert counts["episodes"] == len(log)
+    assert counts["targets"] == counts["tasks"] == len({record["task_id"] for record in log})
+    assert counts["graphs"] == len({record["world"]["digest"] for record in log})
     assert not any(one.unverified for one in found.checks.values())
     assert log_bytes(folder) == before
 

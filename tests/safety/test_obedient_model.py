@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from graphwalk.agent.loop import Walk, run_episode
+from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
-from graphwalk.models.players.policy import Ask, Policy
-from graphwalk.models.players.scripted import ScriptedModel
+from graphwalk.models.policy import Ask, Policy
+from graphwalk.models.scripted import ScriptedModel
 from graphwalk.suites.suite import Opening
 from graphwalk.toolbox.encodings import read_rows
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
@@ -72,7 +72,7 @@ async def played(place: Place) -> tuple[Trajectory, bool]:
     toolbox = GraphToolbox(store, await store.schema(), agent=agent)
     opening = Opening((Message("user", "Read all texts."),), toolbox)
     model = ScriptedModel("obedient", obedient())
-    trajectory = await run_episode(Walk(opening, model, agent, CallOptions()))
+    trajectory = await run_episode(Episode(opening, model, agent, CallOptions()))
     after = await digest_of(store, place.environment), await digest_of(other, place.environment)
     await store.drop()
     await other.drop()

@@ -35,7 +35,13 @@ def test_what_counts(answers: str, stated: str, chosen: str, lossy: bool) -> Non
     found = choose(among, asked=False)
     assert ("".join(found.answer), found.lossy) == (chosen, lossy)
     asked = choose(among, asked=True)
-    assert ("".join(asked.answer), asked.lossy) == (chosen, lossy and not asked.stated)
+    explained = asked.stated and stated != ""
+    assert ("".join(asked.answer), asked.lossy) == (chosen, lossy and not explained)
+
+
+def test_what_is_mentioned_before_the_answer_makes_it_lossy() -> None:
+    assert choose(readings("c", "ab", stated="ab"), asked=True).lossy
+    assert not choose(readings("a", "ab", stated="ab"), asked=True).lossy
 
 
 def test_a_lossy_reading_stays_lossy() -> None:

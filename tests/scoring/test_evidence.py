@@ -17,8 +17,8 @@ from tests.scoring.episodes import call, episode, seen, tool_turn
 
 def test_whole_values_only():
     evidence = Evidence(['[{"key": "abcd", "size": 12.50, "name": "two words, \\"quoted\\""}]'])
-    assert all(map(evidence.holds, ["abcd", 12.5, "12.5", 'two words, "quoted"']))
-    assert not any(map(evidence.holds, ["abc", "bcd", 12, 5, "wo words", "", None, "missing"]))
+    assert all(map(evidence.holds, ["abcd", 12.5, "12.50", 'two words, "quoted"']))
+    assert not any(map(evidence.holds, ["abc", "bcd", "12.5", 12, 5, "wo words", "", None, "missing"]))
 
 
 @pytest.mark.parametrize("text", ["a,b\nf7,3\n", '[["key","n"],["f7",3]]', '{"key": "f7", "n": 3.0}', "key=f7 n=3."])

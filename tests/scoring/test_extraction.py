@@ -128,6 +128,11 @@ HOSTILE = {
     "tool calls": "<tool_call>" * 100_000,
     "pairs within": "[[]" * 333_333,
     "footnotes": "[1]" * 333_333,
+    "denials": "not " * 200_000 + '[{"node_key": "a"}]',
+    "denied labels": "not " * 200_000 + "\nnode_key: a",
+    "spaces in a value": '[{"node_key": "' + " " * 200_000 + 'x"}]',
+    "ticks in a value": '[{"node_key": "' + "`" * 200_000 + 'x"}]',
+    "two long tables": ("| node_key |\n|---|\n" + "| a |\n" * 50_000 + "\n") * 2,
     "dotted i": "İ" * 1000 + "<THINK>x</THINK>[]",
 }
 

@@ -35,7 +35,8 @@ def test_tables(text: str, rows: Any, lossy: bool | None) -> None:
 
 def test_the_last_table_with_rows_and_all_fields_counts() -> None:
     first, second = "| a | b |\n|---|---|\n| 1 | 2 |\n", "| a | b |\n|---|---|\n| 3 | 4 |\n"
-    assert table_rows(f"{first}\nor\n\n{second}", AB) == ([{"a": "3", "b": "4"}], False)
+    assert table_rows(f"{first}\nor\n\n{second}", AB) == ([{"a": "3", "b": "4"}], True)
+    assert table_rows(f"{first}\nor\n\n{first}", AB) == ([{"a": "1", "b": "2"}], False)
     assert table_rows(f"{first}\nor\n\n| a | b |\n|---|---|\n", AB) == ([{"a": "1", "b": "2"}], False)
     assert table_rows(f"{first}\nor\n\n| a | c |\n|---|---|\n| 5 | 6 |", AB) == ([{"a": "1", "b": "2"}], False)
 
@@ -92,13 +93,17 @@ def test_names_are_no_patterns() -> None:
     [
         (r"\boxed{k7}", "k7"),
         (r"so \boxed{\text{k7}} it is", "k7"),
-        (r"\boxed{1} or \boxed{2.50}", 2.5),
+        (r"\boxed{2} is \boxed{2}", 2),
         (r"\boxed{1} or \boxed{one two}", 1),
     ],
 )
 def test_boxes(text: str, value: Any) -> None:
     assert boxed_row(text, ["a"]) == ([{"a": value}], False)
     assert boxed_row(text, AB) is None
+
+
+def test_different_boxes_are_lossy() -> None:
+    assert boxed_row(r"\boxed{1} or \boxed{2.50}", ["a"]) == ([{"a": "2.50"}], True)
 
 
 def test_an_empty_box_is_none() -> None:
@@ -109,7 +114,7 @@ def test_an_empty_box_is_none() -> None:
     ("text", "values"),
     [
         ("12", [12]),
-        ("**-3.50**.", [-3.5]),
+        ("**-3.50**.", ["-3.50"]),
         ("007", ["007"]),
         ("9" * 301, ["9" * 301]),
         ("`k7`", ["k7"]),

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphwalk.scoring.rows import RowScore, compare_rows, missing_fields, unknown_fields
+from graphwalk.scoring.rows import RowScore, compare_rows, missing_fields, typed_rows, unknown_fields
 from graphwalk.scoring.values import normalise
 
 
@@ -11,10 +11,38 @@ def keys(*names):
 
 
 @pytest.mark.parametrize(
-    "same", [(3, 3.0, "3", "3.0", " 3 "), (0.1 + 0.2, 0.3, "0.3"), (True, "true", "True"), (-1.5, "-1.5")]
+    ("held", "same", "others"),
+    [
+        ("1.10", ["1.10"], ["1.1", 1.1, "1.100", " 1.10"]),
+        ("1000", ["1000", 1000], ["1e3", 1000.0, "1000.0"]),
+        ("true", ["true", True], ["True", "TRUE", 1]),
+        ("True", ["True"], ["true", True]),
+        ("007", ["007"], ["7", 7]),
+        (3, [3, 3.0, "3", "3.0", " 3 "], ["three", True]),
+        (0.3, [0.1 + 0.2, "0.3", "0.30", "3e-1"], ["0,3"]),
+        (True, [True, "true", "True"], [1, "1", "TRUE"]),
+    ],
 )
-def test_values_that_are_equal(same):
-    assert len({normalise(value) for value in same}) == 1
+def test_values_compare_by_the_type_in_the_graph(held, same, others):
+    gold = [{"node_key": held}]
+    for value in same:
+        assert compare_rows(keys(value), gold, ["node_key"]).correct, value
+    for value in others:
+        assert not compare_rows(keys(value), gold, ["node_key"]).correct, value
+
+
+@pytest.mark.parametrize(("one", "other"), [("1.1", "1.10"), ("1e3", "1000"), ("True", "true")])
+def test_keys_that_look_like_one_number_are_two_rows(one, other):
+    score = compare_rows(keys(one), keys(one, other), ["node_key"])
+    assert (score.correct, score.recall) == (False, 0.5)
+    assert compare_rows(keys(other, one), keys(one, other), ["node_key"]).correct
+
+
+def test_where_the_graph_holds_both_the_type_that_is_given_counts():
+    gold = [{"p": "1"}, {"p": 2}, {"p": 3}, {"p": "3"}]
+    rows = [{"p": 1}, {"p": "2"}, {"p": 3}, {"p": "3"}, {"p": None}, {}]
+    assert typed_rows(rows, gold, ["p"]) == [{"p": "1"}, {"p": 2}, {"p": 3}, {"p": "3"}, {"p": None}, {}]
+    assert rows[0] == {"p": 1}
 
 
 @pytest.mark.parametrize(

@@ -81,3 +81,32 @@ def test_an_empty_list_beside_a_table_is_left_over():
     table = "| node_key |\n|---|\n| a |"
     assert extract(f"[]\n{table}", *row_shapes(KEY)) == Extraction([A], "table", True)
     assert extract(f"So:\n{table}", *row_shapes(KEY)) == Extraction([A], "table")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "lossy"),
+    [
+        ("It is not the case that the answer is: ", "", True),
+        ("the answer isn't\n```json\n", "\n```", True),
+        ("The answer isn’t: ", "", True),
+        ("It is not ", "", True),
+        ("It can never be: ", "", True),
+        ("I do not believe that the answer is ", ".", True),
+        ("Rather than ", " it is another one", True),
+        ("", " was ruled out", True),
+        ("", " is not the right one", True),
+        ("Neither ", " nor another", True),
+        ("The first guess was wrong! The answer: ", "", False),
+        ("This is not easy.\n", "\nI would not exclude that there is more.", False),
+        ("Nodes without a WORKS and not in Rome: ", " have this value. No other does not.", False),
+        ("not " * 60, "", True),
+        ("not" + " " * 210, "", False),
+    ],
+)
+def test_an_answer_that_its_sentence_denies_is_lossy(before, after, lossy):
+    assert extract(f'{before}[{{"node_key": "a"}}]{after}', *row_shapes(KEY)).lossy is lossy
+
+
+def test_a_denial_anywhere_makes_an_answer_without_a_place_lossy():
+    assert extract("It is not true that\nnode_key: a", *row_shapes(KEY)) == Extraction([A], "marked", True)
+    assert extract("It is true that\nnode_key: a", *row_shapes(KEY)) == Extraction([A], "marked", False)

@@ -116,3 +116,28 @@ async def test_what_cannot_be_followed_is_said(arguments: dict[str, Any], cause:
     assert result.error in ("bad_reference", "bad_arguments")
     assert not result.final
     assert re.search(cause, result.content), result.content
+
+
+@pytest.mark.parametrize(
+    ("where", "keys"),
+    [
+        ("key=1.10", ["1.10"]),
+        ('key="1.10"', ["1.10"]),
+        ("key!=1.1", ["1.10", "true"]),
+        ("key=True", []),
+        ("key=true", ["true"]),
+        ("w=2.0", ["1.1"]),
+        ('w="2"', ["1.1"]),
+        ("w=True", ["true"]),
+    ],
+)
+async def test_a_condition_compares_by_the_type_in_the_result(where: str, keys: list[str]) -> None:
+    rows = [{"key": "1.1", "w": 2}, {"key": "1.10", "w": "two"}, {"key": "true", "w": True}]
+    found = await of_rows(rows, columns="key", where=where)
+    assert found == [{"key": key} for key in keys] if keys else "No row" in found
+
+
+async def test_keys_that_look_like_one_number_are_counted_apart() -> None:
+    rows = [{"key": "1.1"}, {"key": "1.10"}, {"key": "1.1"}]
+    assert await of_rows(rows, columns="n=key", count="different") == [{"n": 2}]
+    assert await of_rows(rows, columns="key, n", count="most") == [{"key": "1.1", "n": 2}]

@@ -1,15 +1,19 @@
 """Calls that cannot be carried out: each is a helpful text with the class of the mistake, and never an exception."""
 
 import json
+import re
 
 import pytest
 from inline_snapshot import snapshot
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.config.foreign import foreign_agent
 from graphwalk.errors import StoreError
+from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import GraphStore
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall
+from graphwalk.types.graph import Node, PropertyGraph
 from graphwalk.types.schema import Schema
 from tests.toolbox.conftest import Call
 
@@ -143,3 +147,44 @@ async def test_a_failing_store_is_not_the_models_mistake(store: GraphStore, sche
     arguments = {"label": "Zorep", "property_name": "hue", "property_value": "vark"}
     with pytest.raises(StoreError):
         await toolbox.call(ToolCall("1", NODES, json.dumps(arguments)))
+
+
+async def many_labels() -> tuple[GraphStore, Schema]:
+    nodes = [Node(f"n{number}", (f"Label{number:03}",), {}) for number in range(300)]
+    nodes.append(Node("bare", (), {f"p{number:02}": 1 for number in range(30)}))
+    store = await EmbeddedDatabase().load(PropertyGraph.from_rows(nodes, []))
+    return store, await store.schema()
+
+
+@pytest.mark.parametrize("agent", [AgentConfig(), foreign_agent()])
+async def test_of_many_names_the_closest_are_listed(agent: AgentConfig) -> None:
+    toolbox = GraphToolbox(*await many_labels(), agent=agent)
+
+    async def refused(label: str, name: str) -> str:
+        given = json.dumps({"label": label, "property_name": name, "property_value": 1})
+        result = await toolbox.call(ToolCall("1", NODES, given))
+        assert result.error == "unknown_name"
+        return result.content
+
+    closer = agent.schema_tokens is not None
+    label = await refused("Labl123", "p01")
+    listed = label.partition("The node labels are: ")[2]
+    assert listed.startswith("Label123, ")
+    assert len(re.findall(r"Label\d{3}", listed)) == 10
+    assert ", and 291 more." in listed
+    assert ("get_schema shows what is known of one of them." in listed) is closer
+    property_ = await refused("(no label)", "q01")
+    assert ", and 21 more." in property_
+    assert ("get_schema shows all of them." in property_) is closer
+    assert len(await refused("x" * 10_000, "p01")) < 600
+
+
+@pytest.mark.parametrize("label", ['""', "", "(no label)"])
+async def test_nodes_without_a_label_go_by_each_name_that_is_shown_for_them(label: str) -> None:
+    toolbox = GraphToolbox(*await many_labels(), agent=foreign_agent())
+    look_up = json.dumps({"label": label, "property_name": "p01", "property_value": 1})
+    assert (await toolbox.call(ToolCall("1", NODES, look_up))).rows == 1
+    entity = json.dumps({"entity_name": label, "entity_type": "node"})
+    described = await toolbox.call(ToolCall("2", "get_schema", entity))
+    assert described.error is None
+    assert described.content.startswith("Node labels:\n(no label)\n  key")

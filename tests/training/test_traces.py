@@ -55,7 +55,7 @@ async def test_arguments_can_be_text_and_calls_can_stand_in_the_text(tmp_path: P
 async def test_chats_are_what_a_model_was_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: Any) -> None:
     """Every reply stands once as new, in exactly the context that the loop gave it."""
     sent: list[tuple[int, str]] = []
-    from graphwalk.models.players.scripted import ScriptedModel
+    from graphwalk.models.scripted import ScriptedModel
 
     complete = ScriptedModel.complete
 

@@ -41,6 +41,7 @@ TURNS = st.builds(
     next_user=st.none() | TEXT,
     summary=st.none() | TEXT,
     forced=st.booleans(),
+    elapsed_in_tools=st.none() | SECONDS,
 )
 TRAJECTORIES = st.builds(
     Trajectory,

@@ -1,14 +1,16 @@
-"""Files opened so that none of them can fill the memory: their size is counted while they are read, unpacked or not."""
+"""Graph files, of which none can fill the memory: their size, unpacked, is known before they are read."""
 
 import gzip
 import io
 from pathlib import Path
-from typing import BinaryIO
 
 from graphwalk.errors import ConfigError
 
 MOST_BYTES = 2**30
 """Of one file, after unpacking (1 GiB)."""
+_MOST_UNPACKED, _LITTLE = 200, 2**26
+"""How often its own size a packed file may hold, where that is more than 64 MiB. Graphs are packed to a tenth."""
+_BLOCK = 2**20
 PACKED = ".gz"
 
 
@@ -17,17 +19,28 @@ def without_packing(path: Path) -> Path:
     return path.with_suffix("") if path.suffix.lower() == PACKED else path
 
 
-def open_bytes(path: Path, most: int | None = None) -> BinaryIO:
-    """A file to be read, unpacked if it ends in .gz.
+def open_bytes(path: Path) -> io.BufferedReader | gzip.GzipFile:
+    """Open a file, to be unpacked if it ends in .gz.
 
-    OSError where it cannot be opened; ValueError, while it is read, where it has more than `most` bytes (MOST_BYTES),
-    and ConfigError for what is not a file.
+    Raise OSError where it cannot be opened, ValueError where it is too large, ConfigError where it is no file.
     """
     if path.exists() and not path.is_file():
         raise ConfigError(f"{path} is not a file", hint="name a file; only CSV files in Neo4j's layout are in a folder")
     packed = path.suffix.lower() == PACKED
-    opened = gzip.open(path) if packed else path.open("rb")  # noqa: SIM115 -- the reader that is given back closes it
-    return io.BufferedReader(_Counted(opened, MOST_BYTES if most is None else most), 2**16)
+    size = path.stat().st_size
+    most = min(MOST_BYTES, max(_LITTLE, _MOST_UNPACKED * size)) if packed else MOST_BYTES
+    if (_unpacked_size(path, most) if packed else size) > most:
+        raise ValueError(f"it holds more than {most:,} bytes, the most that is read{' of such a file' * packed}")
+    return gzip.open(path) if packed else path.open("rb")
+
+
+def _unpacked_size(path: Path, most: int) -> int:
+    """Return the number of bytes, counted to a little beyond `most`."""
+    size = 0
+    with gzip.open(path) as file:
+        while size <= most and (block := file.read(_BLOCK)):
+            size += len(block)
+    return size
 
 
 def open_text(path: Path) -> io.TextIOWrapper:
@@ -39,27 +52,3 @@ def read_text(path: Path) -> str:
     """All of a text file, in one piece; see `open_text`."""
     with open_text(path) as file:
         return file.read()
-
-
-class _Counted(io.RawIOBase):
-    """Another file, until too much has been read from it."""
-
-    def __init__(self, inner: "gzip.GzipFile | io.BufferedReader", most: int) -> None:
-        self._inner = inner
-        self._most = most
-        self._read = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: "bytearray | memoryview") -> int:  # type: ignore[override]
-        part = self._inner.read(len(buffer))
-        self._read += len(part)
-        if self._read > self._most:
-            raise ValueError(f"it holds more than {self._most} bytes, the most that is read")
-        buffer[: len(part)] = part
-        return len(part)
-
-    def close(self) -> None:
-        self._inner.close()
-        super().close()

@@ -56,7 +56,7 @@ def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
         raise ConfigError(f"{folder} holds something else", hint="name a new folder, or an empty one")
     values = [value for columns in graph.all_columns() for column in columns.values() for value in column.pool]
     delimiter = free_delimiter(values, (label for table in graph.node_tables for label in table.labels))
-    make_folder(folder)
+    make_folder(folder, parents=False)
     (folder / MANIFEST).unlink(missing_ok=True)
     manifest = CsvManifest(array_delimiter=delimiter, made=header(graph))
     names: set[str] = set()
@@ -94,7 +94,7 @@ def _written(
         held = [(one, codes[codes != MISSING]) for one in typed for codes in [one.codes[rows]]]
         there = {f"{one.name}:{one.types[int(found[0])]}": (one.codes, one.texts) for one, found in held if len(found)}
         file = _free_name(name, names)
-        write_whole(folder / file, _chunks({**structure, **there}, rows), parents=True)
+        write_whole(folder / file, _chunks({**structure, **there}, rows))
         yield file
 
 

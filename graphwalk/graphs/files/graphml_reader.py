@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from gzip import GzipFile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 from xml.parsers import expat
 
 from graphwalk.graphs.files.attributes import labels_of, node_from_attributes, relationship_from_attributes
@@ -19,6 +20,9 @@ _NOT_HELD = {
     "port": "ports (places of a node at which an edge ends)",
     "hyperedge": "hyperedges (edges between more than two nodes)",
 }
+_LONGEST_TAG = 2**17
+_DEEPEST = _MOST_ATTRIBUTES = _MOST_DEFAULTS = 100
+"""The last: keys with a default, which every node or edge gets."""
 _HEADER = ("schema_version", "seed", "spec")
 
 
@@ -34,9 +38,9 @@ def read_graphml(path: Path, undirected: Undirected = "refuse") -> PropertyGraph
         parser.StartElementHandler = reader.start
         parser.EndElementHandler = reader.end
         parser.CharacterDataHandler = reader.text
-        parser.EntityDeclHandler = _refuse_entity
+        parser.EntityDeclHandler = parser.AttlistDeclHandler = _refuse_declaration
         try:
-            parser.ParseFile(file)
+            _parse(parser, file)
         except LookupError as error:
             if type(error) is LookupError:  # expat's own, for the encoding in the first line
                 raise ValueError(str(error)) from error
@@ -44,9 +48,20 @@ def read_graphml(path: Path, undirected: Undirected = "refuse") -> PropertyGraph
         return reader.graph()
 
 
-def _refuse_entity(*_: Any) -> None:
-    """A few of them, one made of another, grow to any size."""
-    raise ValueError("it declares entities of its own, which are not read")
+def _parse(parser: expat.XMLParserType, file: IO[bytes] | GzipFile) -> None:
+    """Give a file to a parser block by block: it reads a tag that has not ended again with each of them."""
+    read = 0
+    while block := file.read(_LONGEST_TAG):
+        parser.Parse(block)
+        read += len(block)
+        if read - parser.CurrentByteIndex > _LONGEST_TAG:
+            raise ValueError(f"line {parser.CurrentLineNumber}: a tag or comment has more than {_LONGEST_TAG:,} bytes")
+    parser.Parse(b"", True)
+
+
+def _refuse_declaration(*_: Any) -> None:
+    """A few entities, one made of another, grow to any size; so do attributes that every element has."""
+    raise ValueError("it declares entities or attributes of its own, which are not read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +109,10 @@ class _Reader:
             self._start_graph(attributes)
         elif tag in _NOT_HELD:
             raise ValueError(f"a property graph cannot hold {_NOT_HELD[tag]}")
+        if len(attributes) > _MOST_ATTRIBUTES:
+            raise ValueError(f"<{tag[:20]}> has more than {_MOST_ATTRIBUTES} attributes")
+        if len(self._open) >= _DEEPEST:
+            raise ValueError(f"its elements are more than {_DEEPEST} deep")
         self._text.clear()
         self._open.append(_Open(tag, attributes))
 
@@ -141,6 +160,8 @@ class _Reader:
         self._keys[id_] = key
         if key.default is not None:
             self._with_default[id_] = key
+        if len(self._with_default) > _MOST_DEFAULTS:
+            raise ValueError(f"more than {_MOST_DEFAULTS} <key> elements have a default")
 
     def _add_node(self, element: _Open) -> None:
         labels, attributes = self._attributes(element, ("label", "labels"))

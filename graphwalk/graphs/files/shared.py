@@ -29,8 +29,8 @@ _DAMAGE = (
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write the lines of a graph; missing folders are made. ConfigError where that cannot be done."""
-    write_whole(path, (f"{line}\n" for line in lines), parents=True)
+    """Write the lines of a graph. ConfigError where that cannot be done."""
+    write_whole(path, (f"{line}\n" for line in lines))
 
 
 @contextmanager

@@ -67,7 +67,7 @@ class GraphSpec(Spec):
     def _fill_from_preset(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
-        given = {name: value for name, value in data.items() if value is not None}
+        given = {name: value for name, value in data.items() if value is not None or name not in cls.model_fields}
         filled = {**GRAPH_PRESETS.get(str(given.get("preset")), {}), **given}
         if "mean_degree" in given and "density" not in given:
             filled.pop("density", None)

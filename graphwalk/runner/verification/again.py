@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from graphwalk.agent.loop import Walk, run_episode
+from graphwalk.agent import Episode, run_episode
 from graphwalk.errors import ModelError
-from graphwalk.models.players.replay import ReplayModel
+from graphwalk.models.replay import ReplayModel
 from graphwalk.runlog.result import Result
 from graphwalk.runner.episode import play
 from graphwalk.runner.plan import PlannedEpisode
@@ -57,7 +57,7 @@ async def check_walk(
     opening = await planned.opening(ours)
     model = ReplayModel(then.key.model, then.trajectory)
     tokens, usd = limits.episode_tokens, limits.episode_usd
-    walk = Walk(opening, model, ours.agent, ours.options, tokens=tokens, usd=usd)
+    walk = Episode(opening, model, ours.agent, ours.options, tokens=tokens, usd=usd)
     now = _wire(await run_episode(walk))
     checks["prompts"].compare(where, logged["prompt"], now["prompt"])
     _check_results(checks["tool results"], where, logged["turns"], now["turns"])

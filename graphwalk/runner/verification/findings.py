@@ -38,10 +38,13 @@ class Check:
     differing: list[str] = field(default_factory=list)
     unverified: Counter[str] = field(default_factory=Counter)
 
-    def compare(self, where: str, then: Any, now: Any) -> None:
-        """Count one thing: as verified where `then` (logged) and `now` are equal JSON, else where they part."""
+    def compare(self, where: str, then: Any, now: Any, *, things: int = 1) -> None:
+        """Count `things` as verified where `then` (logged) and `now` are equal JSON, else note where they part.
+
+        `things` is 0 for a second comparison of what is counted elsewhere.
+        """
         if then == now:
-            self.verified += 1
+            self.verified += things
         else:
             self.differing.append(f"{where}: {parting(then, now)}")
 

@@ -8,6 +8,7 @@ from graphwalk.config.strict import is_path
 from graphwalk.environment import Environment
 from graphwalk.errors import RunLogError
 from graphwalk.experiments.loading import experiment_from
+from graphwalk.files import check_links
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.resolve import Experiment
 from graphwalk.suites.registry import suite_named
@@ -18,11 +19,12 @@ from graphwalk.types.chat import CallOptions
 def kept_experiment(folder: RunFolder, environment: Environment, store: str | None = None) -> Experiment:
     """What was run. No model is looked up: verifying calls none. `store`: another one than that of the run.
 
-    ConfigError where today's GraphWalk cannot read it.
+    ConfigError where today's GraphWalk cannot read it; RunLogError for a link that leads out of the folder.
     """
     data = folder.read_manifest().get("config")
     if not isinstance(data, dict):
         raise RunLogError(f"{folder.manifest_path} holds no configuration")
+    check_links(folder.path, RunLogError)
     texts = folder.texts_path.resolve()
     changed = {
         "suite": _kept_paths(data.get("suite"), texts),

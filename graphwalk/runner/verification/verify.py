@@ -101,9 +101,9 @@ class _Run:
             pair = [found[number] if number < len(found) else None for found in (self.then["graphs"], graphs)]
             self.checks["graphs"].compare(f"run.json: graph {number}", *pair)
         made = {"count": len(tasks), "sha256": tasks_digest(task for task, _ in tasks)}
-        self.checks["tasks"].compare("run.json: tasks", self.then["tasks"], made)
+        self.checks["tasks"].compare("run.json: tasks", self.then["tasks"], made, things=len(tasks))
         if known is self.plan:
-            self.checks["episodes"].compare("run.json: episodes", self.then["episodes"], known.due)
+            self.checks["episodes"].compare("run.json: episodes", self.then["episodes"], known.due, things=0)
         else:
             self.checks["episodes"].unverified["run.json has no count: the run ended before its plan was whole"] += 1
 
@@ -143,8 +143,8 @@ class _Run:
         if planned is None:
             return
         self.scored[result.key] += not result.exit_status.infrastructure
-        self.checks["tasks"].compare(where, record["task"], planned.task.model_dump(mode="json"))
-        self.checks["graphs"].compare(where, record["world"], _json(planned.world.facts))
+        self.checks["tasks"].compare(where, record["task"], planned.task.model_dump(mode="json"), things=0)
+        self.checks["graphs"].compare(where, record["world"], _json(planned.world.facts), things=0)
         await check_walk(self.checks, where, planned, result, self.experiment)
         await check_player(self.checks["replies"], where, planned, result, self.players)
 

@@ -7,14 +7,14 @@ from copy import copy
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from neo4j import AsyncGraphDatabase, Query
+from neo4j import AsyncGraphDatabase, Auth, Query
 from neo4j.exceptions import DriverError, Neo4jError
 
 from graphwalk.environment import Environment
 from graphwalk.errors import QueryLimitError, StoreAwayError, StoreError
 from graphwalk.stores.cypher import quote
-from graphwalk.stores.neo4j.errors import SLOW, query_refused, silent, store_error
-from graphwalk.stores.neo4j.local_server import read_state
+from graphwalk.stores.neo4j.errors import SLOW, query_refused, silent, store_error, timed_out
+from graphwalk.stores.neo4j.local_server import compose_server, read_state
 from graphwalk.stores.outage import DOUBT_SECONDS, Gate
 
 GRACE_SECONDS = 1.5
@@ -49,6 +49,9 @@ class Connection:
         self._database = database
         self._notices = notices
         self._waits = True
+        # Of a cluster, any member may answer a read: it has to know first what this process has written.
+        routed = place.startswith("neo4j")
+        self.bookmarks = AsyncGraphDatabase.bookmark_manager() if routed else None
         gate.join(self)
 
     def wait_at(self, gate: Gate) -> None:
@@ -64,14 +67,11 @@ class Connection:
 
     async def look(self) -> None:
         """See `Member`."""
-        try:
-            await self.at_once().read("RETURN 1 AS ready", {}, LOOK_SECONDS)
-        except QueryLimitError as error:
-            raise silent(self.place, LOOK_SECONDS) from error
+        await self.at_once().read("RETURN 1 AS ready", {}, LOOK_SECONDS)
 
     async def prove(self, *, thoroughly: bool) -> None:
         """See `Member`."""
-        for proof in self.proofs:
+        for proof in list(self.proofs):
             await proof(thoroughly)
 
     async def read(
@@ -159,17 +159,15 @@ class Connection:
                 )
             except (DriverError, Neo4jError, OSError, TypeError, ValueError) as error:
                 cause, failed = error, store_error(error, self.place, cypher, self._database)
-            if once or not self._waits:
+            late = isinstance(failed, QueryLimitError) and failed.kind == "timeout"
+            if late and not self._waits:
+                raise silent(self.place, seconds) from cause
+            if once or not self._waits or not (late or isinstance(failed, StoreAwayError)):
                 raise failed from cause
-            if isinstance(failed, StoreAwayError):
-                await gate.passed()
-            elif isinstance(failed, QueryLimitError) and failed.kind == "timeout":
-                await gate.settled()
-                if gate.outages == outages:
-                    raise failed from cause
-            else:
-                raise failed from cause
-            if clock() + pause > deadline and gate.outages == outages:
+            arrived = clock()
+            await (gate.settled() if late else gate.passed())
+            deadline += clock() - arrived
+            if clock() + pause > deadline or (late and gate.outages == outages):
                 raise failed from cause
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
@@ -183,7 +181,15 @@ class Connection:
             async with asyncio.timeout(seconds):
                 return await self._send(mode, query, parameters, rows)
         await self.gate.settled()
-        doubt = asyncio.get_running_loop().call_later(min(DOUBT_SECONDS, seconds / 2), self.gate.doubt)
+        loop, pause = asyncio.get_running_loop(), min(DOUBT_SECONDS, seconds / 2)
+        doubt: asyncio.TimerHandle
+
+        def look_after() -> None:
+            nonlocal doubt
+            self.gate.doubt()
+            doubt = loop.call_later(pause, look_after)
+
+        doubt = loop.call_later(pause, look_after)
         limit = asyncio.timeout(seconds)
         try:
             async with limit:
@@ -195,7 +201,9 @@ class Connection:
 
     async def _send(self, mode: str, query: Any, parameters: Mapping[str, Any], most: int | None) -> NamesAndValues:
         # An auto-commit statement takes half the round trips of an explicit transaction.
-        async with self._driver.session(database=self._database, default_access_mode=mode) as session:
+        async with self._driver.session(
+            database=self._database, default_access_mode=mode, bookmark_manager=self.bookmarks
+        ) as session:
             result = await session.run(query, parameters)
             names = list(result.keys())
             if most is None:
@@ -212,13 +220,15 @@ class Connection:
 async def connect(
     environment: Environment, *, wait_seconds: float, notices: list[str] | None = None, database: str | None = None
 ) -> Connection:
-    """A connection that has answered once: to NEO4J_URI, else to what `graphwalk db up` started.
+    """A connection to NEO4J_URI, else to what `graphwalk db up` started, after the first answer.
+
+    If the server is silent, return without an answer: the first query waits for it. If it refuses, raise at once.
 
     `database`: None for NEO4J_DATABASE, else the server's own choice. `notices` collects the server's warnings
     (deprecations, …); without it the server sends none. StoreError where nothing answers, the password is wrong, the
     database does not exist, or the server is not a Neo4j.
     """
-    uri, user, password = _address(environment)
+    uri, auth = _address(environment)
     if urlsplit(uri).scheme not in SCHEMES:
         known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
         bare = uri.rpartition("@")[2] if "://" not in uri else "127.0.0.1:7687"
@@ -226,12 +236,18 @@ async def connect(
             f"NEO4J_URI is not the address of a Neo4j: it must begin with one of {known}",
             hint=f"NEO4J_URI=bolt://{bare}",
         )
+    database = database or environment.neo4j_database
+    if database is not None and database.casefold() == "system":
+        raise StoreError(
+            "the database system holds users and databases, and no graph",
+            hint="unset NEO4J_DATABASE, or name another database",
+        )
     # What the driver logs about lost connections is said by us, where a person should know of it.
     logging.getLogger("neo4j").addHandler(_NOWHERE)
     try:
         driver = AsyncGraphDatabase.driver(
             uri,
-            auth=(user, password) if password else None,
+            auth=auth,
             max_connection_pool_size=POOL_SIZE,
             connection_acquisition_timeout=wait_seconds,
             connection_timeout=10.0,
@@ -241,23 +257,40 @@ async def connect(
         )
     except (DriverError, ValueError) as error:
         raise StoreError(f"{_place(uri)} is not the address of a Neo4j: {error}", hint="correct NEO4J_URI") from error
-    connection = Connection(driver, _place(uri), database or environment.neo4j_database, Gate(wait_seconds), notices)
+    connection = Connection(driver, _place(uri), database, Gate(wait_seconds), notices)
     try:
         await connection.read("RETURN 1 AS ready", {}, FIRST_ANSWER_SECONDS, once=True)
+    except StoreError as error:
+        if not timed_out(error):
+            await connection.close()
+            raise
     except BaseException:
         await connection.close()
         raise
     return connection
 
 
-def _address(environment: Environment) -> tuple[str, str, str | None]:
+def _address(environment: Environment) -> tuple[str, Any]:
+    """The address, and what the driver takes as `auth`."""
     if environment.neo4j_uri:
         environment.check_receiver("NEO4J_URI", "NEO4J_PASSWORD")
-        return environment.neo4j_uri, environment.neo4j_username, environment.neo4j_password
+        return environment.neo4j_uri, environment.neo4j_auth or _auth(environment)
     server = read_state(environment)
+    if server is None and (found := compose_server(environment)) is not None:
+        return found[0], environment.neo4j_auth or ("neo4j", found[1])
     if server is None:
         raise StoreError("no Neo4j is known", hint="graphwalk db up   (or set NEO4J_URI and NEO4J_PASSWORD)")
-    return server.uri, "neo4j", server.password
+    return server.uri, environment.neo4j_auth or ("neo4j", server.password)
+
+
+def _auth(environment: Environment) -> Auth | None:
+    """The variables as the driver has them: a token or ticket is in the place of the password."""
+    scheme, secret = environment.neo4j_authentication.lower(), environment.neo4j_password
+    if not secret or scheme == "none":
+        return None
+    if scheme in ("bearer", "kerberos"):
+        return Auth(scheme, "", secret)
+    return Auth(scheme, environment.neo4j_username, secret)
 
 
 def _place(uri: str) -> str:

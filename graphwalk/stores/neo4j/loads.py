@@ -68,20 +68,25 @@ class Ledger:
 
     def __init__(self, connection: Connection, owner: str) -> None:
         self.owner = owner
+        self.prepared = False
+        """True after this process may have created the constraint."""
         self._connection = connection
 
     async def prepare(self) -> None:
         """Two processes must not enter the same graph twice."""
+        self.prepared = True
         await self._connection.constrain("graphwalk_load_scope", "FOR (l:GraphWalkLoad) REQUIRE l.scope IS UNIQUE")
 
     async def forget(self) -> None:
-        """Leave nothing of ours in a database without an entry: neither this constraint nor those of lost graphs.
+        """Remove the constraint of the ledger and those of lost graphs, unless the ledger has an entry.
 
-        Whoever enters a graph makes the constraint first, so that it is missing to nobody.
+        Constraints are listed before entries: a graph that another process loads has its entry before its constraint.
+        Every load creates the constraint of the ledger again.
         """
+        constraints = await self._connection.write(_CONSTRAINTS)
         if await self._connection.write("MATCH (l:GraphWalkLoad) RETURN 1 AS there LIMIT 1"):
             return
-        for row in await self._connection.write(_CONSTRAINTS):
+        for row in constraints:
             name = row["name"]
             there = _SCOPE.fullmatch(name) and await self._connection.write(f"MATCH (n:`{name}`) RETURN 1 LIMIT 1")
             if there == []:

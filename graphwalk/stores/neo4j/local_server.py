@@ -1,6 +1,7 @@
-"""How to reach the Neo4j that `graphwalk db up` started, written down for every later command."""
+"""How to reach the Neo4j on this machine: that of `graphwalk db up`, else that of docker-compose.yml."""
 
 import json
+import socket
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
@@ -10,6 +11,11 @@ import platformdirs
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
 from graphwalk.files import write_whole
+
+COMPOSE_PASSWORD = "graphwalk-local"
+"""The default in docker-compose.yml. It is no secret: the port is open to this machine only."""
+_HELLO = bytes.fromhex("6060b017" + "00000005" + "00020404" + "00000004" + "00000003")
+"""The Bolt preamble and four proposals of protocol versions."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +58,25 @@ def read_state(environment: Environment) -> LocalServer | None:
         return None
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise StoreError(f"{file} is damaged", hint=f"remove {file}, then: graphwalk db up") from error
+
+
+def compose_server(environment: Environment) -> tuple[str, str] | None:
+    """Return address and password of the server of docker-compose.yml; None if none answers at its port."""
+    port = environment.get("GRAPHWALK_NEO4J_PORT", "7687") or ""
+    if not port.isdecimal() or int(port) > 65535 or not answers_bolt(int(port)):
+        return None
+    return f"bolt://127.0.0.1:{int(port)}", environment.neo4j_password or COMPOSE_PASSWORD
+
+
+def answers_bolt(port: int, seconds: float = 2.0) -> bool:
+    """True if a server on that port answers a Bolt handshake with a version."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=seconds) as link:
+            link.sendall(_HELLO)
+            version = link.recv(4)
+            return len(version) == 4 and version[0] == 0 and version != b"\0\0\0\0"
+    except OSError:
+        return False
 
 
 def write_state(environment: Environment, server: LocalServer) -> None:

@@ -54,7 +54,12 @@ class StandingStore:
 
     @classmethod
     async def open(
-        cls, source: GraphSource, environment: Environment, *, timeout_seconds: float = 30.0
+        cls,
+        source: GraphSource,
+        environment: Environment,
+        *,
+        timeout_seconds: float = 30.0,
+        wait_seconds: float = WAIT_SECONDS,
     ) -> "StandingStore":
         """The database `source.neo4j` of the server at NEO4J_URI, or of the one that `db up` started.
 
@@ -62,7 +67,7 @@ class StandingStore:
         those that it has), cannot be reached or refuses the password.
         """
         try:
-            connection = await connect(environment, wait_seconds=WAIT_SECONDS, database=source.neo4j)
+            connection = await connect(environment, wait_seconds=wait_seconds, database=source.neo4j)
         except StoreError as error:
             raise await _no_database(source, environment, error) from error.__cause__
         try:
@@ -204,7 +209,7 @@ async def _no_database(source: GraphSource, environment: Environment, error: Sto
         return error
     own = {name: value for name, value in environment.variables.items() if name != "NEO4J_DATABASE"}
     try:
-        connection = await connect(Environment(own), wait_seconds=WAIT_SECONDS)
+        connection = await connect(replace(environment, variables=own), wait_seconds=WAIT_SECONDS)
         try:
             names = await connection.read(_DATABASES, {}, SECONDS)
         finally:

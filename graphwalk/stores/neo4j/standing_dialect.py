@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 
-from graphwalk.errors import ConfigError
+from graphwalk.config.graph_source import check_filter
 from graphwalk.stores.cypher import KEY, Dialect, quote
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.naming import BY_ELEMENT_ID, SECONDS, Names, Naming, is_own, literal, read_names, writable
@@ -74,6 +74,18 @@ class StandingDialect(Dialect):
         """Keys written out. What compares one with `$name` finds the node by the element id `$gw_id_of_name`."""
         sought = _SOUGHT.sub(rf"elementId(\1) = ${ID_OF}\2", cypher)
         return _KEY.sub(lambda found: self._called(found[1]), sought)
+
+    def found_by(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
+        """Return label, property and value that find a node by the index of a constraint; None if its key is an id."""
+        names = self.names
+        if key.startswith(names.mark) and key[len(names.mark) :].isdecimal():
+            return None
+        for naming in names.namings:
+            before = f"{naming.label}:" if names.labelled else ""
+            if naming.label in labels and key.startswith(before):
+                text = key[len(before) :]
+                return naming.label, naming.property, int(text) if naming.numbers else text
+        return None
 
     def _terms(self, label: str | None = None) -> Iterator[str]:
         if self.labels is not None and label not in self.labels:
@@ -147,8 +159,8 @@ async def read_dialect(
         _column(connection, "CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey"),
     )
     shown = [label for label in labels if not is_own(label) and writable(label)]
-    _check_filter("label", chosen_labels, shown)
-    _check_filter("relationship type", chosen_types, types)
+    check_filter("label", chosen_labels, shown)
+    check_filter("relationship type", chosen_types, types)
     return StandingDialect(
         names=await read_names(connection, shown),
         hidden=tuple(sorted(filter(is_own, labels))),
@@ -160,13 +172,6 @@ async def read_dialect(
 
 async def _column(connection: Connection, cypher: str) -> list[str]:
     return sorted(values[0] for _, values in await connection.read(cypher, {}, SECONDS))
-
-
-def _check_filter(what: str, chosen: Sequence[str] | None, there: list[str]) -> None:
-    missing = [name for name in chosen or () if name not in there]
-    if missing or (chosen is not None and not chosen):
-        problem = f"no {what} {', '.join(map(repr, missing))}" if missing else f"an empty list of {what}s keeps nothing"
-        raise ConfigError(f"the database has {problem}" if missing else problem, hint=f"there are: {', '.join(there)}")
 
 
 def _free_title(keys: list[str]) -> str | None:

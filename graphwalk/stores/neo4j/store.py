@@ -131,14 +131,17 @@ class Neo4jDatabase:
     async def _prove(self, thoroughly: bool) -> None:
         """See `Member`. What this run loaded is loaded anew where it is gone; what was there before cannot be."""
         loader = self._loader.at_once()
-        for scope, load in self._borrowed.items():
+        # Graphs are loaded and dropped while this waits for the server.
+        for scope, load in list(self._borrowed.items()):
             if not await self._stands(loader, scope):
                 raise StoreError(
                     f"the graph {scope} is no longer in this Neo4j as it was",
                     hint=f"load it again (run {load.run_id})",
                 )
-        for scope, store in self._stores.items():
+        for scope, store in list(self._stores.items()):
             if await self._stands(loader, scope) and not (thoroughly and await self._altered(scope)):
+                continue
+            if scope not in self._stores:
                 continue
             store.generation += 1
             await loader.load_anew(self._graphs[scope], scope)
@@ -169,8 +172,7 @@ class Neo4jDatabase:
         unused = [load for load in await self.loads() if load.dead or (kept and load.kept)]
         for load in unused:
             await self._loader.remove(load)
-        if kept:
-            await self._ledger.forget()
+        await self._ledger.forget()
         return unused
 
     async def _renew_leases(self) -> None:
@@ -188,6 +190,9 @@ class Neo4jDatabase:
         try:
             if self._stores:
                 await self._loader.at_once().ledger.keep(list(self._stores))
+            elif self._ledger.prepared and self._connection.gate.lost is None:
+                with suppress(StoreError):  # `db clean` removes it too
+                    await self._loader.at_once().ledger.forget()
         finally:
             await self._connection.close()
 

@@ -2,53 +2,77 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from typing import NamedTuple
 
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files.cypher_values import literal
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.ask.evidence import AnswerEvidence
+from graphwalk.toolbox.seen import SeenNode
+
+
+class _Place(NamedTuple):
+    """Where a node is looked for: by a property that a constraint makes unique for the label, or by its key."""
+
+    label: str
+    property: str | None = None
+
+
+_Pairs = list[tuple[str | int, str | int]]
 
 
 def browser_cypher(evidence: AnswerEvidence, store: GraphStore) -> str:
     """One query with the column `p`; "" where there is nothing to see. Names that no query can hold are left out."""
-    label_of = {node.key: node.label for node in evidence.nodes}
-    ends: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    places = {node.key: _place(node, store) for node in evidence.nodes}
+    ends: dict[tuple[_Place, str, _Place], _Pairs] = {}
     for link in evidence.relationships:
-        kind = label_of[link.source], link.type, label_of[link.target]
-        ends.setdefault(kind, []).append((link.source, link.target))
-    linked = {key for pairs in ends.values() for pair in pairs for key in pair}
-    alone: dict[str, list[str]] = {}
-    for node in evidence.nodes:
-        if node.key not in linked:
-            alone.setdefault(node.label, []).append(node.key)
+        (source, source_value), (target, target_value) = places[link.source], places[link.target]
+        ends.setdefault((source, link.type, target), []).append((source_value, target_value))
+    linked = {key for link in evidence.relationships for key in (link.source, link.target)}
+    alone: dict[_Place, list[str | int]] = {}
+    for key, (place, value) in places.items():
+        if key not in linked:
+            alone.setdefault(place, []).append(value)
     return "\nUNION\n".join([*_relationships(ends, store), *_nodes(alone, store)])
 
 
-def _relationships(ends: dict[tuple[str, str, str], list[tuple[str, str]]], store: GraphStore) -> Iterator[str]:
+def _place(node: SeenNode, store: GraphStore) -> tuple[_Place, str | int]:
+    """Where to look for a node, and the value to look for."""
+    dialect = getattr(store, "dialect", None)
+    found = dialect.found_by(node.labels, node.key) if dialect is not None else None
+    return (_Place(node.label), node.key) if found is None else (_Place(*found[:2]), found[2])
+
+
+def _relationships(ends: Mapping[tuple[_Place, str, _Place], _Pairs], store: GraphStore) -> Iterator[str]:
     for (source, type_, target), pairs in ends.items():
-        names = {"source": source, "type": type_, "target": target}
-        pattern = f"{_end('a', 'source', source)}-[:{{{{ type | type }}}}]->{_end('b', 'target', target)}"
+        names = {"source": source.label, "type": type_, "target": target.label}
+        names |= {"source_property": source.property or "", "target_property": target.property or ""}
+        unique = source.property is not None and target.property is not None
+        first, second = ("pair[0]", "pair[1]") if unique else (None, None)
+        pattern = (
+            f"{_end('a', 'source', source, first)}-[:{{{{ type | type }}}}]->{_end('b', 'target', target, second)}"
+        )
+        where = f"\nWHERE {_value('a', 'source', source)} IN sources AND {_value('b', 'target', target)} IN targets"
         with suppress(ConfigError):
-            match = _written(
-                store,
-                f"MATCH p = {pattern}\n"
-                f"WHERE {_key('a', 'source', source)} IN sources AND {_key('b', 'target', target)} IN targets RETURN p",
-                names,
-            )
-            sources, targets = (_listed(keys) for keys in zip(*pairs, strict=True))
-            yield f"WITH {sources} AS sources, {targets} AS targets\n{match}"
+            match = _written(store, f"MATCH p = {pattern}{'' if unique else where} RETURN p", names)
+            if unique:
+                yield f"UNWIND [{', '.join(map(_written_list, dict.fromkeys(pairs)))}] AS pair\n{match}"
+            else:
+                sources, targets = (_written_list(dict.fromkeys(values)) for values in zip(*pairs, strict=True))
+                yield f"WITH {sources} AS sources, {targets} AS targets\n{match}"
 
 
-def _nodes(alone: dict[str, list[str]], store: GraphStore) -> Iterator[str]:
-    for label, keys in alone.items():
+def _nodes(alone: Mapping[_Place, list[str | int]], store: GraphStore) -> Iterator[str]:
+    for place, values in alone.items():
+        names = {"label": place.label, "label_property": place.property or ""}
         with suppress(ConfigError):
-            match = _written(
-                store,
-                f"MATCH p = {_end('a', 'label', label)} WHERE {_key('a', 'label', label)} IN keys RETURN p",
-                {"label": label},
-            )
-            yield f"WITH {_listed(keys)} AS keys\n{match}"
+            if place.property is None:
+                match = f"MATCH p = {_end('a', 'label', place)} WHERE {_value('a', 'label', place)} IN keys RETURN p"
+                yield f"WITH {_written_list(values)} AS keys\n{_written(store, match, names)}"
+            else:
+                match = f"MATCH p = {_end('a', 'label', place, 'value')} RETURN p"
+                yield f"UNWIND {_written_list(values)} AS value\n{_written(store, match, names)}"
 
 
 def _written(store: GraphStore, template: str, identifiers: Mapping[str, str]) -> str:
@@ -56,15 +80,20 @@ def _written(store: GraphStore, template: str, identifiers: Mapping[str, str]) -
     return store.render(template, identifiers) if store.kind == "neo4j" else render_cypher(template, identifiers)
 
 
-def _end(variable: str, name: str, label: str) -> str:
-    """A node pattern; of a node without a label what confines it to its graph."""
-    return f"({variable}:{{{{ {name} | label }}}})" if label else f"({variable}{{{{ any_node }}}})"
+def _end(variable: str, name: str, place: _Place, value: str | None = None) -> str:
+    """A node pattern, with `value` as its property; of a node without a label what confines it to its graph."""
+    if not place.label:
+        return f"({variable}{{{{ any_node }}}})"
+    found = "" if value is None else f" {{ {{{{ {name}_property | property }}}}: {value} }}"
+    return f"({variable}:{{{{ {name} | label }}}}{found})"
 
 
-def _key(variable: str, name: str, label: str) -> str:
-    """The key of a node, which some stores can look up where the label is known."""
-    return f'{{{{ "key" | of("{variable}", {name}) }}}}' if label else f'{{{{ "{variable}" | key_of }}}}'
+def _value(variable: str, name: str, place: _Place) -> str:
+    """Return the expression that is compared: the property, or the key, which an index may find by its label."""
+    if place.property is not None:
+        return f"{variable}.{{{{ {name}_property | property }}}}"
+    return f'{{{{ "key" | of("{variable}", {name}) }}}}' if place.label else f'{{{{ "{variable}" | key_of }}}}'
 
 
-def _listed(keys: Iterable[str]) -> str:
-    return "[" + ", ".join(literal(key) for key in dict.fromkeys(keys)) + "]"
+def _written_list(values: Iterable[str | int]) -> str:
+    return "[" + ", ".join(map(literal, values)) + "]"

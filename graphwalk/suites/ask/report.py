@@ -56,10 +56,11 @@ REPORT = SuiteReport(
     groupings=(Grouping("question", "question", _asked, shown=False),),
     columns=(
         Column("answers", "answers", integer),
-        Column("of", "questions", integer),
+        Column("N", "questions", integer),
         *_STEPS[1:3],
         Column("calls/q", "calls_per_question", one_decimal, optional=3),
         *_STEPS[3:],
+        Column("tool time", "tool_seconds", duration, optional=6),
         Column("failed", "infrastructure_failures", integer, optional=5),
     ),
     group_columns=_STEPS,

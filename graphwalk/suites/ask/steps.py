@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.models.protocol.text_calls import find_calls
+from graphwalk.models.text_calls import find_calls
 from graphwalk.scoring.values import parse_json
 from graphwalk.types.episode import ToolResult, Trajectory
 

@@ -9,7 +9,7 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files.formats import load_graph
-from graphwalk.models.players.policy import Policy
+from graphwalk.models.policy import Policy
 from graphwalk.report.declared import ResultRecord, SuiteReport
 from graphwalk.report.scenes import Scene
 from graphwalk.scoring.extraction import Extraction, spoken

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphwalk.bulk.option import Workers
-from graphwalk.console import data, say
+from graphwalk.console import counted, data, say
 from graphwalk.long_work import long_work
 
 if TYPE_CHECKING:
@@ -81,7 +81,12 @@ def export_magma_command(
     folder: Annotated[Path, typer.Argument(help="A new folder; with --verify an exported one.")],
     algorithm: Annotated[list[str] | None, typer.Option(help="Repeatable. Default: all five.")] = None,
     nodes: Annotated[list[int] | None, typer.Option(help="Repeatable. Default: 5.")] = None,
-    strategy: Annotated[list[str] | None, typer.Option(help="io, io_reasoning, is or ish; repeatable.")] = None,
+    strategy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="io (input–output), io_reasoning, is (intermediate steps) or ish (these with hints); repeatable."
+        ),
+    ] = None,
     split: Annotated[list[str] | None, typer.Option(help="train, validation or test; repeatable.")] = None,
     count: Annotated[int | None, typer.Option(min=1, help="Traces of each kind. Default: the paper's number.")] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
@@ -99,11 +104,11 @@ def export_magma_command(
     if not verify:
         specs = magma_specs(algorithm, nodes, count, p, split or _SPLITS)
         manifest = export_magma(specs, folder, seed=seed, strategies=strategy or STRATEGIES, mixed=mixed)
-        data(f"{len(manifest['files'])} files written to {folder}")
+        data(f"{counted(len(manifest['files']), 'file')} written to {folder}")
     proven = verify_export(folder)
     for name in proven.chats:
-        counts = f"{proven.chats[name]} chats, {proven.data_points[name]} data points, {proven.graphs[name]} graphs"
-        data(f"{name:<10} {counts}")
+        chats, points = counted(proven.chats[name], "chat"), counted(proven.data_points[name], "data point")
+        data(f"{name:<10} {chats}, {points}, {counted(proven.graphs[name], 'graph')}")
     data("proven: no graph stands in two splits, no chat twice, and every file is as the manifest says")
 
 

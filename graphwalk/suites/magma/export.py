@@ -21,7 +21,7 @@ from graphwalk.types.chat import Message
 from graphwalk.types.episode import SCHEMA_VERSION
 
 MANIFEST = "manifest.json"
-STRATEGIES = ("io", "io_reasoning", "is", "ish")
+STRATEGIES = tuple(prompts.STRATEGIES)
 """Those whose chats need no tools; for `tools` see `graphwalk export traces`."""
 Manifest = dict[str, Any]
 
@@ -42,7 +42,7 @@ def export_magma(
     unknown = sorted(set(strategies) - set(STRATEGIES))
     if unknown or not strategies:
         raise ConfigError(f"no strategy {', '.join(unknown)}", hint=f"strategies: {', '.join(STRATEGIES)}")
-    make_folder(folder)
+    make_folder(folder, parents=False)
     if any(not is_scratch(entry) for entry in folder.iterdir()):
         raise ConfigError(f"{folder} exists and is not an empty folder", hint="name a new folder")
     write = _write_mixed if mixed else _write_apart

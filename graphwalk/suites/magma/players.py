@@ -12,7 +12,7 @@ from collections.abc import Callable
 from random import Random
 from typing import Any
 
-from graphwalk.models.players.policy import Policy
+from graphwalk.models.policy import Policy
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.magma.answers import TRIPLES, write_answer, write_list
 from graphwalk.suites.magma.task import MagmaTask

@@ -9,6 +9,13 @@ from graphwalk.suites.magma.generator.traces import MagmaTrace
 from graphwalk.types.chat import Message
 from graphwalk.types.schema import Schema
 
+STRATEGIES = {
+    "io": "input–output, the final state alone",
+    "io_reasoning": "input–output with reasoning in words",
+    "is": "intermediate steps",
+    "ish": "intermediate steps with hints",
+}
+"""The paper's abbreviations in words."""
 STEPWISE = ("is", "ish", "tools")
 """Strategies that ask for every state in a chat of its own turns: without hints, with them, and without edges."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from graphwalk.models.players.policy import Policy
+from graphwalk.models.policy import Policy
 from graphwalk.suites.magma.answers import write_answer
 from graphwalk.suites.magma.generator.instances import Instance
 from graphwalk.suites.magma.generator.traces import MagmaTrace, run_algorithm

@@ -1,13 +1,13 @@
 """MAGMA: classical graph algorithms carried out step by step, every step scored (arXiv 2410.22597; docs/magma.md)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
-from graphwalk.models.players.policy import Policy
+from graphwalk.models.policy import Policy
 from graphwalk.report.declared import Report, ResultRecord, SuiteReport
 from graphwalk.report.figures import Figure
 from graphwalk.report.observations import Observations
@@ -35,7 +35,8 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
     `tools`, in which the graph stands in the store."""
 
     name: ClassVar[str] = "magma"
-    settings: ClassVar[tuple[str, ...]] = ("io", "io_reasoning", "is", "ish", "tools")
+    settings: ClassVar[tuple[str, ...]] = (*prompts.STRATEGIES, "tools")
+    abbreviations: ClassVar[Mapping[str, str]] = prompts.STRATEGIES
     task_type: ClassVar[type[Task]] = MagmaTask
     score_type: ClassVar[type[Score]] = MagmaScore
     config_type: ClassVar[type[SuiteConfig]] = MagmaConfig

@@ -15,6 +15,7 @@ from pathlib import Path
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict  # pydantic needs this one below Python 3.12
 
+from graphwalk.console import counted
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files.json_values import parse_json
 from graphwalk.suites.magma.export import MANIFEST
@@ -104,7 +105,7 @@ def _lines(folder: Path, entry: _File) -> Iterator[tuple[str, str]]:
         raise ConfigError(f"{path}: its digest is not that of the manifest")
     lines = data.decode().splitlines()
     if len(lines) != entry["chats"]:
-        raise ConfigError(f"{path}: {len(lines)} chats, the manifest says {entry['chats']}")
+        raise ConfigError(f"{path}: {counted(len(lines), 'chat')}, the manifest says {entry['chats']}")
     for number, line in enumerate(lines, start=1):
         yield f"{path}:{number}", line
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from graphwalk.bulk.option import Workers
-from graphwalk.console import data, say, stdout
+from graphwalk.console import counted, data, say, stdout
 from graphwalk.long_work import long_work
 
 
@@ -59,7 +59,7 @@ def generate_maze_command(
             stdout().print(draw(one))
         return
     save_mazes(made, out)
-    say(f"{len(made)} mazes in {seconds:.2f} s, written to {out}")
+    say(f"{counted(len(made), 'maze')} in {seconds:.2f} s, written to {out}")
 
 
 GENERATE: Mapping[str, Callable[..., None]] = {"maze": generate_maze_command}

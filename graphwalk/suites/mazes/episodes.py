@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from graphwalk.console import counted
 from graphwalk.suites.mazes.generator.maze import Maze
 from graphwalk.suites.mazes.scoring import path_cells
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
@@ -46,5 +47,6 @@ def maze_episodes(records: Iterable[Mapping[str, Any]]) -> Iterator[MazeEpisode]
 def verdict(score: MazeScore, task: MazeTask) -> str:
     """How an episode ended, in a few words."""
     if score.valid:
-        return f"valid, {score.path_length} steps (shortest {task.shortest_path_length}), {score.calls} calls"
-    return f"{(score.error_class or '').replace('_', ' ')}, {score.calls} calls"
+        steps = counted(score.path_length or 0, "step")
+        return f"valid, {steps} (shortest {task.shortest_path_length}), {counted(score.calls, 'call')}"
+    return f"{(score.error_class or '').replace('_', ' ')}, {counted(score.calls, 'call')}"

@@ -14,7 +14,7 @@ from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 
 HELP = """\
-  31             visit cell 31 and see the cells next to it
+  31, cell 31    visit cell 31 and see the cells next to it
   path           join the visited cells to a path
   answer 21 31   answer these cells; just "answer": the path that "path" gave last
   map            draw what you know
@@ -42,12 +42,21 @@ class MazePlayer:
             line = await self._read()
             if line is None or line.strip() == "quit":
                 return self._say({"path": []})
-            reply = self._move(line.split(), bool(tools), messages)
+            words = line.split()
+            if words == ["answer"] and not self._path and not await self._agrees():
+                continue
+            reply = self._move(words, bool(tools), messages)
             if reply is not None:
                 return reply
 
     async def close(self) -> None:
         return None
+
+    async def _agrees(self) -> bool:
+        """Return True if an answer without a path is meant."""
+        prose('There is no path yet; "path" joins the visited cells. Submit an empty answer? yes or no')
+        line = await self._read()
+        return line is None or line.strip().lower() in ("y", "yes")
 
     def _move(self, words: list[str], tools: bool, messages: Sequence[Message]) -> Reply | None:
         if words == ["map"]:
@@ -56,8 +65,8 @@ class MazePlayer:
             return self._say({"path": re.findall(r"[^\s,\[\]\"']+", " ".join(words[1:])) or self._path})
         elif tools and words == ["path"]:
             return self._call(CONNECTED_PATH, {})
-        elif tools and len(words) == 1:
-            return self._call(NEXT_CELLS, {"node_id": words[0]})
+        elif tools and (len(words) == 1 or (len(words) == 2 and words[0] == "cell")):
+            return self._call(NEXT_CELLS, {"node_id": words[-1]})
         else:
             data(HELP)
         return None

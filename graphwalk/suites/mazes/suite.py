@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import OracleError
-from graphwalk.models.model import Model
-from graphwalk.models.players.policy import Policy
+from graphwalk.models.base import Model
+from graphwalk.models.policy import Policy
 from graphwalk.report.declared import Report, ResultRecord, SuiteReport
 from graphwalk.report.figures import Figure
 from graphwalk.report.observations import Observations

@@ -18,6 +18,7 @@ from graphwalk.toolbox.tool import Tool, load_tools
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
+from graphwalk.types.values import Row
 
 NEXT_CELLS = "get_next_possible_cells"
 CONNECTED_PATH = "get_connected_path"
@@ -74,11 +75,13 @@ class MazeToolbox:
         started = perf_counter()
         rows: int | None = None
         error: str | None = None
+        data: list[Row] | None = None
         try:
             tool = self._tool(call.name)
             arguments = parse_arguments(tool, call.arguments)
             if tool.name == NEXT_CELLS:
-                content, rows = await self._next_cells(tool, arguments)
+                content, data = await self._next_cells(tool, arguments)
+                rows = len(data)
             else:
                 check_shape(tool, arguments)
                 content, rows = self._connected_path(tool)
@@ -86,7 +89,7 @@ class MazeToolbox:
             content, error = self._agent.texts.message(mistake.message, **mistake.values), mistake.kind
         except _CellMistake as mistake:
             content, error = str(mistake), mistake.kind
-        return ToolResult(call, content, error, rows, perf_counter() - started)
+        return ToolResult(call, content, error, rows, perf_counter() - started, data=data)
 
     def _tool(self, name: str) -> Tool:
         tool = self._tools.get(ALIASES.get(name, name))
@@ -95,8 +98,8 @@ class MazeToolbox:
             raise ToolMistake("unknown_tool", "unknown_tool", name=name, names=names, close=close_names(name, names))
         return tool
 
-    async def _next_cells(self, tool: Tool, arguments: dict[str, Any]) -> tuple[str, int]:
-        """Visit a cell: text for the model, and the number of cells next to it."""
+    async def _next_cells(self, tool: Tool, arguments: dict[str, Any]) -> tuple[str, list[Row]]:
+        """Visit a cell; return text for the model, and the cells next to it."""
         key = arguments.get("node_id")
         if "node_id" in arguments and not isinstance(key, str):
             raise self._mistake(tool, "not_text", key)
@@ -109,7 +112,7 @@ class MazeToolbox:
             raise ConfigError(f"the Cypher of {tool.name} returns no column `key`", hint=f"graphwalk tools {tool.name}")
         self._neighbours.setdefault(str(key), tuple(row["key"] for row in rows))
         notes = [] if rows else [render_text(tool.empty, node_id=key)]
-        return encode_result(rows, notes, self._agent.encoding), len(rows)
+        return encode_result(rows, notes, self._agent.encoding), rows
 
     async def _check_cell(self, tool: Tool, key: str) -> None:
         if not _KEY.fullmatch(key):

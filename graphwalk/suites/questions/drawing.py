@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from random import Random
 
+from graphwalk.console import counted
 from graphwalk.errors import ConfigError
 from graphwalk.suites.questions.catalogue import QuestionKind
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
@@ -131,7 +132,8 @@ class _Search:
         hint = "take a graph with more nodes or relationships, ask fewer questions of a kind, or leave this one out"
         reason = self._reason()
         return CannotHost(
-            f"the graph {graph.digest[:12]} ({graph.node_count} nodes, {graph.relationship_count} relationships) "
+            f"the graph {graph.digest[:12]} "
+            f"({counted(graph.node_count, 'node')}, {counted(graph.relationship_count, 'relationship')}) "
             f"cannot host the question {self.template.name}{again}: {reason}",
             reason=reason,
             hint=f"give other bounds in suite.answer_rows, or {hint}" if self.out_of_bounds else hint,

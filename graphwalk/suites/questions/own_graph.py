@@ -4,16 +4,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, Discriminator, Tag, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Discriminator, Tag, ValidationInfo, model_validator
 
 from graphwalk.config.graph_source import EXAMPLE, GraphSource
+from graphwalk.config.strict import absolute
 from graphwalk.graphs.random.spec import GraphSpec
 
 
-def _there(path: Path, info: ValidationInfo) -> Path:
-    """Made absolute; relative ones begin in the folder of the file that names them."""
-    folder = (info.context or {}).get("folder")
-    whole = (Path(folder or ".") / path.expanduser()).resolve()
+def _there(path: Any, info: ValidationInfo) -> Any:
+    if not isinstance(path, str | Path):
+        return path
+    whole = absolute(path, info)
     if not whole.exists():
         if str(path) == EXAMPLE:
             return path
@@ -27,7 +28,7 @@ class OwnGraph(GraphSource):
     `twin`: the same questions are asked on its anonymised twin too.
     """
 
-    file: Annotated[Path, AfterValidator(_there)] | None = None
+    file: Annotated[Path, BeforeValidator(_there)] | None = None
     twin: bool = False
 
     @model_validator(mode="after")

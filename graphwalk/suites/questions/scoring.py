@@ -6,7 +6,15 @@ from typing import Literal, get_args
 
 from graphwalk.scoring.evidence import Evidence, holds_row, tool_evidence
 from graphwalk.scoring.extraction import Extraction, extract, strip_thinking
-from graphwalk.scoring.rows import RowScore, compare_rows, missing_fields, row_set, row_shapes, unknown_fields
+from graphwalk.scoring.rows import (
+    RowScore,
+    compare_rows,
+    missing_fields,
+    row_set,
+    row_shapes,
+    typed_rows,
+    unknown_fields,
+)
 from graphwalk.scoring.waste import waste_of
 from graphwalk.suites.questions.evidence.support import supported_rows
 from graphwalk.suites.questions.task import QuestionTask
@@ -65,7 +73,7 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
     """Compare an answer with the target, and audit where it came from."""
     rows: list[Row] | None = extraction.answer
     compared = compare_rows(rows, task.gold, task.scored_fields, any_one=_any_one(task))
-    audit = _Audit(task, setting, trajectory, rows or [])
+    audit = _Audit(task, setting, trajectory, typed_rows(rows or [], task.gold, task.scored_fields))
     return QuestionScore(
         correct=compared.correct,
         precision=compared.precision,

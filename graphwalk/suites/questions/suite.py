@@ -1,7 +1,7 @@
 """Questions on property graphs, as a suite."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
@@ -10,7 +10,7 @@ from graphwalk.errors import ConfigError, OracleError
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.graphs.twin.making import Twin
-from graphwalk.models.players.policy import Policy
+from graphwalk.models.policy import Policy
 from graphwalk.report.declared import Report, ResultRecord, SuiteReport
 from graphwalk.report.figures import Figure
 from graphwalk.report.observations import Observations
@@ -32,7 +32,7 @@ from graphwalk.suites.questions.players.roster import FOLLOW_A_PLAN, PLAYERS, WR
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_system, write_cypher_system
 from graphwalk.suites.questions.scoring import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.tasks_about import own_tasks, tasks_in, twin_tasks
+from graphwalk.suites.questions.tasks_about import own_tasks, paging_of, tasks_in, twin_tasks
 from graphwalk.suites.questions.thoughts import no_answer, walk_in_words
 from graphwalk.suites.questions.whole_text import whole_text_tokens
 from graphwalk.suites.suite import Opening, Suite, World
@@ -113,50 +113,59 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         assert store is not None
         kinds, graph, own = config.kinds, _graph(world), world.source
         if not isinstance(own, OwnWorld):
-            return await self._generated_tasks(graph, store, config, seed)
+            return await self._generated_tasks(graph, store, config, seed, agent)
         own.left_out.update(settings_left_out(graph, store, agent))
         if own.twin is not None:
-            originals = await self._originals(own.twin, config, seed)
-            tasks = await twin_tasks(own.twin, originals, store, kinds, seed=seed, leave_out=own.left_out.__setitem__)
+            leave_out = own.left_out.__setitem__
+            originals = await self._originals(own.twin, config, seed, agent)
+            tasks = await twin_tasks(own.twin, originals, store, kinds, seed=seed, leave_out=leave_out, agent=agent)
         else:
-            tasks = await self._own_tasks(graph, store, config, seed, own.left_out.__setitem__)
+            tasks = await self._own_tasks(graph, store, config, seed, own.left_out.__setitem__, agent)
             self._made[graph.digest, seed] = tasks
         self._unasked |= {(graph.digest, setting) for setting in own.left_out}
         return tasks
 
     async def _generated_tasks(
-        self, graph: PropertyGraph, store: GraphStore, config: QuestionsConfig, seed: int
+        self, graph: PropertyGraph, store: GraphStore, config: QuestionsConfig, seed: int, agent: AgentConfig
     ) -> list[QuestionTask]:
         drawing = {"seed": seed, "per_question": config.per_question, "answer_rows": config.answer_rows}
 
         async def make() -> tuple[list[QuestionTask], Left]:
             left: Left = {}
             leave_out = left.__setitem__ if config.leaves_out else None
-            return await tasks_in(graph, store, config.kinds, leave_out=leave_out, **drawing), left
+            return await tasks_in(graph, store, config.kinds, agent, leave_out=leave_out, **drawing), left
 
         if graph.node_count < LARGE:
             tasks, left = await make()
         else:
             about = {"graph": graph.digest, "spec": graph.spec, "store": store.kind, "leaves_out": config.leaves_out}
+            about["paging"] = paging_of(agent)
             tasks, left = await self._kept.of({**about, **drawing}, config.kinds, make)
         self._left_out[graph.digest] = left
         return tasks
 
-    async def _originals(self, twin: Twin, config: QuestionsConfig, seed: int) -> list[QuestionTask]:
+    async def _originals(
+        self, twin: Twin, config: QuestionsConfig, seed: int, agent: AgentConfig
+    ) -> list[QuestionTask]:
         """The tasks about the graph of a twin, made once."""
         key = twin.original.digest, seed
         if key not in self._made:
             store = await EmbeddedDatabase().load(twin.original)
-            self._made[key] = await self._own_tasks(twin.original, store, config, seed, lambda name, reason: None)
+            unheard: LeaveOut = lambda name, reason: None  # noqa: E731
+            self._made[key] = await self._own_tasks(twin.original, store, config, seed, unheard, agent)
         return self._made[key]
 
     async def _own_tasks(
-        self, graph: PropertyGraph, store: GraphStore, config: QuestionsConfig, seed: int, leave_out: LeaveOut
+        self,
+        graph: PropertyGraph,
+        store: GraphStore,
+        config: QuestionsConfig,
+        seed: int,
+        leave_out: LeaveOut,
+        agent: AgentConfig,
     ) -> list[QuestionTask]:
-        number, rows = config.per_question, config.answer_rows
-        return await own_tasks(
-            graph, store, config.kinds, seed=seed, per_question=number, answer_rows=rows, leave_out=leave_out
-        )
+        drawing: dict[str, Any] = {"per_question": config.per_question, "answer_rows": config.answer_rows}
+        return await own_tasks(graph, store, config.kinds, seed=seed, leave_out=leave_out, agent=agent, **drawing)
 
     def left_out(self, world: World) -> Mapping[str, str]:
         return world.source.left_out if isinstance(world.source, OwnWorld) else self._left_out.get(world.digest, {})

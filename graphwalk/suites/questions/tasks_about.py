@@ -1,9 +1,10 @@
 """The tasks about one graph: generated, somebody's own, or the twin of one; with the par of each."""
 
-from collections.abc import Mapping, Sequence
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from graphwalk.collection import no_collection
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
@@ -28,19 +29,40 @@ from graphwalk.types.graph import PropertyGraph
 
 
 async def tasks_in(
-    graph: PropertyGraph, store: GraphStore, kinds: Sequence[QuestionKind], **drawing: Any
+    graph: PropertyGraph,
+    store: GraphStore,
+    kinds: Sequence[QuestionKind],
+    agent: AgentConfig = AgentConfig(),
+    **drawing: Any,
 ) -> list[QuestionTask]:
     """The questions about a graph that a store holds, with their par. `drawing`: see `make_tasks`."""
-    with no_collection():  # until the index is gone again, too: else all of it would be looked through at last
-        return await _tasks_in(graph, store, kinds, {"effort": generated_effort(graph), **drawing})
+    with _no_collection():  # until the index is freed, too
+        return await _tasks_in(graph, store, kinds, agent, {"effort": generated_effort(graph), **drawing})
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Turn the garbage collector off: with millions of rows in memory, it takes an eighth of the time of planning."""
+    collected = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collected:
+            gc.enable()
 
 
 async def _tasks_in(
-    graph: PropertyGraph, store: GraphStore, kinds: Sequence[QuestionKind], how: Mapping[str, Any]
+    graph: PropertyGraph,
+    store: GraphStore,
+    kinds: Sequence[QuestionKind],
+    agent: AgentConfig,
+    how: Mapping[str, Any],
 ) -> list[QuestionTask]:
     scratch: Database = EmbeddedDatabase()
     index = GraphIndex(graph)
-    return await make_tasks(graph, store, kinds=kinds, index=index, par=_par_on(store, index), load=scratch.load, **how)
+    par = _par_on(store, index, agent)
+    return await make_tasks(graph, store, kinds=kinds, index=index, par=par, load=scratch.load, **how)
 
 
 async def own_tasks(
@@ -52,6 +74,7 @@ async def own_tasks(
     leave_out: LeaveOut,
     per_question: int = 1,
     answer_rows: Sequence[RowBounds] = (ANY_ROWS,),
+    agent: AgentConfig = AgentConfig(),
 ) -> list[QuestionTask]:
     """The questions that an own graph can host; `leave_out` is told of the others."""
     scratch: Database = EmbeddedDatabase()
@@ -66,7 +89,7 @@ async def own_tasks(
         answer_rows=tuple(map(bounds_of, answer_rows)),
         effort=OWN,
         leave_out=leave_out,
-        par=await _own_par(index, store, scratch),
+        par=await _own_par(index, store, scratch, agent),
         load=scratch.load,
     )
 
@@ -79,6 +102,7 @@ async def twin_tasks(
     *,
     seed: int,
     leave_out: LeaveOut,
+    agent: AgentConfig = AgentConfig(),
 ) -> list[QuestionTask]:
     """The same questions on the twin that `store` holds, in the names of the twin.
 
@@ -86,7 +110,7 @@ async def twin_tasks(
     """
     scratch: Database = EmbeddedDatabase()
     twins, index = GraphIndex(twin.graph), GraphIndex(twin.original)
-    par_of = await _own_par(twins, store, scratch)
+    par_of = await _own_par(twins, store, scratch, agent)
     maker = TaskMaker(twin.graph, store, seed=seed, index=twins, par=par_of, load=scratch.load)
     by_name = {kind.name: kind for kind in kinds}
     tasks = []
@@ -148,13 +172,21 @@ async def _tasks_on(
     return await own_tasks(graph, store, kinds, seed=seed, per_question=per_question, leave_out=leave_out)
 
 
-async def _own_par(index: GraphIndex, store: GraphStore, scratch: Database) -> Par:
+async def _own_par(index: GraphIndex, store: GraphStore, scratch: Database, agent: AgentConfig) -> Par:
     """Played on the embedded engine: the schema of a large database is sampled, and a plan needs all of it."""
     here = store if store.kind == EmbeddedDatabase.kind else await scratch.load(index.graph)
-    return _par_on(here, index)
+    return _par_on(here, index, agent)
 
 
-def _par_on(store: GraphStore, index: GraphIndex) -> Par:
+def paging_of(agent: AgentConfig) -> dict[str, Any]:
+    """The fields of an agent that decide how many calls reading a result takes."""
+    by_tokens = {"result_tokens", "encoding"} if agent.result_tokens is not None else set()
+    return agent.model_dump(include={"result_budget", *by_tokens})
+
+
+def _par_on(store: GraphStore, index: GraphIndex, agent: AgentConfig) -> Par:
+    """Pages are those of the agent; values are not cut, since the expert's answer is checked."""
     schema = schema_of(index.graph)
-    memory = ToolsInMemory(index) if can_be_walked_in_memory(index.graph) else None
-    return ExpertPar(schema, GraphToolbox(store, schema, agent=AgentConfig()), memory)
+    in_memory = agent.result_tokens is None and can_be_walked_in_memory(index.graph)
+    toolbox = GraphToolbox(store, schema, agent=AgentConfig(**paging_of(agent)))
+    return ExpertPar(schema, toolbox, ToolsInMemory(index) if in_memory else None, agent.result_budget)

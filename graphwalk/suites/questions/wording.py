@@ -6,9 +6,9 @@ from typing import Any
 
 from jinja2 import Template
 
-from graphwalk.jinja import make_environment, rendered
+from graphwalk.jinja import make_environment, rendered, with_article
 
-WORDING_FILTERS = ("json",)
+WORDING_FILTERS = ("json", "with_article")
 CYPHER_FILTERS = ("label", "type", "property", "of", "hops", "key_of", "properties_of")
 
 
@@ -19,7 +19,7 @@ def render_wording(text: str, values: dict[str, Any]) -> str:
 
 @lru_cache(maxsize=256)
 def _compiled(text: str) -> Template:
-    return make_environment({"json": _json}).from_string(text)
+    return make_environment({"json": _json, "with_article": with_article}).from_string(text)
 
 
 def _json(value: Any) -> str:

@@ -1,5 +1,6 @@
 import gzip
 import json
+import tracemalloc
 from pathlib import Path
 
 import networkx as nx
@@ -37,6 +38,9 @@ def test_a_round_trip_gives_the_same_graph_and_the_same_bytes(suffix: str, tmp_p
     first, second = tmp_path / f"a{suffix}", tmp_path / "new folder" / f"b{suffix}"
     save_graph(PAPER, first)
     loaded = load_graph(first)
+    with pytest.raises(ConfigError, match=r"there is no folder .*new folder"):
+        save_graph(loaded, second)
+    second.parent.mkdir()
     save_graph(loaded, second)
     assert (loaded.digest, loaded.seed, loaded.spec) == (PAPER.digest, 7, PAPER.spec)
     assert content(first) == content(second)
@@ -72,6 +76,19 @@ def test_bytes_survive_where_the_format_can_hold_them(suffix: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("suffix", [".json", ".graphml", ".cypher"])
+def test_a_packed_file_that_grows_beyond_measure_is_refused_before_it_is_read(suffix: str, tmp_path: Path) -> None:
+    packed = tmp_path / f"g{suffix}.gz"
+    packed.write_bytes(gzip.compress(b" " * (1 << 20)) * 100)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ConfigError, match="the most that is read of such a file"):
+            load_graph(packed)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 24
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("suffix", [".json", ".graphml", ".cypher"])
 def test_packed_files_are_read_and_not_written(suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save_graph(PAPER, tmp_path / f"g{suffix}")
     packed = tmp_path / f"g{suffix}.gz"
@@ -80,8 +97,10 @@ def test_packed_files_are_read_and_not_written(suffix: str, tmp_path: Path, monk
     with pytest.raises(ConfigError, match="written unpacked"):
         save_graph(PAPER, packed)
     monkeypatch.setattr(bounds, "MOST_BYTES", 1000)
-    with pytest.raises(ConfigError, match=r"\.gz: it holds more than 1000 bytes"):
+    with pytest.raises(ConfigError, match=r"\.gz: it holds more than 1,000 bytes"):
         load_graph(packed)
+    with pytest.raises(ConfigError, match=r"g\.\w+: it holds more than 1,000 bytes"):
+        load_graph(tmp_path / f"g{suffix}")
     monkeypatch.undo()
     packed.write_bytes(packed.read_bytes()[:-100])
     with pytest.raises(ConfigError, match="the packed file is damaged"):
@@ -239,7 +258,12 @@ def test_damaged_json_is_a_clear_error(text: str, message: str, tmp_path: Path) 
         (".graphml", '<data key="n0">1.25', '<data key="n0">x', "'x' of attribute 'ajowu' is no double"),
         (".graphml", '<data key="n0">', '<data key="n9">', "no <key> element explains the data 'n9'"),
         (".graphml", 'attr.type="double"', 'attr.type="complex"', "unknown type 'complex'"),
-        (".graphml", "<graphml ", '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">]><graphml ', "declares entities of its own"),
+        (
+            ".graphml",
+            "<graphml ",
+            '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa">]><graphml ',
+            "declares entities or attributes of its own",
+        ),
         (".graphml", "<node id", "<node><port/></node><node id", "cannot hold ports"),
         (".graphml", "<node id", '<node id="s"><graph/></node><node id', "nested graphs"),
         (".graphml", "</graph>", "<hyperedge/></graph>", "cannot hold hyperedges"),

@@ -37,11 +37,49 @@ def test_undirected_edges_are_read_both_ways_by_choice(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "declared", ['<!ENTITY a "x"><!ENTITY b "&a;&a;">', '<!ENTITY a SYSTEM "file:///etc/hostname">']
+    "declared",
+    ['<!ENTITY a "x"><!ENTITY b "&a;&a;">', '<!ENTITY a SYSTEM "file:///etc/hostname">', '<!ATTLIST node a CDATA "1">'],
 )
 def test_entities_are_refused(declared: str, tmp_path: Path) -> None:
     (tmp_path / "g.graphml").write_text(
         f'<!DOCTYPE graphml [{declared}]><graphml><graph edgedefault="directed"><node id="a">&a;</node></graph></graphml>'
     )
-    with pytest.raises(ConfigError, match="declares entities of its own"):
+    with pytest.raises(ConfigError, match="declares entities or attributes of its own"):
         load_graph(tmp_path / "g.graphml")
+
+
+LONG = "a" * (1 << 18)
+
+
+@pytest.mark.parametrize(
+    ("inside", "message"),
+    [
+        (f'<node id="{LONG}"/>', "a tag or comment has more than"),
+        (f"<{LONG}/>", "a tag or comment has more than"),
+        (f"<!--{LONG}-->", "a tag or comment has more than"),
+        (f"<?x {LONG}?>", "a tag or comment has more than"),
+        ("<node {}/>".format(" ".join(f'a{n}="1"' for n in range(101))), "<node> has more than 100 attributes"),
+        ("<a>" * 200 + "</a>" * 200, "more than 100 deep"),
+        ("".join(f'<key id="{n}"><default>1</default></key>' for n in range(101)), "more than 100 <key> elements"),
+    ],
+    ids=["attribute", "name", "comment", "instruction", "attributes", "depth", "defaults"],
+)
+def test_what_would_take_more_time_or_memory_than_it_has_bytes_is_refused(
+    inside: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "g.graphml"
+    path.write_text(f'<graphml><graph edgedefault="directed">{inside}</graph></graphml>')
+    with pytest.raises(ConfigError, match=message):
+        load_graph(path)
+
+
+def test_long_values_and_long_files_are_read(tmp_path: Path) -> None:
+    nodes = "".join(f'<node id="{n}"><data key="v">{n}</data></node>' for n in range(5000))
+    path = tmp_path / "g.graphml"
+    path.write_text(
+        '<graphml><key id="v" attr.name="v"/><graph edgedefault="directed">'
+        f'{nodes}<node id="{LONG[:130_000]}"><data key="v">{LONG}</data></node></graph></graphml>'
+    )
+    graph = load_graph(path)
+    assert graph.node_count == 5001
+    assert {len(str(node.properties["v"])) for node in graph.nodes()} == {1, 2, 3, 4, len(LONG)}

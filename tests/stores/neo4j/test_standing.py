@@ -1,16 +1,23 @@
 """A Neo4j as it stands: what nodes are called, what is left out, and that nothing is ever changed."""
 
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
+from neo4j.exceptions import ClientError
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
+from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.standing import StandingStore
 from graphwalk.stores.sources import open_source
+from graphwalk.suites.ask.browser import browser_cypher
+from graphwalk.suites.ask.evidence import AnswerEvidence
 from graphwalk.toolbox.encodings import decode_rows
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.toolbox.seen import SeenLink, SeenNode
 from graphwalk.toolbox.tool import load_tool
 from tests.stores.neo4j.standing import MARK, Standing, call
 
@@ -203,3 +210,74 @@ async def test_values_of_every_kind_are_looked_up_as_shown(standing: Standing) -
     for name, value in shown.items():
         found = await call(store, "get_node_by_property", label="StOdd", property_name=name, property_value=value)
         assert found.rows == 1, f"{name} = {value!r}: {found.content}"
+
+
+async def test_evidence_is_found_by_the_index_of_a_constraint(standing: Standing) -> None:
+    await standing.unique("st_person", "StPerson", "name")
+    await standing.unique("st_film", "StFilm", "number")
+    await standing.write(
+        f"CREATE (p:StPerson:{MARK} {{name: 'Ida'}})-[:ST_MADE]->(:StFilm:{MARK} {{number: 7}}), "
+        f"(p)-[:ST_LIKES]->(p), (p)-[:ST_IN]->(:StTown:{MARK} {{name: 'Skagen'}}), (:StFilm:{MARK} {{number: 8}})"
+    )
+    store = await standing.open([MARK])
+    (town,) = await store.run(store.render('MATCH (n:{{ "StTown" | label }}) RETURN {{ "n" | key_of }} AS key', {}))
+    nodes = [("Ida", "StPerson"), ("7", "StFilm"), ("8", "StFilm"), (str(town["key"]), "StTown")]
+    links = [("ST_MADE", "Ida", "7"), ("ST_LIKES", "Ida", "Ida"), ("ST_IN", "Ida", nodes[3][0])]
+    evidence = AnswerEvidence(
+        tuple(SeenNode(key, (label, MARK)) for key, label in nodes), tuple(SeenLink(*link, {}) for link in links)
+    )
+    cypher = browser_cypher(evidence, store)
+    assert "UNWIND [['Ida', 7]] AS pair" in cypher
+    assert "(a:`StPerson` { `name`: pair[0] })-[:`ST_MADE`]->(b:`StFilm` { `number`: pair[1] })" in cypher.replace(
+        f"&(`{MARK}`)", ""
+    )
+    assert "UNWIND [8] AS value" in cypher
+    assert "a.`name` IN sources" in cypher
+    assert len(await store.connection.read(cypher, {}, 30)) == 4
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "own_graph.md"
+
+
+async def test_the_statements_of_the_minimal_role_are_understood(neo4j_server: Environment) -> None:
+    """Community has no roles: it refuses them as unsupported, after it has understood them."""
+    statements = [s for block in PAGE.read_text().split("```cypher\n")[1:] for s in block.split("```")[0].split(";\n")]
+    connection = await connect(neo4j_server, wait_seconds=10)
+    answers = {}
+    async with connection._driver.session(database="system") as session:
+        for statement in filter(str.strip, statements):
+            try:
+                await (await session.run(f"EXPLAIN {statement}")).consume()
+                answers[statement] = "understood"
+            except ClientError as error:
+                answers[statement] = str(error.code)
+    await connection.close()
+    assert len(answers) == 13
+    understood = {"understood", "Neo.ClientError.Statement.UnsupportedAdministrationCommand"}
+    assert {statement for statement, answer in answers.items() if answer not in understood} == set()
+
+
+async def test_the_minimal_role_covers_what_is_called(standing: Standing, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[str] = []
+    send = Connection._send
+
+    async def noted(self: Connection, mode: str, query: Any, *rest: Any) -> Any:
+        sent.append(query.text)
+        return await send(self, mode, query, *rest)
+
+    monkeypatch.setattr(Connection, "_send", noted)
+    await standing.unique("st_person", "StPerson", "name")
+    await standing.write(f"CREATE (:StPerson:{MARK} {{name: 'Ida', born: 1}})-[:ST_KNOWS]->(:StPerson:{MARK})")
+    sent.clear()
+    store = await standing.open()
+    await store.prove(0)
+    await store.schema(3)
+    await store.missing_index("StPerson", "born")
+    await call(store, "get_all_nearest_neighbors", label="StPerson", property_name="name", property_value="Ida")
+    text = "\n".join(sent)
+    called = set(re.findall(r"\bCALL\s+([a-zA-Z.]+)", text))
+    shown = set(re.findall(r"\bSHOW\s+([A-Z]+)", text))
+    assert called == {"db.info", "db.labels", "db.propertyKeys", "db.relationshipTypes"}
+    assert shown == {"CONSTRAINTS", "INDEXES"}
+    page = PAGE.read_text()
+    assert all(name in page for name in called)

@@ -41,7 +41,7 @@ def check(query: str) -> bool:
     found = read(query)
     if isinstance(found, QueryRefused):
         assert found.kind in KINDS
-        assert shipped_prompts().message(found.message, **{"close": [], **found.values})
+        assert shipped_prompts().message(found.message, **{"close": [], "more": 0, **found.values})
         return False
     bare = _QUOTED.sub("`x`", found.cypher.replace(OWN_LABELS, ""))
     assert not set("'\";\\") & set(bare)

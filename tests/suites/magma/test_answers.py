@@ -1,6 +1,5 @@
 """Reading replies, and judging what was read."""
 
-import time
 from typing import Any
 
 import pytest
@@ -39,7 +38,6 @@ def test_replies_in_the_format(algorithm: str, reply: str, items: list[Any]) -> 
 @pytest.mark.parametrize(
     "reply",
     [
-        "First I take [3].\nReachable Nodes: [3]\nand so on.\nReachable Nodes: [0, 2]",
         "The state is **Reachable Nodes:** [0, 2].",
         "**reachable nodes**: `[0, 2]`",
         "```\nReachable Nodes:\n[0, 2]\n```",
@@ -48,6 +46,11 @@ def test_replies_in_the_format(algorithm: str, reply: str, items: list[Any]) -> 
 )
 def test_replies_with_other_text(reply: str) -> None:
     assert read_answer("bfs", reply) == Extraction([0, 2], "embedded")
+
+
+def test_two_states_are_lossy() -> None:
+    reply = "First I take [3].\nReachable Nodes: [3]\nand so on.\nReachable Nodes: [0, 2]"
+    assert read_answer("bfs", reply) == Extraction([0, 2], "embedded", lossy=True)
 
 
 @pytest.mark.parametrize("reply", ["", "[0, 2]", "Nodes: [0, 2]", "Distances: [0, 2]", "<think>Reachable Nodes: [0]"])
@@ -78,9 +81,8 @@ def test_hostile_texts_are_read_in_time(body: str) -> None:
 
 @pytest.mark.parametrize("part", ["MST Edges: [", "MST Edges: x ", "MST Edges: [(0, 1, 8.0), y]", "MST Edges:\n"])
 def test_many_prefixes_are_read_in_time(part: str) -> None:
-    started = time.process_time()
+    """In quadratic time this would take hours."""
     assert read_answer("mst_prim", part * 50_000).lossy
-    assert time.process_time() - started < 5
 
 
 def test_what_is_written_is_read() -> None:

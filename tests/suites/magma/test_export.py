@@ -39,11 +39,11 @@ def test_every_answer_of_a_chat_scores_full_marks(algorithm: str, strategy: str)
 
 
 def test_one_file_per_split_algorithm_size_and_strategy(tmp_path: Path) -> None:
-    manifest = export_magma(SPECS, tmp_path / "new" / "out", seed=1)
+    manifest = export_magma(SPECS, tmp_path / "out", seed=1)
     assert len(manifest["files"]) == len(SPECS) * 4
-    written = {path.name for path in (tmp_path / "new" / "out").iterdir()}
+    written = {path.name for path in (tmp_path / "out").iterdir()}
     assert written == {"manifest.json", *(entry["file"] for entry in manifest["files"])}
-    found = verify_export(tmp_path / "new" / "out")
+    found = verify_export(tmp_path / "out")
     assert found.chats == {"train": 8 * 40, "validation": 40, "test": 2 * 40}
     # Dijkstra and Prim get the same graphs, weights and sources: four kinds of data points at two sizes.
     assert found.data_points == {"train": 8 * 8, "validation": 8, "test": 2 * 8}

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from graphwalk.agent.loop import Walk, run_episode
+from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import experiment_from, load_experiment
-from graphwalk.models.players.scripted import ScriptedModel
+from graphwalk.models.scripted import ScriptedModel
 from graphwalk.scoring.extraction import Extraction
 from graphwalk.suites.magma.config import MagmaConfig
 from graphwalk.suites.magma.export import STRATEGIES
@@ -49,7 +49,7 @@ def played(policy: str, setting: str, config: AnyExperiment) -> Iterator[tuple[M
 async def walk(policy: str, setting: str, task: MagmaTask, world: World) -> Trajectory:
     opening = await SUITE.opening(task, setting, world, None, AgentConfig())
     model = ScriptedModel(policy, SUITE.player(policy, task, setting, None, 1))
-    return await run_episode(Walk(opening, model, AgentConfig(), CallOptions()))
+    return await run_episode(Episode(opening, model, AgentConfig(), CallOptions()))
 
 
 WAYS: list[dict[str, bool]] = [{}, {"free_running": True}, {"io_steps": True}]

@@ -4,9 +4,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.agent.loop import Walk, run_episode
+from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
-from graphwalk.models.players.scripted import ScriptedModel
+from graphwalk.models.scripted import ScriptedModel
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import Database, GraphStore
 from graphwalk.suites.mazes.config import MazeSpec
@@ -45,7 +45,9 @@ class Stage:
         suite = MazesSuite()
         opening = await suite.opening(self.task, setting, self.world, self.store, agent)
         policy = suite.player(name, self.task, setting, None, seed)
-        trajectory = await run_episode(Walk(opening, ScriptedModel(f"scripted/{name}", policy), agent, CallOptions()))
+        trajectory = await run_episode(
+            Episode(opening, ScriptedModel(f"scripted/{name}", policy), agent, CallOptions())
+        )
         return suite.score(self.task, setting, trajectory, suite.extract(self.task, trajectory.reply)), trajectory
 
 

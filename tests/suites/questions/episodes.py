@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from graphwalk.agent.loop import Walk, run_episode
+from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
-from graphwalk.models.players.scripted import ScriptedModel
+from graphwalk.models.scripted import ScriptedModel
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.questions.making import make_tasks
@@ -33,7 +33,7 @@ class Stage:
         opening = await suite.opening(task, setting, self.world, self.store, config)
         player = suite.player(name, task, setting, await self.store.schema(), seed)
         options = CallOptions(parallel_tool_calls=config.parallel_tool_calls)
-        trajectory = await run_episode(Walk(opening, ScriptedModel(f"scripted/{name}", player), config, options))
+        trajectory = await run_episode(Episode(opening, ScriptedModel(f"scripted/{name}", player), config, options))
         extraction = suite.extract(task, trajectory.reply)
         return suite.score(task, setting, trajectory, extraction), trajectory
 

@@ -209,7 +209,7 @@ async def test_a_graph_that_cannot_host_a_question_is_told_why() -> None:
             await drawn(GraphIndex(graph), name)
         except ConfigError as error:
             graph_part, _, messages[name] = str(error).partition(f" cannot host the question {name}: ")
-            assert graph_part == f"the graph {graph.digest[:12]} (3 nodes, 1 relationships)"
+            assert graph_part == f"the graph {graph.digest[:12]} (3 nodes, 1 relationship)"
     assert messages == snapshot(
         {
             "node_by_property": "it takes a label and properties",

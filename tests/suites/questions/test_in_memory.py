@@ -9,7 +9,7 @@ import pytest
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
-from graphwalk.models.players.policy import Ask
+from graphwalk.models.policy import Ask
 from graphwalk.models.tokens import count_tokens, rule_hundredths
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.drive import calls_of, drive

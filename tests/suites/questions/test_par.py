@@ -2,25 +2,30 @@
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
-from graphwalk.agent.loop import Walk, run_episode
+from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
+from graphwalk.config.foreign import foreign_agent
 from graphwalk.errors import OracleError
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
-from graphwalk.models.players.policy import Ask, Policy
-from graphwalk.models.players.scripted import ScriptedModel
+from graphwalk.models.policy import Ask, Policy
+from graphwalk.models.scripted import ScriptedModel
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.drive import drive
+from graphwalk.suites.questions.catalogue import choose_kinds
+from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.making import make_tasks
 from graphwalk.suites.questions.par import ExpertPar
 from graphwalk.suites.questions.players.expert import expert
 from graphwalk.suites.questions.prompts import tools_prompt
+from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.tasks_about import tasks_on
+from graphwalk.suites.questions.tasks_about import tasks_in, tasks_on
 from graphwalk.suites.suite import Opening
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
@@ -50,7 +55,7 @@ async def test_the_tokens_of_par_are_those_of_the_same_walk_in_the_agents_loop(s
     for task in tasks.values():
         seen = Listener(ScriptedModel("expert", expert(task.template, task.parameters, schema)))
         opening = Opening(tools_prompt(task.question, schema, AgentConfig()), toolbox)
-        await run_episode(Walk(opening, seen, AgentConfig(), CallOptions()))
+        await run_episode(Episode(opening, seen, AgentConfig(), CallOptions()))
         played = await ExpertPar(schema, toolbox)(task)
         assert (played.input_tokens, played.output_tokens) == (seen.read, seen.written), task.template
 
@@ -120,3 +125,40 @@ async def test_a_dialogue_cannot_be_played_against_tools(setting: Setting) -> No
 
     with pytest.raises(TypeError, match="calls, not text"):
         await drive(talks(), setting[1])
+
+
+FILMS = Path(__file__).parents[2] / "data" / "films.json"
+PAGED = [
+    AgentConfig(result_budget=20),
+    AgentConfig(result_tokens=400),
+    AgentConfig(result_budget=7, result_tokens=200, encoding="csv"),
+    foreign_agent(AgentConfig(result_budget=10)),
+]
+
+
+@pytest.mark.parametrize("agent", PAGED)
+async def test_par_counts_the_pages_that_the_agent_reads(agent: AgentConfig) -> None:
+    graph = generate_graph(GraphSpec(preset="paper-100"), 5)
+    store = await EmbeddedDatabase().load(graph)
+    schema = await store.schema()
+    toolbox = GraphToolbox(store, schema, agent=agent)
+    tasks = await tasks_in(graph, store, choose_kinds(None), agent, seed=5)
+    whole = {task.task_id: task for task in await tasks_in(graph, store, choose_kinds(None), seed=5)}
+    for task in tasks:
+        played = await drive(expert(task.template, task.parameters, schema), toolbox)
+        assert (task.par_turns, task.par_calls) == (played.turns, played.calls), task.template
+        assert task.task_id in whole
+        assert task.gold == whole[task.task_id].gold
+    assert any(task.par_calls != whole[task.task_id].par_calls for task in tasks)
+
+
+async def test_pages_of_an_own_graph_are_counted() -> None:
+    agent = AgentConfig(result_budget=2)
+    suite, config = QuestionsSuite(), QuestionsConfig.model_validate({"graphs": [{"file": str(FILMS), "twin": True}]})
+    for world in suite.worlds(config, 1):
+        assert world.graph is not None
+        store = await EmbeddedDatabase().load(world.graph)
+        toolbox = GraphToolbox(store, await store.schema(), agent=agent)
+        for task in await suite.tasks(world, store, config, 1, agent):
+            played = await drive(expert(task.template, task.parameters, await store.schema()), toolbox)
+            assert (task.par_turns, task.par_calls) == (played.turns, played.calls), task.template

@@ -202,3 +202,17 @@ def test_waste_is_part_of_the_score():
 
 def test_what_is_merely_understood_is_read_as_rows():
     assert score(task(keys("a")), '["a"]', keys("a")).correct
+
+
+@pytest.mark.parametrize(("right", "wrong"), [("1.10", "1.1"), ("1000", "1e3"), ("true", "True")])
+def test_a_node_whose_key_looks_like_the_right_one_is_wrong(right, wrong):
+    found = score(task(keys(right)), keys(wrong), keys(right, wrong))
+    assert (found.correct, found.grounded, found.error_class) == (False, 1.0, "misread")
+    assert score(task(keys(right)), keys(wrong), keys(right)).error_class == "invented"
+    assert score(task(keys(right)), keys(right), keys(right)).correct
+    assert not score(task(keys(right)), f"It is {wrong}.", keys(right)).last_mile
+
+
+def test_a_key_without_quotes_is_its_text():
+    assert score(task(keys("7", "1.10")), '[{"node_key": 7}, {"node_key": 1.10}]', keys("7", "1.10")).grounded == 1.0
+    assert not score(task(keys("1.1")), '[{"node_key": 1.10}]', keys("1.1", "1.10")).correct

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from math import hypot
 
+from graphwalk.console import counted
 from graphwalk.suites.ask.evidence import AnswerEvidence
 from graphwalk.suites.ask.pictures.layout import Place, places_of
 from graphwalk.toolbox.seen import SeenLink, SeenNode
@@ -52,7 +53,8 @@ def evidence_svg(evidence: AnswerEvidence, title: str) -> str:
         f'<text class="about" x="12" y="20">{_text(title, int(width / 6.5))}</text>',
     ]
     if evidence.more:
-        lines.append(f'<text class="about" x="12" y="{height - 10:.0f}">and {evidence.more} more nodes</text>')
+        more = counted(evidence.more, "more node")
+        lines.append(f'<text class="about" x="12" y="{height - 10:.0f}">and {more}</text>')
     return "\n".join([*lines, "</svg>", ""])
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from graphwalk.console import counted
 from graphwalk.suites.ask.evidence import AnswerEvidence
 from graphwalk.suites.ask.steps import Step
 from graphwalk.toolbox.encodings import decode_notes, read_rows
@@ -48,7 +49,7 @@ def _found(step: Step) -> Iterator[str]:
     """Nodes and relationships stand on lines of their own, single values beside each other."""
     rows = read_rows(step.result) or []
     found = step.rows or 0
-    said = f"{found} {'row' if found == 1 else 'rows'}"
+    said = counted(found, "row")
     single = [_plain(value) for row in rows for value in row.values()] if rows and len(rows[0]) == 1 else []
     if single:
         more = ", …" if len(single) > _VALUES else ""
@@ -93,7 +94,7 @@ def evidence_table(evidence: AnswerEvidence) -> "Table":
         told = _pairs(link.properties) or (names if names != f"{link.source} {link.type} {link.target}" else "")
         table.add_row(Text(said), Text(visible(told)))
     if evidence.more:
-        table.add_row(Text(f"… and {evidence.more} more nodes", style="dim"), Text(""))
+        table.add_row(Text(f"… and {counted(evidence.more, 'more node')}", style="dim"), Text(""))
     return table
 
 

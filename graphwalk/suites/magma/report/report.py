@@ -7,7 +7,7 @@ from graphwalk.report.declared import Column, Grouping, Measure, ResultRecord, S
 from graphwalk.report.formats import dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.suites.magma.generator.traces import ALGORITHMS
 from graphwalk.suites.magma.judgement import ERRORS
-from graphwalk.suites.magma.prompts import STEPWISE
+from graphwalk.suites.magma.prompts import STEPWISE, STRATEGIES
 from graphwalk.suites.magma.report.paper import paper_reference
 from graphwalk.suites.magma.report.relation import GIVEN_EARLIER, relations
 from graphwalk.suites.magma.report.tables import HEAT, more_tables
@@ -86,6 +86,7 @@ COLUMNS = (
     Column("first wrong", "first_divergence", one_decimal, optional=6, interval=one_decimal),
     Column("recovered %", "recovered", one_decimal, optional=6, interval=one_decimal),
     Column("time/trace", "seconds_per_question", duration, optional=7),
+    Column("tool time/trace", "tool_seconds_per_question", duration, optional=8),
     Column("tokens", "tokens", short, optional=7),
     Column("reasoning", "answer_reasoning_tokens", short, optional=8),
     Column("thinking", "reasoning_tokens", short, optional=8),
@@ -122,6 +123,7 @@ REPORT = SuiteReport(
         "final, earlier, traj.: states that match exactly, in %, of the last step, the steps before it, and all;"
         " means over traces. The io strategies ask for the last state only, unless the experiment has io_steps: true;"
         " then for each in a prompt without the states before it. F1: of the sets of items.",
+        f"{'; '.join(f'{name}: {words}' for name, words in STRATEGIES.items())}.",
         "Errors are means per reply: prefixes and items that are missing, hallucinated and invalid items.",
         "All traces and steps on one graph are one cluster.",
     ),

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil
 from typing import Any
 
+from graphwalk.report.common import tool_seconds
 from graphwalk.report.declared import ResultRecord
 from graphwalk.suites.magma.prompts import STEPWISE
 from graphwalk.types.episode import ExitStatus
@@ -68,7 +69,8 @@ def _slim(result: ResultRecord, graph: str) -> ResultRecord:
     """Without most of the trajectory, which is too large to keep."""
     task = {**{name: result["task"][name] for name in _KEPT_OF_TASK}, "graph_digest": graph}
     trajectory = {"error": result.get("trajectory", {}).get("error")}
-    return {**{name: result[name] for name in _KEPT}, "task": task, "trajectory": trajectory}
+    kept = {**{name: result[name] for name in _KEPT}, "tool_seconds": tool_seconds(result)}
+    return {**kept, "task": task, "trajectory": trajectory}
 
 
 def _records(episodes: Sequence[ResultRecord], stepwise: bool) -> Iterator[ResultRecord]:
@@ -77,7 +79,6 @@ def _records(episodes: Sequence[ResultRecord], stepwise: bool) -> Iterator[Resul
     steps = sorted((step for score in scores for step in score["steps"]), key=lambda step: step["step"])
     total, trace_id = first["task"]["total_steps"], first["task"]["trace_id"]
     failed = next((e for e in episodes if ExitStatus(e["exit_status"]).infrastructure), first)
-    seconds = [episode["seconds"] for episode in episodes if episode["seconds"] is not None]
     yield {
         **first,
         "task_id": trace_id,
@@ -87,10 +88,15 @@ def _records(episodes: Sequence[ResultRecord], stepwise: bool) -> Iterator[Resul
         "turns": sum(episode["turns"] for episode in episodes),
         "tool_calls": sum(episode["tool_calls"] for episode in episodes),
         "usage": _sums([episode["usage"] for episode in episodes]),
-        "seconds": sum(seconds) if seconds else None,
+        **{name: _sum(episodes, name) for name in ("seconds", "tool_seconds")},
     }
     for step in steps:
         yield {**first, "task_id": f"{trace_id}-{step['step']}", "score": {**step, "level": STEP}}
+
+
+def _sum(episodes: Sequence[ResultRecord], name: str) -> float | None:
+    known = [episode[name] for episode in episodes if episode[name] is not None]
+    return sum(known) if known else None
 
 
 def _trace_score(

@@ -4,8 +4,8 @@ import random
 from collections.abc import Callable
 
 from graphwalk.errors import ConfigError
-from graphwalk.models.players.policy import Policy
-from graphwalk.models.players.scripted import NO_ANSWER
+from graphwalk.models.policy import Policy
+from graphwalk.models.scripted import NO_ANSWER
 from graphwalk.suites.mazes.players.explorer import by_key, depth_first, nearest_first
 from graphwalk.suites.mazes.players.flawed import FLAWS, flawed
 from graphwalk.suites.mazes.players.random_walk import random_walk

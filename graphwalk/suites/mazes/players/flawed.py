@@ -8,7 +8,7 @@ import json
 import random
 from collections.abc import Callable
 
-from graphwalk.models.players.policy import Ask, Policy
+from graphwalk.models.policy import Ask, Policy
 from graphwalk.suites.mazes.players.explorer import answer, depth_first, nearest_first, try_cell, visit
 from graphwalk.suites.mazes.toolbox import NEXT_CELLS
 

@@ -2,8 +2,8 @@
 
 import random
 
-from graphwalk.models.players.policy import Policy
-from graphwalk.models.players.scripted import AnswerNow
+from graphwalk.models.policy import Policy
+from graphwalk.models.scripted import AnswerNow
 from graphwalk.suites.mazes.players.explorer import answer, connected_path, visit
 
 

@@ -2,7 +2,7 @@
 
 import random
 
-from graphwalk.models.players.policy import Ask, Policy
+from graphwalk.models.policy import Ask, Policy
 from graphwalk.suites.mazes.players.explorer import depth_first
 from graphwalk.suites.mazes.toolbox import NEXT_CELLS
 from graphwalk.types.values import Row

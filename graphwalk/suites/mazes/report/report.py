@@ -58,7 +58,7 @@ MEASURES = (
 
 _QUALITY = (
     Column("valid", "correct", integer),
-    Column("of", "questions", integer),
+    Column("N", "questions", integer),
     Column("valid %", "accuracy", one_decimal, interval=one_decimal),
     Column("optimal %", "optimal", one_decimal, optional=4, interval=one_decimal),
     Column("best", "shortest_path", short, optional=5),
@@ -78,6 +78,7 @@ COLUMNS = (
     Column("teleports", "teleports", integer, optional=3),
     Column("repeated", "repeated_cells", integer, optional=6),
     Column("time/maze", "seconds_per_question", duration, optional=1),
+    Column("tool time/maze", "tool_seconds_per_question", duration, optional=7),
     Column("tokens/maze", "tokens_per_question", short, optional=7, interval=short),
     Column("tokens", "tokens", short, optional=2),
     Column("cost", "cost", dollars, optional=2),
@@ -125,7 +126,7 @@ def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
 
 def _player(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
     fields = {"model": model, "setting": BASELINE, "repeat": 0, "exit_status": "answered", "score": score}
-    return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None}
+    return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None, "tool_seconds": None}
 
 
 def more_tables(report: Report) -> Iterator[TextTable]:

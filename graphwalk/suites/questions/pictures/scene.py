@@ -5,7 +5,7 @@ from typing import Any
 
 from graphwalk.report.declared import ResultRecord
 from graphwalk.report.scenes import Fate, Scene, StateTable
-from graphwalk.scoring.rows import row_set
+from graphwalk.scoring.rows import row_set, typed_rows
 from graphwalk.suites.walked import walked_scene
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row
@@ -18,7 +18,8 @@ _MOST_ROWS = 2_000
 def question_scene(record: ResultRecord) -> Scene:
     """Any rows are compared by the fields that are scored."""
     task = record["task"]
-    given: Sequence[Row] = [row for row in record["answer"] or () if isinstance(row, dict)][:_MOST_ROWS]
+    rows = [row for row in record["answer"] or () if isinstance(row, dict)][:_MOST_ROWS]
+    given = typed_rows(rows, task["gold"], task["scored_fields"])
     marked = list(_marked(given, task["gold"], task["scored_fields"]))
     asked = {str(value) for value in task["parameters"].values()} - set(_labels(task))
     answered = {str(v): fate for fate, row in reversed(marked) for v in row.values() if isinstance(v, str | int)}

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from graphwalk.models.players.policy import Ask, Policy
+from graphwalk.models.policy import Ask, Policy
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row

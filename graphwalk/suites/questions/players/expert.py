@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 
 from graphwalk.errors import ConfigError
-from graphwalk.models.players.policy import Policy
+from graphwalk.models.policy import Policy
 from graphwalk.suites.questions.catalogue import python_part
 from graphwalk.suites.questions.players.reading import Steps
 from graphwalk.suites.questions.players.walker import Walker

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from graphwalk.errors import ConfigError
-from graphwalk.models.players.policy import Ask, Policy
-from graphwalk.models.players.scripted import NO_ANSWER
+from graphwalk.models.policy import Ask, Policy
+from graphwalk.models.scripted import NO_ANSWER
 from graphwalk.types.values import Row
 
 MOST_INVENTED = 3

@@ -3,7 +3,7 @@
 import json
 import re
 
-from graphwalk.models.players.policy import Ask, Policy
+from graphwalk.models.policy import Ask, Policy
 from graphwalk.suites.questions.players.reading import read
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.values import Row, Value

@@ -5,8 +5,8 @@ import random
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from graphwalk.models.players.policy import Ask, Policy
-from graphwalk.models.players.scripted import AnswerNow
+from graphwalk.models.policy import Ask, Policy
+from graphwalk.models.scripted import AnswerNow
 from graphwalk.suites.questions.players.reading import labels_in, neighborhood, nodes, unique_values
 from graphwalk.suites.questions.players.walker import KEY, Centre
 from graphwalk.suites.questions.task import QuestionTask

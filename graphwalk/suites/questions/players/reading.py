@@ -1,9 +1,9 @@
 """Reading tool results as a program that plays a model: rows in any encoding, pages, and refused calls."""
 
 from collections.abc import Generator, Sequence
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
-from graphwalk.models.players.policy import Ask
+from graphwalk.models.policy import Ask
 from graphwalk.suites.questions.players.link import Link
 from graphwalk.toolbox.encodings import next_page, read_rows
 from graphwalk.types.values import Row
@@ -11,9 +11,16 @@ from graphwalk.types.values import Row
 CALLS_PER_TURN = 256
 """What an agent takes by default (AgentConfig.max_calls_per_turn); more calls are spread over turns."""
 
-Result = str | list[Row] | list[Link]
-"""What a call gave back: the text that a model reads; or, where nobody needs the text, its rows, all of them; of the
-relationships of nodes, what a player makes of these."""
+
+class Page(NamedTuple):
+    """The rows of a result without its text, or what a player makes of relationships; the number of the next page."""
+
+    rows: list[Row] | list[Link]
+    next: int | None = None
+
+
+Result = str | Page
+"""The result of a call: the text that a model reads, or its rows where the text is not needed."""
 T = TypeVar("T")
 Steps = Generator[list[Ask], Sequence[Result], T]
 """A part of a player: yields the calls of a turn, is sent their results, and returns what it found."""
@@ -32,12 +39,12 @@ def read(asks: Sequence[Ask]) -> Steps[list[list[Any]]]:
         results = yield [ask for _, ask in turn]
         refused = []
         for (number, ask), result in zip(turn, results, strict=True):
-            found = read_rows(result) if isinstance(result, str) else result
+            found, page = (read_rows(result), next_page(result)) if isinstance(result, str) else result
             if found is None:
                 refused.append((number, ask))
                 continue
             rows[number] += found
-            if isinstance(result, str) and (page := next_page(result)) is not None:
+            if page is not None:
                 waiting.append((number, _paged(ask, page)))
         if len(refused) < len(turn):
             waiting = refused + waiting

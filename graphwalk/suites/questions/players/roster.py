@@ -3,7 +3,7 @@
 import random
 
 from graphwalk.errors import ConfigError
-from graphwalk.models.players.policy import Policy
+from graphwalk.models.policy import Policy
 from graphwalk.suites.questions.players.by_reference import by_reference
 from graphwalk.suites.questions.players.empty import always_empty
 from graphwalk.suites.questions.players.expert import expert

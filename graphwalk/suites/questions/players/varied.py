@@ -6,7 +6,7 @@ Its answers are the expert's. It is for training data, which should show more th
 import random
 from collections.abc import Generator
 
-from graphwalk.models.players.policy import Ask, Policy
+from graphwalk.models.policy import Ask, Policy
 from graphwalk.suites.questions.players.flawed import missing_argument, unknown_label, unknown_tool
 
 MISTAKES = 0.15

@@ -76,4 +76,4 @@ def _score(rows: int, right: int, gold: int) -> dict[str, Any]:
 
 def _player(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
     fields = {"model": model, "setting": BASELINE, "repeat": 0, "exit_status": "answered", "score": score}
-    return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None}
+    return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None, "tool_seconds": None}

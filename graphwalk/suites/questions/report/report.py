@@ -46,9 +46,9 @@ MEASURES = (
 )
 
 _QUALITY = (
-    Column("C", "correct", integer),
-    Column("of", "questions", integer),
-    Column("A %", "accuracy", two_decimals, interval=one_decimal),
+    Column("Correct", "correct", integer),
+    Column("N", "questions", integer),
+    Column("Accuracy %", "accuracy", two_decimals, interval=one_decimal),
     Column("P", "precision", two_decimals, optional=2, interval=two_decimals),
     Column("R", "recall", two_decimals, optional=2, interval=two_decimals),
     Column("F1", "f1", two_decimals, optional=1, interval=two_decimals),
@@ -66,10 +66,11 @@ COLUMNS = (
     Column("no think", "tool_calls_without_think", integer, optional=9),
     Column("tokens/q", "tokens_per_question", short, optional=5, interval=short),
     Column("time/q", "seconds_per_question", duration, optional=4),
+    Column("tool time/q", "tool_seconds_per_question", duration, optional=8),
     Column("tokens", "tokens", short, optional=3),
     Column("cost", "cost", dollars, optional=3),
     Column("failed", "infrastructure_failures", integer, optional=3),
-    Column("strict A %", "strict_accuracy", two_decimals, optional=7, interval=one_decimal),
+    Column("strict accuracy %", "strict_accuracy", two_decimals, optional=7, interval=one_decimal),
     Column("grounded", "grounded", two_decimals, optional=7, interval=two_decimals),
     Column("last mile", "last_mile", integer, optional=8),
 )
@@ -113,8 +114,8 @@ REPORT = SuiteReport(
     remark=remark,
     unreported=("evidence_sufficient", "extra_fields", "missing_fields", "rows_given"),  # why one answer is wrong
     notes=(
-        "A: right answers in percent. P, R, F1: means over questions. FP: rows given that are not right, in total."
-        " rows: median size of the right answer.",
+        "N: questions with a score; Correct: right answers. P, R, F1: means over questions. FP: rows given that are not"
+        " right, in total. rows: median size of the right answer.",
         "chance: one valid row drawn at random (a count: any up to the nodes or relationships of the graph), and what"
         " is to be expected of it. par: the scripted expert.",
         'Episodes that ended in an infrastructure failure have no score and are counted under "failed".',

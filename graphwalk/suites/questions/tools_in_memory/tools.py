@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graphwalk.models.players.policy import Ask
+from graphwalk.models.policy import Ask
 from graphwalk.models.tokens import tokens_of
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex, Kind
 from graphwalk.suites.questions.players.link import Link

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from graphwalk.agent.loop import Walk, run_episode
+from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.experiments.loading import experiment_from
-from graphwalk.models.players.scripted import ScriptedModel
+from graphwalk.models.scripted import ScriptedModel
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.types.chat import CallOptions
 
@@ -29,7 +29,7 @@ async def results(*policies: str, settings: tuple[str, ...] = ("io", "is"), **su
 async def _episode(policy: str, setting: str, task: Any, world: Any) -> dict[str, Any]:
     opening = await SUITE.opening(task, setting, world, None, AgentConfig())
     model = ScriptedModel(policy, SUITE.player(policy, task, setting, None, 1))
-    trajectory = await run_episode(Walk(opening, model, AgentConfig(), CallOptions()))
+    trajectory = await run_episode(Episode(opening, model, AgentConfig(), CallOptions()))
     score = SUITE.score(task, setting, trajectory, SUITE.extract(task, trajectory.reply))
     return {
         "task_id": task.task_id,

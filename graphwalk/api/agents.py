@@ -1,0 +1,291 @@
+"""The agent as a LangGraph graph, and its tools and prompt for agents of your own: LangChain, LangGraph, OpenAI."""
+
+import json
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from graphwalk.agent import Episode, compile_graph, model_turn, tool_turn
+from graphwalk.api.models import AnyModel, as_model
+from graphwalk.api.stores import Store, close_with
+from graphwalk.asynchronous import run_in_background
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.calls import Limits
+from graphwalk.config.foreign import FOREIGN
+from graphwalk.config.yaml_files import validate
+from graphwalk.environment import read_environment
+from graphwalk.errors import ConfigError, StoreError
+from graphwalk.models.budget import Budget
+from graphwalk.models.wrappers import wrap
+from graphwalk.stores.store import GraphStore
+from graphwalk.suites.mazes.generator.graph import CELL
+from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
+from graphwalk.suites.suite import Opening
+from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
+from graphwalk.toolbox.schema_text import schema_text
+from graphwalk.toolbox.tool import load_tools
+from graphwalk.toolbox.toolbox import Toolbox
+from graphwalk.types.chat import CallOptions, Message, ToolCall
+from graphwalk.types.check_type import check_type, wrong_type
+from graphwalk.types.episode import ToolResult
+
+if TYPE_CHECKING:
+    from langchain_core.runnables import RunnableConfig
+    from langchain_core.tools import StructuredTool
+    from langgraph.graph.state import CompiledStateGraph
+
+Call = Callable[[ToolCall], Awaitable[ToolResult]]
+
+TOOLS = (*GRAPH_TOOLS, LOOK_CLOSER)
+"""The four of the paper, and the one that shows the schema."""
+
+
+def build_agent(
+    model: AnyModel,
+    store: Store,
+    *,
+    tools: Sequence[str] = TOOLS,
+    prompt: str | None = None,
+    turn_limit: int = 30,
+    checkpointer: Any = None,
+    interrupt_before: Sequence[str] | None = None,
+    name: str = "graphwalk",
+    **agent: Any,
+) -> "CompiledStateGraph[Any, Any, Any, Any]":
+    """Build the agent as a compiled LangGraph graph with the nodes `model` and `tools`; runs use the same graph.
+
+        agent = graphwalk.build_agent("openai/gpt-4.1-mini", graphwalk.open_store("movies.graphml"))
+        state = agent.invoke({"messages": [("user", "Who directed …?")]})
+        state["messages"][-1].content
+
+    The state has `messages`, `exit_status` ("answered", "no_answer" or "turn_limit") and `error`. `prompt` replaces the
+    instructions of the system prompt, to which the schema is added; None: `schema_prompt(store)`. After `turn_limit`
+    turns, or near LangGraph's `recursion_limit`, the model is asked for its answer. `checkpointer`, `interrupt_before`
+    and `name` are those of `StateGraph.compile`. `tools` and `agent` as for `openai_tools`.
+
+    ConfigError for a wrong model or tool. While it runs, the graph raises ModelError and StoreError.
+    """
+    check_type("store", store, Store)
+    compiling = {"checkpointer": checkpointer, "interrupt_before": interrupt_before, "name": name}
+    work = _episode(model, store.inner, tools, prompt, {"turn_limit": turn_limit, **agent})
+    wait_for = store.wait_for
+    episode = wait_for(work)
+    from langchain_core.runnables import RunnableLambda
+
+    def ask(state: dict[str, Any], config: "RunnableConfig") -> Any:
+        return wait_for(model_turn(episode, state, config))
+
+    async def aask(state: dict[str, Any], config: "RunnableConfig") -> Any:
+        return await store.await_for(model_turn(episode, state, config))
+
+    def call(state: dict[str, Any]) -> Any:
+        return wait_for(tool_turn(episode, state))
+
+    async def acall(state: dict[str, Any]) -> Any:
+        return await store.await_for(tool_turn(episode, state))
+
+    graph = compile_graph(RunnableLambda(ask, aask), RunnableLambda(call, acall), **compiling)
+    return graph.with_config(recursion_limit=_steps(turn_limit))
+
+
+async def abuild_agent(
+    model: AnyModel,
+    store: GraphStore,
+    *,
+    tools: Sequence[str] = TOOLS,
+    prompt: str | None = None,
+    turn_limit: int = 30,
+    checkpointer: Any = None,
+    interrupt_before: Sequence[str] | None = None,
+    name: str = "graphwalk",
+    **agent: Any,
+) -> "CompiledStateGraph[Any, Any, Any, Any]":
+    """Build the agent for a store of `aopen_store`: for `ainvoke` and `astream`, in the same event loop."""
+    episode = await _episode(model, store, tools, prompt, {"turn_limit": turn_limit, **agent})
+
+    async def ask(state: dict[str, Any], config: "RunnableConfig") -> Any:
+        return await model_turn(episode, state, config)
+
+    async def call(state: dict[str, Any]) -> Any:
+        return await tool_turn(episode, state)
+
+    compiling = {"checkpointer": checkpointer, "interrupt_before": interrupt_before, "name": name}
+    return compile_graph(ask, call, **compiling).with_config(recursion_limit=_steps(turn_limit))
+
+
+def schema_prompt(store: Store, **agent: Any) -> str:
+    """Return the system prompt of the agent: the schema of the graph, and how to work and answer with the tools.
+
+    `agent` as for `openai_tools`; `schema_tokens` bounds the schema.
+    """
+    check_type("store", store, Store)
+    return run_in_background(aschema_prompt(store.inner, **agent))
+
+
+async def aschema_prompt(store: GraphStore, **agent: Any) -> str:
+    """`schema_prompt` for a store of `aopen_store`."""
+    _check_store(store)
+    config = _config(agent)
+    schema = schema_text(await store.schema(config.schema_samples), config)
+    return config.render("ask.j2", schema=schema, clock=config.clock)
+
+
+async def _episode(
+    model: AnyModel, store: GraphStore, tools: Sequence[str], prompt: str | None, agent: Mapping[str, Any]
+) -> Episode:
+    """Return what all conversations of an agent share."""
+    _check_store(store)
+    config = _config(agent)
+    opened = wrap(as_model(model, read_environment()), Limits(), config, budget=Budget())
+    close_with(store, opened.close)
+    if prompt is None:
+        system = await aschema_prompt(store, **agent)
+    else:
+        system = f"{prompt}\n\n{schema_text(await store.schema(config.schema_samples), config)}"
+    opening = Opening((Message("system", system),), await _toolbox(store, tools, agent))
+    options = CallOptions(parallel_tool_calls=config.parallel_tool_calls)
+    return Episode(opening, opened, config, options, raises=True)
+
+
+def _steps(turns: int) -> int:
+    """Return LangGraph's limit for so many turns: two steps each, and the answer."""
+    return 2 * turns + 3
+
+
+@dataclass(frozen=True)
+class OpenAITools:
+    """Tools as functions of the Chat Completions API: `specs` for `tools=…`, `run` for the calls that come back."""
+
+    specs: Sequence[dict[str, Any]]
+    _call: Call
+
+    def run(self, call: Any) -> dict[str, str]:
+        """The message that answers a tool call (an object of the `openai` package, or the same as a dictionary).
+
+        A mistake of the model, and a database that does not answer, are told in the message.
+        """
+        return run_in_background(self.arun(call))
+
+    async def arun(self, call: Any) -> dict[str, str]:
+        """`run`, to be awaited."""
+        wire = call if isinstance(call, Mapping) else call.model_dump()
+        asked = ToolCall(wire["id"], wire["function"]["name"], wire["function"]["arguments"])
+        try:
+            content = (await self._call(asked)).content
+        except StoreError as error:
+            content = f"The database does not answer: {error}"
+        return {"role": "tool", "tool_call_id": asked.id, "content": content}
+
+
+def openai_tools(store: Store, *, tools: Sequence[str] = TOOLS, **agent: Any) -> OpenAITools:
+    """The tools over a graph as OpenAI functions, with what runs a call of them.
+
+    `tools` are names (`graphwalk tools` lists them) or paths of YAML files; `agent` fields of an experiment's agent,
+    such as `result_budget=20`.
+
+        tools = graphwalk.openai_tools(graphwalk.open_store("movies.graphml"))
+        reply = client.chat.completions.create(model=…, messages=messages, tools=tools.specs).choices[0].message
+        messages += [reply, *(tools.run(call) for call in reply.tool_calls or ())]
+    """
+    check_type("store", store, Store)
+    return run_in_background(aopenai_tools(store.inner, tools=tools, **agent))
+
+
+async def aopenai_tools(store: GraphStore, *, tools: Sequence[str] = TOOLS, **agent: Any) -> OpenAITools:
+    """`openai_tools` for a store of `aopen_store`: its calls are awaited with `arun`, in the same event loop."""
+    toolbox = await _toolbox(store, tools, agent)
+    return OpenAITools([spec.as_openai() for spec in toolbox.specs], toolbox.call)
+
+
+def langchain_tools(store: Store, *, tools: Sequence[str] = TOOLS, **agent: Any) -> "list[StructuredTool]":
+    """Return the tools over a graph for LangChain and LangGraph.
+
+        agent = create_agent(model, graphwalk.langchain_tools(store), system_prompt=graphwalk.schema_prompt(store))
+
+    They have the names, descriptions and JSON schemas of GraphWalk's own agent, and work with `invoke` and `ainvoke`.
+    The `artifact` of a result is its rows as data. A mistake of the model, and a database that does not answer, come
+    back as text with the status "error". `tools` and `agent` as for `openai_tools`; `tools=graphwalk.MAZE_TOOLS` walks
+    one maze (`graphwalk.generate_maze`) once: visited cells are remembered.
+    """
+    check_type("store", store, Store)
+    wait_for = store.wait_for
+    toolbox = wait_for(_toolbox(store.inner, tools, agent))
+
+    def call(asked: ToolCall) -> ToolResult:
+        return wait_for(toolbox.call(asked))
+
+    async def acall(asked: ToolCall) -> ToolResult:
+        return await store.await_for(toolbox.call(asked))
+
+    return _structured(toolbox, acall, call)
+
+
+async def alangchain_tools(store: GraphStore, *, tools: Sequence[str] = TOOLS, **agent: Any) -> "list[StructuredTool]":
+    """`langchain_tools` for a store of `aopen_store`: for `ainvoke`, in the same event loop."""
+    toolbox = await _toolbox(store, tools, agent)
+    return _structured(toolbox, toolbox.call, None)
+
+
+def _check_store(store: object) -> None:
+    if not hasattr(store, "schema"):
+        raise wrong_type("store", store, "GraphStore")
+
+
+def _config(agent: Mapping[str, Any]) -> AgentConfig:
+    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return validate(AgentConfig, {**FOREIGN, "clock": now, **agent}, "agent")
+
+
+async def _toolbox(store: GraphStore, tools: Sequence[str], agent: Mapping[str, Any]) -> Toolbox:
+    _check_store(store)
+    config = _config(agent)
+    schema, loaded = await store.schema(config.schema_samples), load_tools(tools)
+    if not set(tools) & set(MAZE_TOOLS):
+        return GraphToolbox(store, schema, loaded, config)
+    if schema.node(CELL) is None:
+        raise ConfigError(
+            "the maze tools need a maze", hint="open_store(graphwalk.maze_graph(graphwalk.generate_maze(…)))"
+        )
+    cypher = store.render("MATCH (cell:{{ label | label }}) RETURN count(cell) AS cells", {"label": CELL})
+    size = math.isqrt((await store.run(cypher))[0]["cells"])
+    return MazeToolbox(store, size, "0", agent=config, tools=loaded, schema=schema)
+
+
+def _structured(toolbox: Toolbox, acall: Call, call: Callable[[ToolCall], ToolResult] | None) -> "list[StructuredTool]":
+    from langchain_core.tools import StructuredTool, ToolException
+
+    def content(result: ToolResult) -> tuple[str, Any]:
+        if result.error is not None:
+            raise ToolException(result.content)
+        return result.content, result.data
+
+    def made(name: str, description: str, schema: Mapping[str, Any]) -> StructuredTool:
+        def asked(arguments: dict[str, Any]) -> ToolCall:
+            return ToolCall("", name, json.dumps(arguments, ensure_ascii=False))
+
+        def run(**arguments: Any) -> tuple[str, Any]:
+            assert call is not None
+            try:
+                return content(call(asked(arguments)))
+            except StoreError as error:
+                raise ToolException(f"The database does not answer: {error}") from error
+
+        async def arun(**arguments: Any) -> tuple[str, Any]:
+            try:
+                return content(await acall(asked(arguments)))
+            except StoreError as error:
+                raise ToolException(f"The database does not answer: {error}") from error
+
+        return StructuredTool(
+            name=name,
+            description=description,
+            args_schema=dict(schema),
+            func=None if call is None else run,
+            coroutine=arun,
+            handle_tool_error=True,
+            response_format="content_and_artifact",
+        )
+
+    return [made(spec.name, spec.description, spec.parameters) for spec in toolbox.specs]

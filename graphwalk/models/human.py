@@ -1,0 +1,147 @@
+"""A person as a model: what a model would read is shown, what is typed becomes its tool calls and its answer."""
+
+import asyncio
+import json
+import os
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+import yaml
+
+from graphwalk.console import data, printable, prose
+from graphwalk.models.prompt_reader import PromptReader
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+
+_HELP = """\
+  TOOL name=value …      call a tool, for example: {example}
+  answer …               answer; the text goes as it is
+  tools                  what the tools are
+  Tab, arrows            complete a name that was shown; earlier lines (in a terminal)
+  quit                   give up"""
+
+
+class Person:
+    """Plays one episode. `read` gives the next line that was typed, None when there are no more."""
+
+    name = "human/terminal"
+
+    def __init__(self, read: Callable[[], Awaitable[str | None]]) -> None:
+        self._read = read
+        self._shown = self._calls = 0
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        """Ask for a line until it is a move. Where there are no tools every line is an answer."""
+        for message in messages[self._shown :]:
+            if message.role != "assistant":
+                await self._show(f"{message.content or ''}\n")
+        self._shown = len(messages)
+        self._offer(tools)
+        while True:
+            prose("TOOL name=value …, answer …, tools, help or quit?" if tools else "Your answer?")
+            line = await self._read()
+            if line is None or line.strip() == "quit":
+                return self._say("")
+            reply = self._move(line.strip(), tools)
+            if reply is not None:
+                return reply
+
+    async def close(self) -> None:
+        return None
+
+    async def _show(self, text: str) -> None:
+        """In a terminal page by page: nobody scrolls back over a schema to find the question."""
+        if not isinstance(self._read, PromptReader):
+            prose(text)
+            return
+        text = printable(text)
+        self._read.offer([text])
+        first, *rest = self._read.pages(text)
+        data(first)
+        for number, page in enumerate(rest, 1):
+            if await self._read(f"-- {number} of {len(rest) + 1}: Enter for more, q to skip -- ") in ("q", None):
+                return
+            data(page)
+
+    def _offer(self, tools: Sequence[ToolSpec]) -> None:
+        if isinstance(self._read, PromptReader):
+            names = [name for tool in tools for name in (tool.name, *tool.parameters["properties"])]
+            self._read.offer([*names, "answer", "tools", "help", "quit"])
+
+    def _move(self, line: str, tools: Sequence[ToolSpec]) -> Reply | None:
+        first, _, rest = line.partition(" ")
+        if first == "answer" or (line and not tools):
+            return self._say(rest if first == "answer" else line)
+        tool = next((tool for tool in tools if tool.name == first), None)
+        if tool is not None:
+            return self._call(tool, rest)
+        if first == "tools":
+            prose("\n".join(f"{tool.name}\n{tool.description}\n" for tool in tools))
+        else:
+            example = f"{tools[0].name} " + " ".join(f"{name}=…" for name in tools[0].parameters["properties"])
+            data(_HELP.format(example=example))
+        return None
+
+    def _call(self, tool: ToolSpec, text: str) -> Reply:
+        arguments = text if text.lstrip().startswith("{") else json.dumps(_arguments(text, tool))
+        self._calls += 1
+        call = ToolCall(f"call_{self._calls}", tool.name, arguments)
+        return Reply(Message("assistant", tool_calls=(call,)), finish_reason="tool_calls", model=self.name)
+
+    def _say(self, text: str) -> Reply:
+        return Reply(Message("assistant", text), finish_reason="stop", model=self.name)
+
+
+def _arguments(text: str, tool: ToolSpec) -> dict[str, Any]:
+    """`name=value` for each parameter; a value goes on to the next name, and is text where the tool takes only text."""
+    properties = tool.parameters["properties"]
+    found: dict[str, str] = {}
+    for word in text.split(" "):
+        name, sign, value = word.partition("=")
+        if sign and name in properties:
+            found[name] = value
+        elif found:
+            last = next(reversed(found))
+            found[last] = f"{found[last]} {word}"
+    return {name: value if properties[name]["type"] == "string" else _read(value) for name, value in found.items()}
+
+
+def _read(text: str) -> Any:
+    """A number or a boolean where the text is one, else the text; quotes make it text."""
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text
+    return value if isinstance(value, str | int | float | bool) else text
+
+
+class LineReader:
+    """Lines of a file descriptor. A thread reads them, so that a signal ends the game at once."""
+
+    def __init__(self, descriptor: int = 0) -> None:
+        self._descriptor = descriptor
+        self._lines: asyncio.Queue[str | None] = asyncio.Queue()
+        self._thread: threading.Thread | None = None
+
+    async def __call__(self) -> str | None:
+        """The next line without its end, None where there are no more."""
+        if self._thread is None:
+            pump = threading.Thread(target=self._pump, args=(asyncio.get_running_loop(),), daemon=True)
+            self._thread = pump
+            pump.start()
+        return await self._lines.get()
+
+    def _pump(self, loop: asyncio.AbstractEventLoop) -> None:
+        rest = b""
+        # Not a file object: its lock, held by this thread, would keep the interpreter from ending.
+        while block := os.read(self._descriptor, 4096):
+            *whole, rest = (rest + block).split(b"\n")
+            self._pass_on(loop, [line.decode("utf-8", "replace") for line in whole])
+        self._pass_on(loop, [*([rest.decode("utf-8", "replace")] if rest else []), None])
+
+    def _pass_on(self, loop: asyncio.AbstractEventLoop, lines: list[str | None]) -> None:
+        # The game may be over while somebody still types.
+        with suppress(RuntimeError):
+            for line in lines:
+                loop.call_soon_threadsafe(self._lines.put_nowait, line)

@@ -1,0 +1,291 @@
+"""LangChain: its messages in our form and back, and its chat models as models of ours.
+
+LangChain's `AIMessage` is kept whole as `Message.provider_state`, content blocks, signatures and metadata included.
+"""
+
+import json
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from graphwalk.environment import Environment
+from graphwalk.errors import ConfigError, ModelError
+from graphwalk.models.failures import status_error
+from graphwalk.models.reply_fields import (
+    count,
+    mapping,
+    sendable_arguments,
+    sendable_name,
+    text,
+    tool_calls,
+    without_surrogates,
+)
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage, BaseMessage
+
+FORMAT = "langchain"
+OURS = "graphwalk"
+"""The key in `additional_kwargs` of what is added to a message of LangChain's."""
+_KEY = (re.compile(r"\b[A-Z][A-Z0-9_]*_API_(?:KEY|TOKEN)\b"), re.compile(r"\b[a-z0-9]+_api_(?:key|token)\b"))
+"""The variable of a missing key in an error, or the field."""
+
+
+def to_langchain(message: Message, facts: Mapping[str, Any] | None = None) -> "BaseMessage":
+    """Return a message in LangChain's form.
+
+    Without `facts` it is made to be sent: every name and every argument is one that providers take back. With `facts`
+    (JSON, kept in `additional_kwargs`) it is made for the state of a graph, and `from_langchain` returns it unchanged.
+    """
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+
+    content = message.content or ""
+    if message.role == "tool":
+        return ToolMessage(content, tool_call_id=message.tool_call_id or "")
+    if message.role != "assistant":
+        return SystemMessage(content) if message.role == "system" else HumanMessage(content)
+    if (reply := _kept_whole(message, to_send=facts is None)) is not None:
+        if facts is not None:
+            reply.additional_kwargs[OURS] = {**facts, "langchain": True, "provider_state": message.provider_state}
+        return reply
+    if facts is None:
+        sent = [{"id": c.id, "name": sendable_name(c.name), "args": _sendable(c)} for c in message.tool_calls]
+        return AIMessage(content, tool_calls=sent)
+    calls: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
+    for call in message.tool_calls:
+        arguments = _as_object(call.arguments)
+        good = arguments is not None
+        calls[good].append({"id": call.id, "name": call.name, "args": arguments if good else call.arguments})
+    ours = {
+        **facts,
+        **({} if message.content is None else {"content": ""}),
+        **({} if message.reasoning is None else {"reasoning": message.reasoning}),
+        **({} if message.provider_state is None else {"provider_state": message.provider_state}),
+    }
+    raw = {"tool_calls": message.as_openai()["tool_calls"]} if message.tool_calls else {}
+    invalid = [{**call, "error": "no JSON object"} for call in calls[False]]
+    return AIMessage(content, tool_calls=calls[True], invalid_tool_calls=invalid, additional_kwargs={OURS: ours, **raw})
+
+
+def from_langchain(message: "BaseMessage") -> Message:
+    """Return a message of LangChain's in our form; changes that were made to it count."""
+    content = text(message.content)
+    if message.type == "tool":
+        return Message("tool", content, tool_call_id=getattr(message, "tool_call_id", None))
+    if message.type != "ai":
+        return Message("system" if message.type == "system" else "user", content)
+    calls = _calls_of(message)
+    ours = message.additional_kwargs.get(OURS)
+    kept = None if ours is None else ours.get("provider_state")
+    if ours is None or ours.get("langchain"):
+        state = _whole(message)
+        if kept is not None and state is not None and _said(state) == _said(kept):
+            state = kept
+        return Message("assistant", content, calls, reasoning=_reasoning(message), provider_state=state)
+    content = content or ours.get("content")
+    return Message(
+        "assistant", content, calls, reasoning=ours.get("reasoning"), provider_state=ours.get("provider_state")
+    )
+
+
+def langchain(name: str, environment: Environment, **arguments: Any) -> "LangchainModel":
+    """langchain/PACKAGE.CLASS/MODEL: a chat model of LangChain's"""
+    path, _, model = name.partition("/")
+    module, _, class_name = path.rpartition(".")
+    spec = f"langchain/{name}"
+    if not (module and model):
+        raise ConfigError(f"{spec!r} names no class", hint="langchain/langchain_anthropic.ChatAnthropic/MODEL")
+    try:
+        chat_model = getattr(import_module(module), class_name)(**{"model": model, **arguments})
+    except Exception as error:
+        cause = environment.redact(f"{type(error).__name__}: {error}")
+        missing = isinstance(error, ModuleNotFoundError)
+        hint = (
+            f"pip install {module.partition('.')[0].replace('_', '-')}"
+            if missing
+            else _key_hint(cause, f"look at {path}")
+        )
+        raise ConfigError(f"{spec} cannot be opened: {cause}", hint=hint) from error
+    return LangchainModel(chat_model, spec)
+
+
+class LangchainModel:
+    """A chat model of LangChain's; the options that are set are passed on by their OpenAI names."""
+
+    streams_by_callbacks = True
+    """LangChain's own callbacks stream the reply where it is called inside a LangGraph node."""
+
+    def __init__(self, chat_model: "BaseChatModel", name: str = "") -> None:
+        model = getattr(chat_model, "model_name", None) or getattr(chat_model, "model", None)
+        kind = type(chat_model).__name__
+        self.name = name or f"langchain/{kind}/{model}" if isinstance(model, str) else name or f"langchain/{kind}"
+        self._chat_model = chat_model
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        started = time.perf_counter()
+        runnable: Any = self._chat_model
+        try:
+            if tools:
+                runnable = runnable.bind_tools([tool.as_openai() for tool in tools], **_tool_options(options))
+            sent = [to_langchain(_without_surrogates(message)) for message in messages]
+            reply = await _ask(runnable, sent, options)
+        except NotImplementedError:
+            hint = "set tool_protocol to text"
+            raise ModelError(f"{self.name} cannot call tools by itself", hint=hint) from None
+        except Exception as error:
+            raise _failure(error, self.name) from error
+        return _reply(reply, time.perf_counter() - started, len(messages))
+
+    async def close(self) -> None:
+        return None
+
+
+async def _ask(runnable: Any, sent: "list[BaseMessage]", options: CallOptions) -> "AIMessage":
+    """Return the reply; its text is passed on piece by piece where `options` want that."""
+    from langchain_core.messages import message_chunk_to_message
+
+    settings = _options(options)
+    if options.on_text is None:
+        return await runnable.ainvoke(sent, **settings)  # type: ignore[no-any-return]
+    whole: Any = None
+    async for chunk in runnable.astream(sent, **settings):
+        whole = chunk if whole is None else whole + chunk
+        if piece := text(chunk.content):
+            await options.on_text(piece)
+    return message_chunk_to_message(whole)  # type: ignore[return-value]
+
+
+def _tool_options(options: CallOptions) -> dict[str, Any]:
+    # Many integrations do not know this option, so it is sent only where it changes something.
+    return {"parallel_tool_calls": False} if options.parallel_tool_calls is False else {}
+
+
+def _options(options: CallOptions) -> dict[str, Any]:
+    known = {
+        "temperature": options.temperature,
+        "top_p": options.top_p,
+        "max_tokens": options.max_output_tokens,
+        "reasoning_effort": options.reasoning_effort,
+        "seed": options.seed,
+    }
+    return {name: value for name, value in known.items() if value is not None} | dict(options.extra)
+
+
+def _kept_whole(message: Message, *, to_send: bool) -> "AIMessage | None":
+    """Return the message as LangChain made it, None where it made none or its tool calls have changed."""
+    from langchain_core.messages import AIMessage
+
+    state = message.provider_state or {}
+    if state.get("format") != FORMAT:
+        return None
+    reply = AIMessage(**state["message"])
+    calls = [*reply.tool_calls, *reply.invalid_tool_calls]
+    if [call["id"] for call in calls] != [call.id for call in message.tool_calls]:
+        return None
+    if to_send and reply.invalid_tool_calls:  # most integrations do not send these back
+        sent = [{"id": c.id, "name": sendable_name(c.name), "args": _sendable(c)} for c in message.tool_calls]
+        reply = reply.model_copy(update={"tool_calls": sent, "invalid_tool_calls": []})
+    return reply
+
+
+def _whole(message: "BaseMessage") -> dict[str, Any] | None:
+    """Return all of a message as JSON, without what we added; None where it is none."""
+    try:
+        fields = message.model_dump(mode="json")
+    except ValueError:
+        return None
+    fields["additional_kwargs"].pop(OURS, None)
+    kept = {name: value for name, value in fields.items() if name == "content" or value not in (None, [], {})}
+    return {"format": FORMAT, "message": kept}
+
+
+def _said(state: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return what a model said; id, usage and metadata are filled in by the graph where they are missing."""
+    return state["message"].get("content"), state["message"].get("tool_calls")
+
+
+def _calls_of(message: Any) -> tuple[ToolCall, ...]:
+    """Return the tool calls of an AIMessage in their order, with the arguments as the model wrote them."""
+    raw = message.additional_kwargs.get("tool_calls")
+    written = {c.get("id"): mapping(c.get("function")).get("arguments") for c in raw} if isinstance(raw, list) else {}
+    order = list(written)
+    calls = []
+    for call in (*message.tool_calls, *message.invalid_tool_calls):
+        arguments, text_ = call["args"], written.get(call["id"])
+        if isinstance(arguments, dict):
+            same = isinstance(text_, str) and _as_object(text_) == arguments
+            arguments = text_ if same else json.dumps(arguments, ensure_ascii=False)
+        calls.append(ToolCall(call["id"] or "", call["name"] or "", arguments or ""))
+    return tuple(sorted(calls, key=lambda call: order.index(call.id) if call.id in order else len(order)))
+
+
+def _reply(reply: "AIMessage", seconds: float, sent: int) -> Reply:
+    calls = tool_calls(((call.id, call.name, call.arguments) for call in _calls_of(reply)), f"call_{sent}")
+    facts = mapping(reply.response_metadata)
+    return Reply(
+        Message("assistant", text(reply.content), calls, reasoning=_reasoning(reply), provider_state=_whole(reply)),
+        _usage(mapping(reply.usage_metadata)),
+        str(facts.get("finish_reason") or facts.get("stop_reason") or ""),
+        seconds,
+        str(facts.get("model_name") or facts.get("model") or ""),
+    )
+
+
+def _reasoning(reply: Any) -> str | None:
+    """Return the reasoning that a message shows, in a field of its own or in blocks of its content."""
+    beside = text(reply.additional_kwargs.get("reasoning_content"))
+    blocks = reply.content if isinstance(reply.content, list) else []
+    parts = [mapping(block).get("thinking") or mapping(block).get("reasoning") for block in blocks]
+    return beside or "\n\n".join(part for part in parts if isinstance(part, str)) or None
+
+
+def _without_surrogates(message: Message) -> Message:
+    try:
+        (message.content or "").encode()
+        return message
+    except UnicodeEncodeError:
+        return replace(message, content=without_surrogates(message.content), provider_state=None)
+
+
+def _sendable(call: ToolCall) -> dict[str, Any]:
+    arguments: dict[str, Any] = json.loads(sendable_arguments(call.arguments))
+    return without_surrogates(arguments)  # type: ignore[no-any-return]
+
+
+def _as_object(arguments: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _usage(facts: Mapping[str, Any]) -> Usage:
+    return Usage(
+        count(facts.get("input_tokens")),
+        count(facts.get("output_tokens")),
+        count(mapping(facts.get("output_token_details")).get("reasoning")),
+        count(mapping(facts.get("input_token_details")).get("cache_read")),
+    )
+
+
+def _key_hint(said: str, otherwise: str) -> str:
+    """Return what to do about a missing key, where an error names the field or variable of one."""
+    found = next(filter(None, (pattern.search(said) for pattern in _KEY)), None)
+    return f"export {found[0].upper()}=…" if found else otherwise
+
+
+def _failure(error: Exception, name: str) -> ModelError:
+    """Return the failure of an integration, nearly all of which raise errors with the HTTP status."""
+    status = getattr(error, "status_code", None)
+    if isinstance(status, int) and status >= 400:
+        headers = getattr(getattr(error, "response", None), "headers", {})
+        return status_error(status, headers, str(error), name)
+    retryable = isinstance(error, OSError | TimeoutError)
+    said = f"{name} failed: {type(error).__name__}: {error}"
+    return ModelError(said, hint=_key_hint(said, ""), retryable=retryable)

@@ -1,0 +1,503 @@
+"""Calls of OpenAI's two APIs, Chat Completions and Responses, by clients of the `openai` package.
+
+The package's own retries are off: those of a run count and respect budgets. Replies are read as JSON, since servers
+send fields that the package does not know. Fields that are not interpreted here are kept as `Message.provider_state`.
+"""
+
+import re
+import sys
+import time
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from graphwalk.errors import ModelError
+from graphwalk.models.failures import reported_error, status_error
+from graphwalk.models.reply_fields import (
+    count,
+    mapping,
+    sendable_arguments,
+    sendable_name,
+    sequence,
+    text,
+    tool_calls,
+    usage,
+    without_surrogates,
+)
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+LONGEST_BODY = 16 * 2**20
+"""Bytes of one reply, decompressed: several times what the longest context holds."""
+_ENCODINGS = ("", "identity", "gzip", "deflate")
+_SHORTEST_KEY = 8
+"""Characters; shorter ones are words of people who need no key."""
+_SHOWN = 200
+"""Characters of a broken reply in its error."""
+_ABOUT_STREAMS = re.compile(r"\bnon-?stream|\bstream(?:ing|ed|s)?\b", re.IGNORECASE)
+_UNKNOWN_FIELD = re.compile(r"unsupported|unknown|unrecognized|unexpected|not (?:permitted|allowed|supported)", re.I)
+TextCallback = Callable[[str], Awaitable[None]] | None
+
+
+class _Form(NamedTuple):
+    """The form of request that a server takes: output limit, streams, its own state of earlier messages.
+
+    `stream` is for replies that are read whole (some servers send nothing but streams), `live` for those that are
+    shown as they arrive.
+    """
+
+    limit: str
+    stream: Literal["no", "with_usage", "bare"] = "no"
+    live: Literal["no", "with_usage", "bare"] = "with_usage"
+    state: bool = True
+
+    def after(self, error: ModelError, live: bool, state_fields: set[str]) -> "_Form | None":
+        """Return the form that a server asks for that refused this one; None for a refusal for other reasons."""
+        said = str(error)
+        if error.retryable:
+            return None
+        if self.limit == "max_tokens" and "max_completion_tokens" in said:
+            return self._replace(limit="max_completion_tokens")
+        if (self.live if live else self.stream) == "with_usage" and "stream_options" in said:
+            return self._replace(live="bare") if live else self._replace(stream="bare")
+        if live and self.live != "no" and _ABOUT_STREAMS.search(said):
+            return self._replace(live="no")
+        if not live and self.stream == "no" and _ABOUT_STREAMS.search(said):
+            return self._replace(stream="with_usage")
+        if self.state and _UNKNOWN_FIELD.search(said) and any(field in said for field in state_fields):
+            return self._replace(state=False)
+        return None
+
+    def as_fields(self, live: bool) -> dict[str, Any]:
+        kind = self.live if live and self.live != "no" else self.stream
+        usage_last = {"stream_options": {"include_usage": True}} if kind == "with_usage" else {}
+        return {} if kind == "no" else {"stream": True, **usage_last}
+
+
+class OpenAIModel:
+    """A model behind a client of the `openai` package, which is closed with it unless it is `lent`.
+
+    `model` is the server's name for it, `limit` that of the longest reply's field.
+    """
+
+    path: str
+    format: str
+    """Names the state of this API in `Message.provider_state`."""
+
+    def __init__(
+        self, name: str, client: "AsyncOpenAI", model: str, *, limit: str = "max_tokens", lent: bool = False
+    ) -> None:
+        self.name = name
+        self._client = client
+        self._model = model
+        self._form = _Form(limit)
+        self._lent = lent
+        url = client.base_url
+        self._source = f"{url.host}:{url.port}" if url.port else url.host
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        """Return the model's next message. A server that asks for another form of request gets it."""
+        form = self._form
+        while True:
+            body = self._request(messages, tools, options, form)
+            started = time.perf_counter()
+            try:
+                answer = await self._post(body, options.on_text)
+                reply = self._read(answer, time.perf_counter() - started, len(messages))
+            except ModelError as error:
+                if len(key := self._client.api_key) >= _SHORTEST_KEY:  # a key given in code is in no variable
+                    error.args = (str(error).replace(key, "***"),)
+                wanted = form.after(error, options.on_text is not None, self._state_fields(messages))
+                if wanted is None:
+                    raise
+                form = wanted
+            else:
+                self._form = form
+                return reply
+
+    async def close(self) -> None:
+        if not self._lent:
+            await self._client.close()
+
+    def _request(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, form: _Form
+    ) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _read(self, body: Any, seconds: float, sent: int) -> Reply:
+        raise NotImplementedError
+
+    async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
+        raise NotImplementedError
+
+    def _state_of(self, message: Message) -> dict[str, Any]:
+        """Return the state that this API put into a message, {} for a message of another."""
+        state = message.provider_state or {}
+        return dict(state) if state.get("format") == self.format else {}
+
+    def _state_fields(self, messages: Sequence[Message]) -> set[str]:
+        return {name for message in messages for name in mapping(self._state_of(message).get("message"))}
+
+    async def _post(self, body: dict[str, Any], on_text: TextCallback) -> Any:
+        """Return the JSON of the reply; the events of a stream are joined. Every failure is a ModelError."""
+        import aiohttp
+        import openai
+
+        http = _http()
+        try:
+            if body.get("stream"):
+                kind = openai.AsyncStream[object]
+                stream = await self._client.post(self.path, body=body, cast_to=object, stream=True, stream_cls=kind)
+                async with stream:
+                    if _is_stream(stream.response.headers):
+                        return await self._join(stream, on_text)
+                    response: Any = stream.response
+                    await response.aread()
+            else:
+                response = await self._client.post(self.path, body=body, cast_to=http.Response)
+            if _is_stream(response.headers, response.content):
+                events = openai.AsyncStream(cast_to=object, response=response, client=self._client)
+                return await self._join(events, None)
+            return self._json(response)
+        except UnicodeEncodeError:
+            # A model may have written half a surrogate pair, which no UTF-8 body can carry back to it.
+            clean = without_surrogates(body)
+            if clean == body:
+                raise ModelError("a header or the key holds characters that HTTP does not carry") from None
+            return await self._post(clean, on_text)
+        except openai.APIStatusError as error:
+            said = error.response.text if error.body is None else error.body
+            raise status_error(error.status_code, error.response.headers, said, self._source) from None
+        except (openai.APIConnectionError, http.RequestError, http.InvalidURL, aiohttp.ClientError) as error:
+            # The package wraps not all of what its transport and the reading of a stream raise.
+            raise self._unreachable(error) from None
+        except openai.APIError as error:  # an event that reports a failure
+            raise reported_error(error.body or {"message": error.message}, self._source) from None
+        except (ValueError, RecursionError) as error:
+            raise ModelError(f"{self._source} sent a broken stream ({type(error).__name__})", retryable=True) from None
+
+    def _json(self, response: Any) -> Any:
+        try:
+            return response.json()
+        except (ValueError, RecursionError) as error:
+            page = "html" in response.headers.get("content-type", "")
+            said = f"{self._source} answered {response.status_code} with a broken reply ({type(error).__name__})"
+            start = response.content[:_SHOWN].decode("utf-8", "replace")
+            hint = "a web page answered: check the base URL" if page else ""
+            raise ModelError(f"{said} that begins with {start!r}", hint=hint, retryable=not page) from None
+
+    def _unreachable(self, error: Exception) -> ModelError:
+        causes = [error]
+        while (cause := causes[-1].__cause__ or causes[-1].__context__) is not None and len(causes) < 5:
+            if isinstance(cause, ModelError):
+                return cause
+            causes.append(cause)  # type: ignore[arg-type]
+        last = next((cause for cause in reversed(causes) if str(cause)), causes[-1])
+        # Some name the whole address, which may hold a key.
+        said = "" if "://" in str(last) else str(last)
+        message = f"no reply from {self._source}: {type(last).__name__} {said}".rstrip()
+        return ModelError(message, hint=f"is a server running at {self._source}?", retryable=True)
+
+
+class ChatModel(OpenAIModel):
+    """A model behind Chat Completions: OpenAI itself, and every server that is compatible with it."""
+
+    path = "/chat/completions"
+    format = "chat_completions"
+
+    def _request(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, form: _Form
+    ) -> dict[str, Any]:
+        settings: dict[str, Any] = {
+            "temperature": options.temperature,
+            "top_p": options.top_p,
+            form.limit: options.max_output_tokens,
+            "reasoning_effort": options.reasoning_effort,
+            "seed": options.seed,
+        }
+        if tools:
+            settings["tools"] = [tool.as_openai() for tool in tools]
+            # OpenAI's default is yes, and its reasoning models refuse the option; other servers need it.
+            if options.parallel_tool_calls is False or form.limit == "max_tokens":
+                settings["parallel_tool_calls"] = options.parallel_tool_calls
+        return {
+            "model": self._model,
+            "messages": [self._wire(message, form.state) for message in messages],
+            **form.as_fields(options.on_text is not None),
+            **{name: value for name, value in settings.items() if value is not None},
+            **options.extra,
+        }
+
+    def _wire(self, message: Message, with_state: bool) -> dict[str, Any]:
+        """Return a message as the API takes it, with what the server once sent beside the fields that we read."""
+        wire = message.as_openai()
+        if message.content is None and not message.tool_calls:
+            wire["content"] = ""
+        for call in wire.get("tool_calls", ()):
+            function = call["function"]
+            function["name"] = sendable_name(function["name"])
+            function["arguments"] = sendable_arguments(function["arguments"])
+        state = self._state_of(message) if with_state else {}
+        if not state:
+            return wire
+        fields = mapping(state.get("message"))
+        if "content" in fields and text(fields["content"]) != message.content:
+            fields = {name: value for name, value in fields.items() if name != "content"}
+        wire |= fields
+        for call, more in zip(wire.get("tool_calls", ()), sequence(state.get("tool_calls")), strict=False):
+            call |= {**mapping(more), "function": {**mapping(mapping(more).get("function")), **call["function"]}}
+        return wire
+
+    def _read(self, body: Any, seconds: float, sent: int) -> Reply:
+        """Return the reply. `sent`, the number of messages, makes ids for calls that have none."""
+        fields = mapping(body)
+        if fields.get("error"):
+            raise reported_error(fields["error"], self._source)
+        choice = mapping(next(iter(sequence(fields.get("choices"))), None))
+        if choice.get("error"):
+            raise reported_error(choice["error"], self._source)
+        message = choice.get("message")
+        if not isinstance(message, dict):
+            raise ModelError(f"{self._source} sent a reply without a message", retryable=True)
+        return Reply(
+            self._message(message, sent),
+            usage(fields.get("usage")),
+            choice["finish_reason"] if isinstance(choice.get("finish_reason"), str) else "",
+            seconds,
+            fields["model"] if isinstance(fields.get("model"), str) else "",
+        )
+
+    def _message(self, fields: dict[str, Any], sent: int) -> Message:
+        wanted = [mapping(call) for call in sequence(fields.get("tool_calls"))]
+        functions = [(call.get("id"), mapping(call.get("function"))) for call in wanted]
+        if not functions and isinstance(fields.get("function_call"), dict):
+            functions = [(None, fields["function_call"])]
+        calls = tool_calls(((id_, f.get("name"), f.get("arguments")) for id_, f in functions), f"call_{sent}")
+        content = text(fields.get("content"))
+        if content is None:
+            content = text(fields.get("refusal"))
+        reasoning = text(fields.get("reasoning_content") or fields.get("reasoning"))
+        return Message("assistant", content, calls, reasoning=reasoning, provider_state=self._state(fields, wanted))
+
+    def _state(self, fields: dict[str, Any], calls: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+        """Return every field of a message and its tool calls that is not interpreted, None where there are none."""
+        read = {"role", "tool_calls", "function_call", *(["content"] if not _is_parts(fields.get("content")) else ())}
+        rest = {name: value for name, value in fields.items() if name not in read and value is not None}
+        of_calls = [
+            {name: value for name, value in call.items() if name not in ("id", "type", "function", "index")}
+            | ({"function": more} if (more := _beside(call.get("function"), "name", "arguments")) else {})
+            for call in calls
+        ]
+        if not rest and not any(of_calls):
+            return None
+        return {"format": self.format, "message": rest, **({"tool_calls": of_calls} if any(of_calls) else {})}
+
+    async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
+        """Return the body whose chunks these are. ModelError, worth another try, where the stream ends too early."""
+        body: dict[str, Any] = {}
+        message: dict[str, Any] = {"role": "assistant", "content": None}
+        reason = None
+        async for event in events:
+            event = mapping(event)
+            if event.get("error"):
+                return event
+            body |= {name: event[name] for name in ("id", "model", "usage") if event.get(name)}
+            choice = mapping(next(iter(sequence(event.get("choices"))), None))
+            delta = mapping(choice.get("delta") or choice.get("message"))
+            reason = choice.get("finish_reason") or reason
+            if on_text is not None and isinstance(delta.get("content"), str) and delta["content"]:
+                await on_text(delta["content"])
+            for name, piece in delta.items():
+                if name != "role":
+                    message[name] = _grown(message.get(name), piece, name)
+        if reason is None:
+            raise ModelError(f"{self._source} ended its stream before the reply was whole", retryable=True)
+        if calls := [mapping(call) for call in sequence(message.get("tool_calls"))]:
+            message["tool_calls"] = sorted(calls, key=lambda call: count(call.get("index")) or 0)
+        return {**body, "choices": [{"index": 0, "message": message, "finish_reason": reason}]}
+
+
+class ResponsesModel(OpenAIModel):
+    """A model behind the Responses API, stateless: nothing is stored at the provider.
+
+    Reasoning comes encrypted and is sent back with the results of the tools that it led to. The API has no seed.
+    """
+
+    path = "/responses"
+    format = "responses"
+
+    def _request(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, form: _Form
+    ) -> dict[str, Any]:
+        settings: dict[str, Any] = {
+            "temperature": options.temperature,
+            "top_p": options.top_p,
+            "max_output_tokens": options.max_output_tokens,
+            "reasoning": {"effort": options.reasoning_effort} if options.reasoning_effort else None,
+        }
+        if tools:
+            # Strict mode would rewrite our schemas, with optional parameters becoming required ones.
+            settings["tools"] = [
+                {"type": "function", "strict": False, **tool.as_openai()["function"]} for tool in tools
+            ]
+            settings["parallel_tool_calls"] = options.parallel_tool_calls
+        streamed = "stream" in form.as_fields(options.on_text is not None)
+        return {
+            "model": self._model,
+            "store": False,
+            "include": ["reasoning.encrypted_content"],
+            "input": [item for message in messages for item in self._items(message, form.state)],
+            **({"stream": True} if streamed else {}),
+            **{name: value for name, value in settings.items() if value is not None},
+            **options.extra,
+        }
+
+    def _items(self, message: Message, with_state: bool) -> Iterator[dict[str, Any]]:
+        """Yield the items of a message: those that the server sent, in its order, where the message has them."""
+        if message.role == "tool":
+            yield {"type": "function_call_output", "call_id": message.tool_call_id, "output": message.content or ""}
+            return
+        items = sequence(self._state_of(message).get("output")) if with_state else []
+        calls = {call.id: _function_call(call) for call in message.tool_calls}
+        if items and [item.get("call_id") for item in items if item["type"] == "function_call"] == list(calls):
+            for item in items:
+                yield item | calls[item["call_id"]] if item["type"] == "function_call" else item
+            return
+        if message.content or not message.tool_calls:
+            yield {"role": message.role, "content": message.content or ""}
+        yield from calls.values()
+
+    def _read(self, body: Any, seconds: float, sent: int) -> Reply:
+        fields = mapping(body)
+        if fields.get("error"):
+            raise reported_error(fields["error"], self._source)
+        if not isinstance(fields.get("output"), list) or fields.get("status") in ("failed", "cancelled"):
+            raise ModelError(f"{self._source} sent a response without output", retryable=True)
+        message = self._message([mapping(item) for item in fields["output"]], sent)
+        reason = "tool_calls" if message.tool_calls else "stop"
+        if fields.get("status") == "incomplete":
+            why = mapping(fields.get("incomplete_details")).get("reason")
+            reason = "length" if why == "max_output_tokens" else text(why) or "incomplete"
+        model = fields["model"] if isinstance(fields.get("model"), str) else ""
+        return Reply(message, usage(fields.get("usage")), reason, seconds, model)
+
+    def _message(self, output: list[dict[str, Any]], sent: int) -> Message:
+        wanted = [item for item in output if item.get("type") == "function_call"]
+        calls = tool_calls(((c.get("call_id"), c.get("name"), c.get("arguments")) for c in wanted), f"call_{sent}")
+        parts = [part for item in output if item.get("type") == "message" for part in sequence(item.get("content"))]
+        texts = [text(mapping(part).get("text") or mapping(part).get("refusal")) for part in parts]
+        thoughts = [p for item in output if item.get("type") == "reasoning" for p in sequence(item.get("summary"))]
+        items = [_returnable(item) for item in output]
+        more = any(set(item) - {"type", "role", "content", "call_id", "name", "arguments"} for item in items)
+        return Message(
+            "assistant",
+            "".join(t or "" for t in texts) if parts else None,
+            calls,
+            reasoning="\n\n".join(text(mapping(part).get("text")) or "" for part in thoughts) or None,
+            provider_state={"format": self.format, "output": items} if more else None,
+        )
+
+    async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
+        """Return the body, which the last event holds whole."""
+        async for event in events:
+            event = mapping(event)
+            if event.get("type") == "error" or event.get("error"):
+                return {"error": event.get("error") or event}
+            if event.get("type") in ("response.completed", "response.incomplete", "response.failed"):
+                return event.get("response")
+            if on_text is not None and event.get("type") == "response.output_text.delta":
+                await on_text(text(event.get("delta")) or "")
+        raise ModelError(f"{self._source} ended its stream before the reply was whole", retryable=True)
+
+
+def _returnable(item: dict[str, Any]) -> dict[str, Any]:
+    """Return an item as it is sent back. Ids refer to what the provider stored, and it stores nothing."""
+    item = {name: value for name, value in item.items() if name not in ("id", "status")}
+    if item.get("type") != "message":
+        return {"type": "", **item}
+    parts = [text(mapping(part).get("text") or mapping(part).get("refusal")) for part in sequence(item.get("content"))]
+    return {**item, "content": "".join(part or "" for part in parts)}
+
+
+def _function_call(call: ToolCall) -> dict[str, Any]:
+    function = {"name": sendable_name(call.name), "arguments": sendable_arguments(call.arguments)}
+    return {"type": "function_call", "call_id": call.id, **function}
+
+
+async def bound_replies(response: Any) -> None:
+    """Bound what a response decodes to, as an event hook of httpx: a small compressed body can hold gigabytes."""
+    http = _http()
+    encoding = response.headers.pop("content-encoding", "").strip().lower().removeprefix("x-")
+    if encoding not in _ENCODINGS:
+        raise ModelError(f"a reply came compressed as {encoding!r:.60}, and not as gzip or deflate", retryable=True)
+    packed = response.stream
+    if encoding:
+        again = {"headers": {"content-encoding": encoding}, "request": response.request}
+        packed = http.Response(response.status_code, stream=packed, **again)
+
+    class Bounded(http.AsyncByteStream):  # type: ignore[misc, name-defined]
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            size = 0
+            async for piece in packed.aiter_bytes() if encoding else packed:
+                size += len(piece)
+                if size > LONGEST_BODY:
+                    raise ModelError(f"a reply of more than {LONGEST_BODY:,} bytes was cut off", retryable=True)
+                yield piece
+
+        async def aclose(self) -> None:
+            await packed.aclose()
+
+    response.stream = Bounded()
+
+
+def _http() -> Any:
+    """Return the HTTP library below the `openai` package: httpx2 from version 3 on, else httpx."""
+    import openai
+
+    client: type = openai.DefaultAsyncHttpxClient
+    return sys.modules[client.__mro__[1].__module__.partition(".")[0]]
+
+
+def _is_stream(headers: Mapping[str, str], content: bytes = b"") -> bool:
+    """Tell whether a body is Server-Sent Events, whatever the server calls it."""
+    said = headers.get("content-type", "")
+    return "text/event-stream" in said or content[:100].lstrip().startswith((b"data:", b"event:"))
+
+
+def _is_parts(content: Any) -> bool:
+    return content is not None and not isinstance(content, str)
+
+
+def _beside(value: Any, *read: str) -> dict[str, Any]:
+    return {name: item for name, item in mapping(value).items() if name not in read}
+
+
+def _grown(known: Any, piece: Any, name: str = "") -> Any:
+    """Return a field of a streamed message with one more piece: texts and lists grow, objects by their fields."""
+    if known is None or piece is None:
+        known = piece if known is None else known
+        # A list's first pieces may belong together already.
+        return _grown([], known) if isinstance(known, list) and known else known
+    if isinstance(known, str) and isinstance(piece, str):
+        return known if name in ("id", "type", "name", "format", "signature") and known == piece else known + piece
+    if isinstance(known, dict) and isinstance(piece, dict):
+        return known | {key: _grown(known.get(key), value, key) for key, value in piece.items()}
+    if isinstance(known, list) and isinstance(piece, list):
+        grown = list(known)
+        for position, item in enumerate(piece):
+            index = mapping(item).get("index")
+            if index is None and name == "tool_calls":
+                index = position
+            same = next((n for n, one in enumerate(grown) if index is not None and _index(one, n) == index), None)
+            if same is None:
+                grown.append(item)
+            else:
+                grown[same] = _grown(grown[same], item)
+        return grown
+    return piece
+
+
+def _index(item: Any, position: int) -> Any:
+    index = mapping(item).get("index")
+    return position if index is None else index

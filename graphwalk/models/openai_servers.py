@@ -1,0 +1,256 @@
+"""OpenAI, Azure and servers with an OpenAI-compatible API, opened by name as clients of the `openai` package.
+
+Authentication, proxies, certificates and redirects are the package's business (docs/models.md). Addresses and keys come
+from the environment.
+"""
+
+import hashlib
+import importlib
+import inspect
+import re
+from base64 import b64encode
+from collections.abc import Callable, Mapping
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.request import getproxies
+
+from graphwalk.environment import Environment, server_variable
+from graphwalk.errors import ConfigError
+from graphwalk.models.openai import ChatModel, OpenAIModel, ResponsesModel, bound_replies
+from graphwalk.version import __version__
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+SERVERS = {
+    "openai": "https://api.openai.com/v1",
+    "gemini": "https://generativelanguage.googleapis.com/v1beta/openai",
+    "deepseek": "https://api.deepseek.com",
+    "openrouter": "https://openrouter.ai/api/v1",
+    "groq": "https://api.groq.com/openai/v1",
+    "together": "https://api.together.xyz/v1",
+    "mistral": "https://api.mistral.ai/v1",
+    "vllm": "http://127.0.0.1:8000/v1",
+    "ollama": "http://127.0.0.1:11434/v1",
+}
+"""Provider → base URL. NAME_BASE_URL replaces it, and NAME_API_KEY is the key."""
+_OPENAI_HOST = "api.openai.com"
+_REASONING_MODEL = re.compile(r"o\d|gpt-(?:[5-9]|\d\d)(?!.*chat)|codex")
+_CONNECT_SECONDS, _READ_SECONDS = 30.0, 900.0
+"""Without a connection, and between two bytes. The deadline of a call is kept elsewhere and is shorter."""
+
+
+def openai(model: str, environment: Environment, **client: Any) -> OpenAIModel:
+    """OpenAI by OPENAI_API_KEY and OPENAI_BASE_URL: Responses for reasoning models, Chat Completions for others"""
+    return _openai("openai", model, environment, client, responses=_REASONING_MODEL.match(model) is not None)
+
+
+def openai_chat(model: str, environment: Environment, **client: Any) -> OpenAIModel:
+    """the same, always by Chat Completions"""
+    return _openai("openai-chat", model, environment, client, responses=False)
+
+
+def openai_responses(model: str, environment: Environment, **client: Any) -> OpenAIModel:
+    """the same, always by Responses"""
+    return _openai("openai-responses", model, environment, client, responses=True)
+
+
+def openai_api(name: str, environment: Environment, **client: Any) -> OpenAIModel:
+    """openai-api/NAME/MODEL: any compatible server, by NAME_BASE_URL and NAME_API_KEY"""
+    server, _, model = name.partition("/")
+    spec = f"openai-api/{name}"
+    if not model:
+        raise ConfigError(f"{spec!r} names no model", hint="write it as openai-api/NAME/MODEL")
+    _check_arguments(client)
+    variable = server_variable(server)
+    address = environment.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
+    return ChatModel(spec, _open_client(variable, address, environment, client), model)
+
+
+def _named_server(server: str) -> Callable[..., OpenAIModel]:
+    def open_server(model: str, environment: Environment, **client: Any) -> OpenAIModel:
+        variable = server_variable(server)
+        address = environment.get(f"{variable}_BASE_URL") or SERVERS[server]
+        return ChatModel(f"{server}/{model}", _open_client(variable, address, environment, client), model)
+
+    open_server.__doc__ = f"{server}/MODEL, by {server_variable(server)}_API_KEY"
+    return open_server
+
+
+gemini, deepseek, openrouter, groq, together, mistral, vllm, ollama = map(_named_server, list(SERVERS)[1:])
+
+
+def azure(deployment: str, environment: Environment, **client: Any) -> OpenAIModel:
+    """azure/DEPLOYMENT by AZURE_OPENAI_ENDPOINT, OPENAI_API_VERSION, and AZURE_OPENAI_API_KEY or an Entra token"""
+    from openai import AsyncAzureOpenAI
+
+    spec = f"azure/{deployment}"
+    purpose = f"it is needed for {spec} (docs/models.md)"
+    endpoint = client.pop("azure_endpoint", None) or environment.require("AZURE_OPENAI_ENDPOINT", purpose)
+    version = client.pop("api_version", None) or environment.require("OPENAI_API_VERSION", purpose)
+    _check_address("AZURE_OPENAI_ENDPOINT", endpoint)
+    environment.check_receiver("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY")
+    provider = client.pop("azure_ad_token_provider", None)
+    if isinstance(provider, str):
+        provider = _imported(provider)
+    key = token = None
+    if provider is None:
+        token = environment.get("AZURE_OPENAI_AD_TOKEN")
+        wanted = f"{spec} needs a key or an Entra token (docs/models.md)"
+        key = None if token else environment.require("AZURE_OPENAI_API_KEY", wanted)
+    opened = AsyncAzureOpenAI(
+        azure_endpoint=endpoint,
+        api_version=version,
+        api_key=key,
+        azure_ad_token=token,
+        azure_ad_token_provider=provider,
+        **_common_arguments(client, local=False),
+    )
+    if "organization" not in client and "project" not in client:
+        opened.organization = opened.project = None
+    return ChatModel(spec, opened, deployment, limit="max_completion_tokens")
+
+
+def openai_model(client: "AsyncOpenAI", model: str, *, api: str | None = None) -> OpenAIModel:
+    """Return a model that calls `client`, an `openai.AsyncOpenAI` or `AsyncAzureOpenAI` of your own.
+
+    `api` is "chat" or "responses"; None: "responses" for OpenAI's reasoning models, else "chat". The client's own
+    retries are not used. It is not closed. ConfigError for an object that is no such client.
+    """
+    from openai import AsyncAzureOpenAI, AsyncOpenAI
+
+    if not isinstance(client, AsyncOpenAI):
+        raise ConfigError(
+            f"{type(client).__name__} is not an AsyncOpenAI client", hint="openai_model(AsyncOpenAI(), …)"
+        )
+    if api not in (None, "chat", "responses"):
+        raise ConfigError(f"api is {api!r}", hint='"chat" or "responses"')
+    at_openai = urlsplit(str(client.base_url)).hostname == _OPENAI_HOST
+    responses = api == "responses" or (api is None and at_openai and _REASONING_MODEL.match(model) is not None)
+    kind = ResponsesModel if responses else ChatModel
+    limit = "max_completion_tokens" if at_openai or isinstance(client, AsyncAzureOpenAI) else "max_tokens"
+    return kind(f"openai/{model}", client.with_options(max_retries=0), model, limit=limit, lent=True)
+
+
+def base_url(spec: str, environment: Environment) -> str | None:
+    """Return the address of a model's server, None where the model is of another kind or the address is not set."""
+    provider, _, name = spec.partition("/")
+    if provider == "azure":
+        return environment.get("AZURE_OPENAI_ENDPOINT")
+    if provider == "openai-api":
+        return environment.get(f"{server_variable(name.partition('/')[0])}_BASE_URL")
+    server = "openai" if provider in ("openai-chat", "openai-responses") else provider
+    return environment.get(f"{server_variable(server)}_BASE_URL") or SERVERS[server] if server in SERVERS else None
+
+
+def server_of(spec: str, environment: Environment) -> str | None:
+    """Return host and digest of the path of a model's server, for the fingerprint: the path may hold a key."""
+    address = base_url(spec, environment)
+    if address is None:
+        return None
+    url = urlsplit(address)
+    rest = hashlib.sha256(url.path.rstrip("/").encode()).hexdigest()[:8]
+    return f"{url.scheme}://{url.netloc.rpartition('@')[2]} {rest}"
+
+
+def _openai(
+    provider: str, model: str, environment: Environment, arguments: dict[str, Any], *, responses: bool
+) -> OpenAIModel:
+    address = environment.get("OPENAI_BASE_URL") or SERVERS["openai"]
+    client = _open_client("OPENAI", address, environment, arguments)
+    if responses:
+        return ResponsesModel(f"{provider}/{model}", client, model)
+    at_openai = urlsplit(address).hostname == _OPENAI_HOST
+    limit = "max_completion_tokens" if at_openai else "max_tokens"
+    return ChatModel(f"{provider}/{model}", client, model, limit=limit)
+
+
+def _check_arguments(given: Mapping[str, Any]) -> None:
+    """Raise TypeError for an argument that a client does not take."""
+    from openai import AsyncOpenAI
+
+    if unknown := given.keys() - inspect.signature(AsyncOpenAI.__init__).parameters.keys():
+        raise TypeError(f"AsyncOpenAI takes no {', '.join(sorted(unknown))}")
+
+
+def _open_client(variable: str, address: str, environment: Environment, arguments: Mapping[str, Any]) -> "AsyncOpenAI":
+    """Open a client of a server. One on this machine needs no key. No error repeats the value of a variable."""
+    from openai import AsyncOpenAI
+
+    host = _check_address(f"{variable}_BASE_URL", address)
+    name, local = f"{variable}_API_KEY", _on_this_machine(host)
+    if local:
+        key = environment.get(name, "none")
+    else:
+        environment.check_receiver(f"{variable}_BASE_URL", name)
+        key = environment.require(name, "the server wants a key (docs/models.md)")
+    if not (key and key.isascii() and key.isprintable()):
+        raise ConfigError(f"{name} contains characters that no key has", hint="check it for line breaks")
+    url = urlsplit(address)
+    common = _common_arguments(arguments, local=local)
+    if url.username is not None:  # aiohttp takes no user in an address beside a key
+        user = f"{unquote(url.username)}:{unquote(url.password or '')}"
+        common["default_headers"].setdefault("Authorization", f"Basic {b64encode(user.encode()).decode()}")
+    client = AsyncOpenAI(
+        api_key=key,
+        base_url=url._replace(netloc=url.netloc.rpartition("@")[2], query="", fragment="").geturl(),
+        default_query=dict(parse_qsl(url.query)),
+        **common,
+    )
+    if "organization" not in arguments and "project" not in arguments:
+        # Other servers than OpenAI's are not told which account is billed.
+        ours = environment if host == _OPENAI_HOST else Environment()
+        client.organization, client.project = ours.get("OPENAI_ORG_ID"), ours.get("OPENAI_PROJECT_ID")
+    return client
+
+
+def _common_arguments(arguments: Mapping[str, Any], *, local: bool) -> dict[str, Any]:
+    """Return the arguments of a client's constructor; servers on this machine are reached without a proxy."""
+    from openai import DefaultAioHttpClient, DefaultAsyncHttpxClient, Timeout
+
+    # aiohttp takes half the processor time of httpx, and knows no SOCKS.
+    socks = not local and any(url.startswith("socks") for url in getproxies().values())
+    transport: Any = DefaultAsyncHttpxClient if socks else DefaultAioHttpClient
+    timeout = Timeout(None, connect=_CONNECT_SECONDS, read=_READ_SECONDS)
+    try:
+        http_client = transport(trust_env=not local, timeout=timeout, event_hooks={"response": [bound_replies]})
+    except ImportError as error:
+        raise ConfigError(
+            f"the proxy of this environment is a SOCKS proxy: {error}", hint="pip install 'graphwalk-agents[socks]'"
+        ) from None
+    headers = {"User-Agent": f"graphwalk/{__version__}", "Accept-Encoding": "gzip, deflate"}
+    headers |= arguments.get("default_headers", {})
+    rest = {name: value for name, value in arguments.items() if name != "default_headers"}
+    return {"max_retries": 0, "timeout": timeout, "http_client": http_client, "default_headers": headers, **rest}
+
+
+def _check_address(variable: str, address: str) -> str:
+    """Return the host of an address. ConfigError for one that no server has."""
+    try:
+        url = urlsplit(address)
+        good = url.scheme in ("http", "https") and (url.port or 1) < 65536
+    except ValueError:
+        good = False
+    if not (good and url.hostname and address.isprintable() and " " not in address):
+        raise ConfigError(f"{variable} is not the address of a server", hint="write it as https://host/v1")
+    return url.hostname
+
+
+def _on_this_machine(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _imported(path: str) -> Any:
+    """Return the object at `package.module:name`."""
+    module, _, name = path.partition(":")
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise ConfigError(
+            f"azure_ad_token_provider={path}: {error}",
+            hint="give package.module:function, a function without arguments",
+        ) from None

@@ -1,0 +1,95 @@
+"""A policy in the place of a language model: it goes through the same loop, prompts and tools as any other model."""
+
+import json
+from collections.abc import Sequence
+
+from graphwalk.errors import ModelError
+from graphwalk.models.policy import Ask, Policy
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+
+NO_ANSWER = "[]"
+"""The answer of a policy that is asked for one before it has any."""
+
+
+class AnswerNow(Exception):  # noqa: N818 (a signal, as GeneratorExit is)
+    """Thrown into a policy that wants to call tools when none are offered any more.
+
+    A policy may catch it and return what it knows; where it lets the signal pass, the answer is NO_ANSWER.
+    """
+
+
+class ScriptedModel:
+    """Plays one policy in one conversation; make a new object for every episode.
+
+    Which calls still wait is read from the conversation by call id. With `parallel_tool_calls=False` a reply holds one
+    call, so that a policy needs as many turns as calls: the experts then exceed the usual 30. A request without tools
+    means that the turns are used up, so a conversation that is summed up half way ends there. Tokens and cost are
+    unknown, since there are none.
+    """
+
+    def __init__(self, name: str, policy: Policy) -> None:
+        self.name = name
+        self._policy = policy
+        self._move: list[ToolCall] | str | None = None
+        """What the policy said last: calls that wait for results, or a text. None before the first turn."""
+        self._done = False
+        self._calls = 0
+        self._results: dict[str, str] = {}
+        """By call id, as first seen: a long conversation may show older ones shortened."""
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        """The policy's next move. ModelError where it spoke in a dialogue and no user message follows."""
+        message = self._message(messages, bool(tools), options.parallel_tool_calls is not False)
+        return Reply(message, finish_reason="tool_calls" if message.tool_calls else "stop", model=self.name)
+
+    async def close(self) -> None:
+        """End the policy, wherever it is."""
+        self._policy.close()
+
+    def _message(self, messages: Sequence[Message], tools: bool, parallel: bool) -> Message:
+        for message in messages:
+            if message.tool_call_id is not None:
+                self._results.setdefault(message.tool_call_id, message.content or "")
+        if self._move is None:
+            self._advance(None)
+        elif isinstance(self._move, str) and not self._done:
+            self._advance([_next_user(messages, self.name)])
+        while isinstance(self._move, list) and all(call.id in self._results for call in self._move):
+            self._advance([self._results[call.id] for call in self._move])
+        if isinstance(self._move, list) and not tools:
+            self._move, self._done = self._forced_answer(), True
+        if isinstance(self._move, list):
+            waiting = [call for call in self._move if call.id not in self._results]
+            return Message("assistant", tool_calls=tuple(waiting if parallel else waiting[:1]))
+        return Message("assistant", self._move)
+
+    def _advance(self, results: list[str] | None) -> None:
+        try:
+            move = next(self._policy) if results is None else self._policy.send(results)
+        except StopIteration as end:
+            self._move, self._done = end.value, True
+        else:
+            self._move = move if isinstance(move, str) else [self._call(ask) for ask in move]
+
+    def _call(self, ask: Ask) -> ToolCall:
+        self._calls += 1
+        arguments = ask.arguments if isinstance(ask.arguments, str) else json.dumps(ask.arguments, ensure_ascii=False)
+        return ToolCall(f"call_{self._calls}", ask.tool, arguments)
+
+    def _forced_answer(self) -> str:
+        try:
+            self._policy.throw(AnswerNow())
+        except StopIteration as end:
+            answer: str = end.value
+            return answer
+        except AnswerNow:
+            return NO_ANSWER
+        self._policy.close()
+        return NO_ANSWER
+
+
+def _next_user(messages: Sequence[Message], name: str) -> str:
+    last = messages[-1]
+    if last.role != "user":
+        raise ModelError(f"{name} waits for a user message, but the last message is of role {last.role}")
+    return last.content or ""

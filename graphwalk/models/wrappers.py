@@ -1,0 +1,305 @@
+"""Wrappers around a provider: each is a model that adds one behaviour and forwards the rest.
+
+    Cached(TextTools(Retrying(RateLimited(Budgeted(Deadline(provider))))))
+
+The innermost, `Guarded`, belongs to the provider itself: it is where foreign text and foreign exceptions come in.
+"""
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from random import Random
+from typing import Any
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.calls import Limits, Price
+from graphwalk.config.prompts import Prompts
+from graphwalk.environment import Environment
+from graphwalk.errors import ModelError
+from graphwalk.models.base import Model
+from graphwalk.models.budget import Budget, ExpectedUsage, charged_usage, pessimistic_input
+from graphwalk.models.failures import NoToolsError, OverloadedError
+from graphwalk.models.rate_limit import RateLimiter
+from graphwalk.models.reply_cache import ReplyCache
+from graphwalk.models.text_protocol import TextProtocol
+from graphwalk.seeds import stdlib_random
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+from graphwalk.types.wire import to_dict
+
+FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
+"""Seconds: the bound of the random part of the wait before the second try, and before any later one."""
+
+
+class Wrapper:
+    """A model that forwards everything to `inner`."""
+
+    def __init__(self, inner: Model) -> None:
+        self.inner = inner
+        self.name = inner.name
+        self.streams_by_callbacks: bool = getattr(inner, "streams_by_callbacks", False)
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        return await self.inner.complete(messages, tools, options)
+
+    async def close(self) -> None:
+        await self.inner.close()
+
+
+class Guarded(Wrapper):
+    """A provider that raises nothing but ModelError, and whose texts hold no secret and no control characters.
+
+    `close` is optional. `lent`: the object belongs to the user, and is not closed.
+    """
+
+    def __init__(self, inner: Any, environment: Environment, name: str, *, lent: bool = False) -> None:
+        self.inner, self.name = inner, name
+        self.streams_by_callbacks = getattr(inner, "streams_by_callbacks", False)
+        self._environment, self._lent = environment, lent
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        try:
+            reply = await self.inner.complete(messages, tools, options)
+            if not isinstance(reply, Reply):
+                raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
+            return self._without_secrets(reply)
+        except ModelError as error:
+            error.args, error.hint = (self._environment.inert(str(error)),), self._environment.redact(error.hint)
+            raise
+        except Exception as error:
+            cause = self._environment.inert(f"{self.name} failed: {type(error).__name__}: {error}")
+            raise ModelError(cause) from error
+
+    async def close(self) -> None:
+        close = None if self._lent else getattr(self.inner, "close", None)
+        if close is not None:
+            await close()
+
+    def _without_secrets(self, reply: Reply) -> Reply:
+        redact, message = self._environment.redact_said, reply.message
+        content, reasoning = (None if text is None else redact(text) for text in (message.content, message.reasoning))
+        calls = tuple(ToolCall(redact(c.id), redact(c.name), redact(c.arguments)) for c in message.tool_calls)
+        state = message.provider_state
+        if state is not None:
+            written = json.dumps(state)
+            clean = redact(written)
+            state = state if clean is written else json.loads(clean)
+        message = replace(message, content=content, reasoning=reasoning, tool_calls=calls, provider_state=state)
+        return replace(reply, message=message, finish_reason=redact(reply.finish_reason), model=redact(reply.model))
+
+
+class Deadline(Wrapper):
+    """A model whose calls have `seconds` each."""
+
+    def __init__(self, inner: Model, seconds: float) -> None:
+        super().__init__(inner)
+        self._seconds = seconds
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await self.inner.complete(messages, tools, options)
+        except TimeoutError:
+            raise ModelError(f"{self.name} gave no reply within {self._seconds:g} s", retryable=True) from None
+
+
+class Budgeted(Wrapper):
+    """A model whose replies are charged to a budget, and that is not called when the budget is spent.
+
+    `ready` is called before each request; where it raises, nothing is sent. `note` is called once for a provider that
+    does not report its usage.
+    """
+
+    def __init__(
+        self,
+        inner: Model,
+        budget: Budget,
+        price: Price | None,
+        *,
+        ready: Callable[[], None] = lambda: None,
+        note: Callable[[str], object] = lambda text: None,
+    ) -> None:
+        super().__init__(inner)
+        self._budget, self._price = budget, price
+        self._ready, self._note = ready, note
+        self._expected = ExpectedUsage(price)
+        self._announced = False
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        """Raise BudgetSpentError where nothing may be spent any more."""
+        sent = pessimistic_input(messages, tools, self.name) if self._budget.limited else 0
+        async with self._budget.reservation(lambda: self._expected.usage(sent, options)):
+            self._ready()
+            reply = await self.inner.complete(messages, tools, options)
+            reply = replace(reply, usage=charged_usage(reply, messages, tools, self.name, self._price))
+            self._budget.charge(reply.usage)
+        self._expected.learn(reply.usage)
+        if reply.usage.estimated and not self._announced:
+            self._announced = True
+            self._note(f"{self.name} does not report its usage; tokens and cost of its replies are estimated")
+        return reply
+
+
+class RateLimited(Wrapper):
+    """A model that is called at the pace of `limiter`. A call fails whose server asks to wait more than `longest_pause`
+    seconds."""
+
+    def __init__(self, inner: Model, limiter: RateLimiter, longest_pause: float) -> None:
+        super().__init__(inner)
+        self._limiter, self._longest = limiter, longest_pause
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        async with self._limiter.slot(messages) as slot:
+            try:
+                reply = await self.inner.complete(messages, tools, options)
+            except ModelError as error:
+                if error.retry_after is None or error.retry_after <= self._longest:
+                    raise
+                raise OverloadedError(
+                    f"{error}; it asks to wait {error.retry_after:,.0f} s, the longest wait is {self._longest:,.0f} s",
+                    hint="resume the run later, or raise limits.pause_seconds",
+                ) from error
+            slot.used = reply.usage.total_tokens
+            return reply
+
+
+class Retrying(Wrapper):
+    """A model that is called again where that may help, at most `retries` times.
+
+    The waits are drawn uniformly from 0 to a bound that doubles, on top of the wait that the server asks for.
+    """
+
+    def __init__(self, inner: Model, retries: int, random: Random) -> None:
+        super().__init__(inner)
+        self._retries, self._random = retries, random
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        retries, longest = self._retries, FIRST_WAIT
+        while True:
+            try:
+                return await self.inner.complete(messages, tools, options)
+            except ModelError as error:
+                if not error.retryable or retries == 0:
+                    raise
+                wait = (error.retry_after or 0.0) + self._random.uniform(0.0, longest)
+            await asyncio.sleep(wait)
+            retries, longest = retries - 1, min(_LONGEST_WAIT, longest * 2.0)
+
+
+class TextTools(Wrapper):
+    """A model that is sent tools in the way of `protocol`: "text" or "auto" (`TextProtocol`).
+
+    With "auto", tools move into the prompt for good when the server takes none.
+    """
+
+    def __init__(
+        self, inner: Model, protocol: TextProtocol, prompts: Prompts, note: Callable[[str], object] = lambda text: None
+    ) -> None:
+        super().__init__(inner)
+        self._protocol, self._prompts, self._note = protocol, prompts, note
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        protocol = self._protocol
+        try:
+            return await self._complete(protocol, messages, tools, options)
+        except NoToolsError:
+            if protocol.in_prompt:
+                raise
+        if not self._protocol.in_prompt:  # another call may have found out meanwhile
+            self._protocol = TextProtocol("text", self._prompts)
+            self._note(f"{self.name}: its server takes no tools; they are in the prompt now (--tool-protocol text)")
+        return await self._complete(self._protocol, messages, tools, options)
+
+    async def _complete(
+        self, protocol: TextProtocol, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
+    ) -> Reply:
+        reply = await self.inner.complete(*protocol.outgoing(messages, tools, options))
+        return protocol.incoming(reply, tools, len(messages))
+
+
+class Cached(Wrapper):
+    """The model of one episode. A reply that `cache` holds is charged and not asked for again.
+
+    The key of a request covers model, messages, tools, options, episode and position in the episode, so that no other
+    request gets its reply. The inner model is shared by all episodes, and not closed.
+    """
+
+    def __init__(self, inner: Model, cache: ReplyCache | None, budget: Budget, episode_key: str) -> None:
+        super().__init__(inner)
+        self._cache, self._budget = cache, budget
+        self._episode = hashlib.sha256(_canonical([inner.name, episode_key]))
+        self._digests: dict[Message, bytes] = {}
+        self._tools: tuple[Sequence[ToolSpec], bytes] = ((), _digest([]))
+        self._options: tuple[CallOptions | None, Any] = (None, None)
+        self._calls = 0
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        if self._cache is None:
+            return await self.inner.complete(messages, tools, options)
+        key = self.next_key(messages, tools, options)
+        if (known := self._cache.get(key)) is not None:
+            self._budget.charge(known.usage)
+            return known
+        reply = await self.inner.complete(messages, tools, options)
+        self._cache.put(key, reply)
+        return reply
+
+    async def close(self) -> None:
+        return None
+
+    def next_key(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> str:
+        """Return the key of the next request, SHA-256 in hexadecimal."""
+        sha = self._episode.copy()
+        if options != self._options[0]:
+            settings = asdict(replace(options, on_text=None))
+            del settings["on_text"]
+            self._options = (options, settings)
+        sha.update(_canonical([self._calls, self._options[1]]))
+        self._calls += 1
+        if tools is not self._tools[0]:
+            self._tools = (tools, _digest([tool.as_openai() for tool in tools]))
+        sha.update(self._tools[1])
+        for message in messages:
+            digest = self._digests.get(message)
+            if digest is None:
+                digest = self._digests[message] = _digest(to_dict(message))
+            sha.update(digest)
+        return sha.hexdigest()
+
+
+def wrap(
+    provider: Model,
+    limits: Limits,
+    agent: AgentConfig,
+    *,
+    budget: Budget,
+    price: Price | None = None,
+    seed: int = 0,
+    ready: Callable[[], None] = lambda: None,
+    note: Callable[[str], object] = lambda text: None,
+) -> Model:
+    """Return the model as all episodes of a run share it; each episode adds `Cached`."""
+    limiter = RateLimiter(
+        limits.max_concurrency,
+        limits.requests_per_minute,
+        limits.tokens_per_minute,
+        check=budget.check,
+        announce=lambda seconds: note(
+            f"{provider.name}: its server asks for a pause of {seconds:,.0f} s; all calls wait"
+        ),
+    )
+    model: Model = Deadline(provider, limits.call_seconds)
+    model = Budgeted(model, budget, price, ready=ready, note=note)
+    model = RateLimited(model, limiter, limits.pause_seconds)
+    model = Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name))
+    protocol = agent.tool_protocol
+    return model if protocol == "native" else TextTools(model, TextProtocol(protocol, agent.texts), agent.texts, note)
+
+
+def _canonical(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _digest(value: Any) -> bytes:
+    return hashlib.sha256(_canonical(value)).digest()

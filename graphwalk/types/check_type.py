@@ -1,0 +1,42 @@
+"""The check of what Python programs pass in."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+from graphwalk.errors import ConfigError
+from graphwalk.types.graph import PropertyGraph
+
+PATH = (str, Path)
+GRAPH = (PropertyGraph, *PATH, Mapping)
+_NAMES: Mapping[Any, str] = {
+    Integral: "whole number",
+    Mapping: "dictionary",
+    Callable: "function",
+    Iterable: "list",
+    Sequence: "list",
+}
+_HINTS = {
+    "Task": "graphwalk.make_tasks(graph)[0]",
+    "PropertyGraph": "graphwalk.read_graph(…)",
+    "Store": "graphwalk.open_store(…)",
+    "Trajectory": "graphwalk.play(…).trajectory",
+    "Answer": "graphwalk.ask(…)",
+}
+"""Class → how to make an object of it."""
+
+
+def check_type(name: str, value: object, *kinds: Any, optional: bool = False) -> None:
+    """Raise ConfigError unless an argument is of one of these classes; `optional`: or None."""
+    if not isinstance(value, kinds) and not (optional and value is None):
+        raise wrong_type(name, value, *(_NAMES.get(kind, kind.__name__) for kind in kinds))
+
+
+def wrong_type(name: str, value: object, *accepted: str) -> ConfigError:
+    """Return the error for an argument, with the names of what is accepted."""
+    article = "an" if accepted[0][0] in "AEIOU" else "a"
+    return ConfigError(
+        f"{name}: must be {article} {' or '.join(accepted)}, not {type(value).__name__}",
+        hint="   or   ".join(f"{name} = {_HINTS[kind]}" for kind in accepted if kind in _HINTS),
+    )

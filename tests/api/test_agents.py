@@ -1,0 +1,156 @@
+"""The tools in agents that are not ours: LangChain's `create_agent` on LangGraph, and OpenAI's functions."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import openai
+import pytest
+from langchain.agents import create_agent
+from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
+from langchain_core.messages import AIMessage, ToolMessage
+from openai.types.chat import ChatCompletionMessageFunctionToolCall
+
+import graphwalk
+from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER
+from tests.models.server import Answer, ModelServer, chat
+
+FILMS = Path(__file__).parent.parent / "data" / "films.json"
+LOOK_UP = {"label": "Film", "property_name": "key", "property_value": "f2"}
+WRONG = {**LOOK_UP, "label": "Movie"}
+
+
+class Scripted(GenericFakeChatModel):
+    """Calls tools as it is told, and takes the tools that an agent binds to it."""
+
+    bound: list[str] = []  # noqa: RUF012 - a field of pydantic
+
+    def bind_tools(self, tools: Any, **more: Any) -> Any:
+        self.bound += [tool.name for tool in tools]
+        return self
+
+
+def scripted() -> Scripted:
+    calls = [
+        {"name": "get_node_by_property", "args": arguments, "id": str(number)}
+        for number, arguments in enumerate([LOOK_UP, WRONG])
+    ]
+    messages: Iterator[AIMessage] = iter([AIMessage("", tool_calls=calls), AIMessage("Red Dust")])
+    return Scripted(messages=messages, bound=[])
+
+
+def check(model: Scripted, messages: list[Any]) -> None:
+    assert list(dict.fromkeys(model.bound)) == [*GRAPH_TOOLS, LOOK_CLOSER]
+    found, refused = (message for message in messages if isinstance(message, ToolMessage))
+    assert found.status == "success"
+    assert json.loads(found.content)[0]["properties"]["title"] == "Red Dust"
+    assert refused.status == "error"
+    assert refused.content == 'There is no node label "Movie". The node labels are: City, Film, Person.'
+    assert messages[-1].content == "Red Dust"
+
+
+async def test_they_walk_in_an_agent_of_langchain() -> None:
+    with graphwalk.open_store(FILMS) as store:
+        tools = graphwalk.langchain_tools(store)
+        for awaited in (False, True):
+            model = scripted()
+            agent: Any = create_agent(model, tools)
+            asked = {"messages": [("user", "Which film is f2?")]}
+            check(model, (await agent.ainvoke(asked) if awaited else agent.invoke(asked))["messages"])
+
+
+async def test_they_walk_in_the_event_loop_of_the_caller() -> None:
+    async with graphwalk.aopen_store(FILMS) as store:
+        model = scripted()
+        agent: Any = create_agent(model, await graphwalk.alangchain_tools(store))
+        check(model, (await agent.ainvoke({"messages": [("user", "Which film is f2?")]}))["messages"])
+
+
+def test_they_say_what_our_own_agent_is_told() -> None:
+    with graphwalk.open_store(FILMS) as store:
+        made = graphwalk.langchain_tools(store, result_budget=2, direction=False)
+        specs = graphwalk.openai_tools(store, result_budget=2, direction=False).specs
+        assert [tool.args_schema for tool in made] == [spec["function"]["parameters"] for spec in specs]
+        assert [tool.description for tool in made] == [spec["function"]["description"] for spec in specs]
+        neighbors = next(tool for tool in made if tool.name == "get_all_nearest_neighbors")
+        assert '"direction"' not in neighbors.description
+        assert "page" in neighbors.args
+
+
+def test_openai_functions_are_run_and_answered() -> None:
+    with graphwalk.open_store(FILMS) as store:
+        tools = graphwalk.openai_tools(store, tools=["get_node_by_property"])
+        (spec,) = tools.specs
+        assert (spec["type"], spec["function"]["name"]) == ("function", "get_node_by_property")
+        wire = {"id": "c1", "type": "function", "function": {"name": "get_node_by_property"}}
+        for arguments, said in ((json.dumps(LOOK_UP), "Red Dust"), ("{", "could not be read")):
+            call = ChatCompletionMessageFunctionToolCall.model_validate(
+                {**wire, "function": {**wire["function"], "arguments": arguments}}  # type: ignore[dict-item]
+            )
+            for given in (call, call.model_dump()):
+                message = tools.run(given)
+                assert (message["role"], message["tool_call_id"]) == ("tool", "c1")
+                assert said in message["content"]
+
+
+async def test_a_database_that_fails_is_told_in_words() -> None:
+    async with graphwalk.aopen_store(FILMS) as store:
+        tools, made = await graphwalk.aopenai_tools(store), await graphwalk.alangchain_tools(store)
+        await store.drop()
+        call = {"id": "c1", "function": {"name": "get_node_by_property", "arguments": json.dumps(LOOK_UP)}}
+        assert (await tools.arun(call))["content"].startswith("The database does not answer: the graph was dropped")
+        message = await made[0].ainvoke({"type": "tool_call", "id": "1", "name": made[0].name, "args": LOOK_UP})
+        assert message.status == "error"
+        assert "The database does not answer" in message.content
+
+
+async def test_the_client_of_openai_sends_the_tools_and_the_messages_that_answer() -> None:
+    """Of the version that is installed; `make openai` asks both ends of the range."""
+    given = [("get_node_by_property", LOOK_UP), ("get_node_by_property", WRONG)]
+    async with ModelServer(
+        lambda request: Answer(chat("Red Dust") if len(request.body["messages"]) > 1 else chat(calls=given))
+    ) as server:
+        async with (
+            graphwalk.aopen_store(FILMS) as store,
+            openai.AsyncOpenAI(api_key="k", base_url=server.url) as client,
+        ):
+            tools = await graphwalk.aopenai_tools(store)
+            messages: list[Any] = [{"role": "user", "content": "Which film is f2?"}]
+            for _ in range(2):
+                answer = await client.chat.completions.create(
+                    model="m", messages=messages, tools=cast(Any, tools.specs)
+                )
+                reply = answer.choices[0].message
+                messages += [reply, *[await tools.arun(call) for call in reply.tool_calls or ()]]
+        assert reply.content == "Red Dust"
+        assert server.requests[0].body["tools"] == tools.specs
+        found, refused = (m["content"] for m in server.requests[1].body["messages"] if m["role"] == "tool")
+    assert json.loads(found)[0]["properties"]["title"] == "Red Dust"
+    assert refused == 'There is no node label "Movie". The node labels are: City, Film, Person.'
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda store: graphwalk.build_agent("scripted/look", store),
+        graphwalk.schema_prompt,
+        graphwalk.openai_tools,
+        graphwalk.langchain_tools,
+    ],
+)
+def test_a_wrong_store_is_refused_with_what_is_accepted(make: Callable[[Any], object]) -> None:
+    with pytest.raises(graphwalk.ConfigError, match="store: must be a Store, not NoneType"):
+        make(None)
+
+
+def test_the_maze_tools_walk_a_maze() -> None:
+    maze = graphwalk.generate_maze(size=5, walls=0.3, min_path=5, seed=3)
+    with graphwalk.open_store(graphwalk.maze_graph(maze)) as store:
+        visit, path = graphwalk.langchain_tools(store, tools=graphwalk.MAZE_TOOLS)
+        for cell in maze.shortest_path():
+            found = visit.invoke({"type": "tool_call", "id": "1", "name": visit.name, "args": {"node_id": str(cell)}})
+            assert {int(row["key"]) for row in found.artifact} == set(maze.open_neighbours(cell))
+        assert path.invoke({}) != ""
+    with graphwalk.open_store(FILMS) as store, pytest.raises(graphwalk.ConfigError, match="need a maze"):
+        graphwalk.langchain_tools(store, tools=graphwalk.MAZE_TOOLS)

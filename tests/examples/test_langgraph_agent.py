@@ -1,0 +1,278 @@
+"""The agent as a LangGraph graph: examples/langgraph_agent, against a real server."""
+
+import asyncio
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import warnings
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+
+import graphwalk
+from tests.models.server import Answer, ModelServer, Request, chat
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "langgraph_agent"
+FILMS = ROOT / "tests" / "data" / "films.json"
+LOOK_UP = {"label": "Film", "property_name": "key", "property_value": "f2"}
+MODEL = "openai-api/local/m"
+QUESTION = "Which film is f2?"
+
+
+def events(body: dict[str, Any]) -> Answer:
+    """A reply as a server streams it: word by word, the arguments of calls in two halves."""
+    message = body["choices"][0]["message"]
+    deltas: list[dict[str, Any]] = [{"role": "assistant"}]
+    deltas += [{"content": f"{word} "} for word in (message["content"] or "").split()]
+    for index, call in enumerate(message.get("tool_calls", ())):
+        text = call["function"]["arguments"]
+        deltas.append(
+            {"tool_calls": [{"index": index, **call, "function": {**call["function"], "arguments": text[:9]}}]}
+        )
+        deltas.append({"tool_calls": [{"index": index, "function": {"arguments": text[9:]}}]})
+    sent = [{"model": "m", "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    sent.append({"choices": [{"index": 0, "delta": {}, "finish_reason": body["choices"][0]["finish_reason"]}]})
+    sent.append({"choices": [], "usage": body["usage"]})
+    lines = "".join(f"data: {json.dumps(event)}\n\n" for event in sent)
+    return Answer(f"{lines}data: [DONE]\n\n".encode(), headers={"content-type": "text/event-stream"})
+
+
+def respond(request: Request) -> Answer:
+    """Call a tool first, then answer."""
+    body = request.body
+    said = [message["role"] for message in body["messages"]]
+    since = said[::-1].index("user")
+    answering = "tool" in said[len(said) - since :] or not body.get("tools")
+    reply = chat("It is Red Dust") if answering else chat(calls=[("get_node_by_property", LOOK_UP)])
+    return events(reply) if body.get("stream") else Answer(reply)
+
+
+@pytest.fixture
+async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ModelServer]:
+    async with ModelServer(respond) as running:
+        monkeypatch.setenv("LOCAL_BASE_URL", running.url)
+        yield running
+
+
+@pytest.fixture
+def example() -> Any:
+    spec = importlib.util.spec_from_file_location("walk", EXAMPLE / "walk.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+async def in_thread(work: Callable[[], Any]) -> Any:
+    """Synchronous code must not hold the event loop of the server."""
+    return await asyncio.to_thread(work)
+
+
+def asked(question: str = QUESTION) -> dict[str, Any]:
+    return {"messages": [("user", question)]}
+
+
+async def test_a_question_is_answered_by_invoke_and_ainvoke(server: ModelServer) -> None:
+    def work() -> Any:
+        with graphwalk.open_store(FILMS) as store:
+            agent = graphwalk.build_agent(MODEL, store)
+            return agent.invoke(asked()), asyncio.run(agent.ainvoke(asked()))
+
+    for state in await in_thread(work):
+        human, call, found, answer = state["messages"]
+        assert [type(m) for m in state["messages"]] == [HumanMessage, AIMessage, ToolMessage, AIMessage]
+        assert (human.content, answer.content, state["exit_status"]) == (QUESTION, "It is Red Dust", "answered")
+        assert call.tool_calls[0]["args"] == LOOK_UP
+        assert found.artifact[0]["properties"]["title"] == "Red Dust"
+        assert answer.usage_metadata == {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
+    system = server.requests[0].body["messages"][0]
+    assert system["role"] == "system"
+    assert "(:Film" in system["content"]
+
+
+async def test_the_three_streaming_modes(server: ModelServer, example: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    def work() -> Any:
+        with graphwalk.open_store(FILMS) as store:
+            agent = graphwalk.build_agent(MODEL, store)
+            example.show_steps(agent, QUESTION)
+            example.show_tokens(agent, QUESTION)
+            return [
+                list(agent.stream(asked(), stream_mode=mode))  # type: ignore[arg-type]
+                for mode in ("values", "updates", "messages")
+            ]
+
+    values, updates, messages = await in_thread(work)
+    assert [len(value["messages"]) for value in values] == [1, 2, 3, 4]
+    assert [next(iter(update)) for update in updates] == ["model", "tools", "model"]
+    words = [chunk.content for chunk, _ in messages if isinstance(chunk, AIMessageChunk)]
+    assert words == ["It ", "is ", "Red ", "Dust "]
+    whole = [message for message, _ in messages if not isinstance(message, AIMessageChunk)]
+    assert [type(message) for message in whole] == [AIMessage, ToolMessage]  # the answer is not sent a second time
+    shown = capsys.readouterr().out
+    assert "model:  get_node_by_property" in shown
+    assert shown.splitlines()[-1].strip() == "It is Red Dust"
+
+
+async def test_words_arrive_one_by_one(server: ModelServer) -> None:
+    """A client that stops after the first word has had it before the reply is whole."""
+
+    async def first_word() -> str:
+        with graphwalk.open_store(FILMS) as store:
+            agent = graphwalk.build_agent(MODEL, store)
+            async for chunk, _ in agent.astream(asked(), stream_mode="messages"):
+                if isinstance(chunk, AIMessageChunk):
+                    return str(chunk.content)
+        return ""
+
+    assert await in_thread(lambda: asyncio.run(first_word())) == "It "
+
+
+async def test_schemas_and_picture(server: ModelServer) -> None:
+    def work() -> Any:
+        with graphwalk.open_store(FILMS) as store:
+            return graphwalk.build_agent(MODEL, store)
+
+    agent = await in_thread(work)
+    assert "messages" in agent.get_input_jsonschema()["properties"]
+    assert {"messages", "exit_status"} <= agent.get_output_jsonschema()["properties"].keys()
+    assert agent.get_context_jsonschema() is None
+    picture = agent.get_graph().draw_mermaid()
+    assert all(line in picture for line in ("__start__ --> model;", "model -.-> tools;", "tools -.-> model;"))
+
+
+async def test_an_interrupt_before_tools_and_an_edited_call(server: ModelServer) -> None:
+    def work() -> Any:
+        with graphwalk.open_store(FILMS) as store:
+            agent = graphwalk.build_agent(MODEL, store, checkpointer=InMemorySaver())
+            config: Any = {"configurable": {"thread_id": "1"}}
+            agent.invoke(asked(), config, interrupt_before=["tools"])
+            state = agent.get_state(config)
+            call = state.values["messages"][-1]
+            edited = {**call.tool_calls[0], "args": {**LOOK_UP, "property_value": "f1"}}
+            agent.update_state(config, {"messages": [call.model_copy(update={"tool_calls": [edited]})]})
+            return state.next, agent.invoke(None, config)
+
+    waiting, state = await in_thread(work)
+    assert waiting == ("tools",)
+    found = next(message for message in state["messages"] if isinstance(message, ToolMessage))
+    assert found.artifact[0]["properties"]["key"] == "f1"
+    assert state["exit_status"] == "answered"
+
+
+@pytest.mark.filterwarnings("error")
+async def test_checkpointers_know_every_type(server: ModelServer, tmp_path: Path) -> None:
+    def work() -> Any:
+        with graphwalk.open_store(FILMS) as store, SqliteSaver.from_conn_string(str(tmp_path / "c.sqlite")) as sqlite:
+            for saver in (InMemorySaver(), sqlite):
+                agent = graphwalk.build_agent(MODEL, store, checkpointer=saver)
+                config: Any = {"configurable": {"thread_id": "1"}}
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    agent.invoke(asked(), config)
+                    state = agent.invoke(asked("And again?"), config)
+                assert len(state["messages"]) == 8
+                assert agent.get_state(config).values["messages"][2].artifact[0]["properties"]["title"] == "Red Dust"
+
+    await in_thread(work)
+
+
+async def test_a_conversation_goes_on_in_another_process(server: ModelServer, example: Any, tmp_path: Path) -> None:
+    file = str(tmp_path / "threads.sqlite")
+
+    def first() -> Any:
+        with graphwalk.open_store(FILMS) as store:
+            return example.ask_before_tools(MODEL, store, QUESTION, file)
+
+    assert (await in_thread(first)).next == ("tools",)
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "import walk, graphwalk\n"
+        "with graphwalk.open_store(sys.argv[2]) as store:\n"
+        "    print(walk.go_on(sys.argv[3], store, sys.argv[4]))\n"
+    )
+    words = [sys.executable, "-W", "error::UserWarning", "-c", code, str(EXAMPLE), str(FILMS), MODEL, file]
+    environment = {**os.environ, "LOCAL_BASE_URL": server.url}
+    done = await in_thread(lambda: subprocess.run(words, capture_output=True, text=True, env=environment, check=False))
+    assert (done.stdout.strip(), done.stderr) == ("It is Red Dust", "")
+    assert len(server.requests) == 2
+
+
+async def test_as_a_node_of_a_larger_graph(server: ModelServer, example: Any) -> None:
+    def work() -> Any:
+        with graphwalk.open_store(FILMS) as store:
+            return example.as_part(graphwalk.build_agent(MODEL, store), QUESTION)
+
+    assert await in_thread(work) == "It is Red Dust"
+
+
+@pytest.mark.parametrize("steps", [2, 3, 7])  # with 1 LangGraph itself runs no graph to its end
+async def test_no_limit_of_steps_raises(server: ModelServer, steps: int) -> None:
+    server.respond = lambda request: Answer(
+        chat(calls=[("get_node_by_property", LOOK_UP)]) if request.body.get("tools") else chat("It is Red Dust")
+    )
+
+    def work() -> Any:
+        with graphwalk.open_store(FILMS) as store:
+            agent = graphwalk.build_agent(MODEL, store)
+            return agent.invoke(asked(), {"recursion_limit": steps})
+
+    state = await in_thread(work)
+    assert (state["exit_status"], state["messages"][-1].content) == ("turn_limit", "It is Red Dust")
+
+
+async def test_the_turn_limit_ends_with_an_answer(server: ModelServer) -> None:
+    server.respond = lambda request: Answer(
+        chat(calls=[("get_node_by_property", LOOK_UP)]) if request.body.get("tools") else chat("It is Red Dust")
+    )
+
+    def work() -> Any:
+        with graphwalk.open_store(FILMS) as store:
+            return graphwalk.build_agent(MODEL, store, turn_limit=40).invoke(asked())
+
+    state = await in_thread(work)
+    assert (state["exit_status"], state["messages"][-1].content) == ("turn_limit", "It is Red Dust")
+    assert sum(isinstance(message, AIMessage) for message in state["messages"]) == 41
+
+
+async def test_a_failing_model_raises(server: ModelServer) -> None:
+    server.respond = lambda _: Answer({"error": {"message": "no such model"}}, 404)
+
+    def work() -> None:
+        with graphwalk.open_store(FILMS) as store:
+            graphwalk.build_agent(MODEL, store).invoke(asked())
+
+    with pytest.raises(graphwalk.ModelError, match="no such model"):
+        await in_thread(work)
+
+
+async def test_in_the_event_loop_of_the_caller(server: ModelServer) -> None:
+    async with graphwalk.aopen_store(FILMS) as store:
+        agent = await graphwalk.abuild_agent(MODEL, store, prompt="Answer in one word.")
+        state = await agent.ainvoke(asked())
+        assert state["messages"][-1].content == "It is Red Dust"
+    system = server.requests[0].body["messages"][0]["content"]
+    assert system.startswith("Answer in one word.")
+    assert "(:Film" in system
+
+
+async def test_langgraph_json_names_a_factory(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    named = json.loads((EXAMPLE / "langgraph.json").read_text())["graphs"]["graphwalk"]
+    file, _, function = named.partition(":")
+    monkeypatch.setenv("GRAPHWALK_MODEL", MODEL)
+    monkeypatch.setenv("GRAPHWALK_GRAPH", str(FILMS))
+    spec = importlib.util.spec_from_file_location("agent_of_example", EXAMPLE / file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    agent = await getattr(module, function)()
+    assert (await in_thread(lambda: agent.invoke(asked())))["exit_status"] == "answered"

@@ -1,0 +1,158 @@
+"""Budgets of a run, and prices."""
+
+import asyncio
+from contextlib import suppress
+
+import pytest
+
+from graphwalk.config.calls import Limits, LongRates, Price
+from graphwalk.errors import ModelError
+from graphwalk.models.budget import Budget, BudgetSpentError, cost_of
+from graphwalk.types.chat import CallOptions, Usage
+from tests.models.player import ASK, Player, in_run, said
+
+
+@pytest.mark.parametrize("budget", [Budget(tokens=100), Budget(usd=1.25)], ids=["tokens", "dollars"])
+async def test_overshoot_is_what_was_under_way(budget: Budget) -> None:
+    player = Player(said("x", usage=Usage(8, 2, cost=0.125)), seconds=0.005)
+
+    model = in_run(player, Limits(max_concurrency=8), budget=budget)
+
+    async def episode() -> int:
+        for call in range(100):
+            try:
+                await model.complete(ASK, (), CallOptions())
+            except BudgetSpentError:
+                return call
+        return 100
+
+    calls = await asyncio.gather(*(episode() for _ in range(8)))
+    assert 10 <= sum(calls) == len(player.sent) <= 17
+    assert budget.used.total_tokens == 10 * len(player.sent)
+
+
+PRICE = Price(input=10.0, output=100.0)
+
+
+@pytest.mark.parametrize("rate", [None, 30_000], ids=["unpaced", "paced"])
+@pytest.mark.parametrize("price", [None, PRICE], ids=["price unknown", "priced"])
+async def test_with_64_in_flight_little_more_than_the_budget_is_spent(rate: float | None, price: Price | None) -> None:
+    cost = 0.001
+    player = Player(said("x", usage=Usage(40, 6, cost=cost)), seconds=0.005)
+    budget = Budget(usd=0.2)
+    model = in_run(player, Limits(max_concurrency=64, requests_per_minute=rate), budget=budget, price=price)
+
+    async def episode() -> None:
+        with suppress(BudgetSpentError):
+            while True:
+                await model.complete(ASK, (), CallOptions())
+
+    async with asyncio.timeout(60):
+        await asyncio.gather(*(episode() for _ in range(64)))
+    assert budget.exhausted
+    # What is held back for each is no less than what it takes: the one that is alone may go over.
+    assert 200 <= len(player.sent) <= 202
+    assert player.most_running > 1
+
+
+async def test_replies_that_take_more_than_expected_are_all_that_goes_over() -> None:
+    player = Player(said("x", usage=Usage(40, 5000, cost=1.0)), seconds=0.01)
+    budget = Budget(usd=5.0)
+    model = in_run(player, Limits(max_concurrency=64), budget=budget, price=PRICE)
+    calls = (model.complete(ASK, (), CallOptions()) for _ in range(64))
+    async with asyncio.timeout(60):
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    spent = [type(outcome) for outcome in outcomes].count(BudgetSpentError)
+    assert len(player.sent) == 64 - spent <= player.most_running + 5
+
+
+async def test_a_call_that_fails_gives_back_what_was_held_for_it() -> None:
+    player = Player(ModelError("no"), said("x", usage=Usage(10, 5)), seconds=0.01)
+    model = in_run(player, Limits(retries=0), budget=Budget(tokens=30))
+    async with asyncio.timeout(60):
+        calls = [model.complete(ASK, (), CallOptions()) for _ in range(4)]
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    assert [type(outcome).__name__ for outcome in outcomes] == ["ModelError", "Reply", "Reply", "BudgetSpentError"]
+
+
+def test_no_limit_is_never_spent_and_unknown_cost_is_counted() -> None:
+    budget = Budget()
+    budget.charge(Usage(10**9, 10**9, cost=10.0**9))
+    budget.charge(Usage())
+    assert not budget.exhausted
+    assert (budget.used, budget.unpriced) == (Usage(10**9, 10**9, cost=10.0**9), 1)
+
+
+@pytest.mark.parametrize(
+    ("usage", "cost"),
+    [
+        (Usage(1_000_000, 500_000), 4.0),
+        (Usage(1_000_000, 500_000, cost=0.5), 0.5),
+        (Usage(1_000_000, 500_000, cost=0.0), 4.0),
+        (Usage(1_000_000, 500_000, cached_tokens=400_000), 3.4),
+        (Usage(1_000_000, None), None),
+        (Usage(), None),
+    ],
+)
+def test_prices(usage: Usage, cost: float | None) -> None:
+    assert cost_of(usage, Price(input=2.0, output=4.0, cached_input=0.5)) == cost
+
+
+async def test_a_priced_reply_is_charged_with_its_price() -> None:
+    budget = Budget()
+    model = in_run(Player(said("x", usage=Usage(10, 5))), Limits(), price=Price(input=2.0, output=4.0), budget=budget)
+    reply = await model.complete(ASK, (), CallOptions())
+    assert reply.usage == budget.used == Usage(10, 5, cost=4e-5)
+
+
+async def test_calls_that_wait_for_their_turn_are_not_sent_after_the_budget_is_spent() -> None:
+    player = Player(said("x", usage=Usage(10, 5, cost=0.001)), seconds=0.01)
+    limits = Limits(max_concurrency=64, requests_per_minute=30_000)
+    model = in_run(player, limits, budget=Budget(usd=0.02))
+
+    async def episode() -> None:
+        with suppress(BudgetSpentError):
+            while True:
+                await model.complete(ASK, (), CallOptions())
+
+    async with asyncio.timeout(60):
+        await asyncio.gather(*(episode() for _ in range(64)))
+    # One call every 2 ms that takes 10 ms and more: few are under way at a time, however many wait.
+    assert player.most_running <= 16
+    assert 20 <= len(player.sent) <= 20 + player.most_running
+
+
+async def test_a_spent_budget_ends_a_long_queue_at_once() -> None:
+    model = in_run(Player(), Limits(max_concurrency=64, requests_per_minute=6), budget=Budget(tokens=15))
+    async with asyncio.timeout(60):
+        calls = (model.complete(ASK, (), CallOptions()) for _ in range(64))
+        outcomes = await asyncio.gather(*calls, return_exceptions=True)
+    assert [type(outcome) for outcome in outcomes].count(BudgetSpentError) == 63
+
+
+def test_long_calls_may_cost_more() -> None:
+    price = Price(input=1.0, output=2.0, long=LongRates(above=1000, input=10.0, output=20.0))
+    assert [price.cost(new, 500, 1) for new in (500, 501)] == [1002e-6, 10030e-6]
+
+
+@pytest.mark.parametrize("usage", [Usage(), Usage(0, 0), Usage(0, 0, cost=0.0)], ids=["none", "0", "free"])
+async def test_a_budget_ends_where_a_provider_reports_nothing(usage: Usage) -> None:
+    notes: list[str] = []
+    player = Player(said("a reply of several words", usage=usage))
+    budget = Budget(usd=0.01)
+    price = Price(input=10.0, output=100.0)
+    model = in_run(player, Limits(), price=price, budget=budget, note=notes.append)
+    while not budget.exhausted and len(player.sent) < 20:
+        reply = await model.complete(ASK, (), CallOptions())
+    assert 1 < len(player.sent) < 20
+    assert reply.usage.estimated
+    assert reply.usage.output_tokens >= 6
+    assert ["does not report" in note for note in notes] == [True]
+
+
+async def test_what_is_reported_stays_as_it_is() -> None:
+    model = in_run(Player(said("x", usage=Usage(10, None))), Limits())
+    usage = (await model.complete(ASK, (), CallOptions())).usage
+    assert (usage.input_tokens, usage.estimated) == (10, True)
+    model = in_run(Player(said("x", usage=Usage(10, 5))), Limits())
+    assert (await model.complete(ASK, (), CallOptions())).usage == Usage(10, 5)

@@ -1,0 +1,224 @@
+"""The requests of the `openai` package's client as we open it: headers, addresses, proxies, redirects, connections."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import openai
+import pytest
+
+from graphwalk.environment import Environment
+from graphwalk.errors import ModelError
+from graphwalk.models.openai import OpenAIModel
+from graphwalk.models.openai_servers import openai_chat, openai_model
+from graphwalk.models.registry import open_model
+from graphwalk.types.chat import CallOptions
+from graphwalk.version import __version__
+from tests.models.conftest import KEY
+from tests.models.player import ASK
+from tests.models.server import Answer, ModelServer, Request, chat, error
+
+MEMBER = {"OPENAI_API_KEY": KEY, "OPENAI_ORG_ID": "org-1", "OPENAI_PROJECT_ID": "proj-1"}
+PLANTED = "planted-path-key"
+
+
+@pytest.fixture
+def proxied(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
+    """The server as the proxy for all hosts but this machine."""
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    monkeypatch.setenv("http_proxy", server.url.removesuffix("/v1"))
+    monkeypatch.setenv("no_proxy", "127.0.0.1,localhost")
+    return server
+
+
+async def request_to(url: str, server: ModelServer) -> Request:
+    """Return the request of one call to `url`."""
+    model = open_model("openai-api/near/m", Environment({"NEAR_BASE_URL": url, "NEAR_API_KEY": KEY}))
+    try:
+        await model.complete(ASK, (), CallOptions())
+    finally:
+        await model.close()
+    return server.requests[-1]
+
+
+async def failure(model: OpenAIModel, server: ModelServer, answer: Answer) -> ModelError:
+    server.respond = lambda _: answer
+    with pytest.raises(ModelError) as failed:
+        await model.complete(ASK, (), CallOptions())
+    return failed.value
+
+
+async def test_a_request(server: ModelServer) -> None:
+    request = await request_to(server.url, server)
+    assert request.path == "/v1/chat/completions"
+    assert request.body == {"model": "m", "messages": [{"role": "user", "content": "hi"}]}
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+    assert request.headers["content-type"] == "application/json"
+    assert request.headers["user-agent"] == f"graphwalk/{__version__}"
+    assert request.headers["accept-encoding"] == "gzip, deflate"
+
+
+async def test_arguments_of_the_client_are_passed_on(server: ModelServer) -> None:
+    arguments = {"default_headers": {"X-Team": "maps"}, "organization": "org-2"}
+    model = open_model("openai-api/near/m", Environment({"NEAR_BASE_URL": server.url}), arguments)
+    await model.complete(ASK, (), CallOptions())
+    await model.close()
+    headers = server.requests[-1].headers
+    assert (headers["x-team"], headers["openai-organization"]) == ("maps", "org-2")
+    assert headers["user-agent"] == f"graphwalk/{__version__}"
+
+
+async def test_a_query_in_the_address_is_sent(server: ModelServer) -> None:
+    request = await request_to(f"{server.url}/?version=2&tier=a%20b", server)
+    assert request.path in (f"/v1/chat/completions?version=2&tier={space}" for space in ("a%20b", "a+b"))
+    assert request.headers["authorization"] == f"Bearer {KEY}"
+
+
+async def test_a_user_in_the_address_is_sent_in_place_of_the_key(server: ModelServer) -> None:
+    request = await request_to(server.url.replace("//", "//me:pass%20word@") + "?version=2", server)
+    assert request.path == "/v1/chat/completions?version=2"
+    assert request.headers["authorization"] == "Basic bWU6cGFzcyB3b3Jk"
+
+
+async def test_a_proxy_is_used_for_all_hosts_but_this_machine(proxied: ModelServer) -> None:
+    assert (await request_to("http://models.test/v1", proxied)).path == "http://models.test/v1/chat/completions"
+    assert (await request_to(proxied.url, proxied)).path == "/v1/chat/completions"
+
+
+async def test_this_machine_is_reached_without_a_proxy_though_no_variable_excludes_it(
+    proxied: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("no_proxy")
+    assert (await request_to(proxied.url, proxied)).path == "/v1/chat/completions"
+
+
+async def test_organisation_and_project_are_sent_to_openai_only(
+    proxied: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in MEMBER.items():
+        monkeypatch.setenv(name, value)  # the package reads them as well
+    for address, sent in (("http://api.openai.com/v1", ("org-1", "proj-1")), (proxied.url, (None, None))):
+        model = openai_chat("m", Environment({**MEMBER, "OPENAI_BASE_URL": address}))
+        await model.complete(ASK, (), CallOptions())
+        await model.close()
+        headers = proxied.requests[-1].headers
+        assert (headers.get("openai-organization"), headers.get("openai-project")) == sent
+
+
+async def test_a_redirect_is_followed(model: OpenAIModel, server: ModelServer) -> None:
+    def respond(request: Request) -> Answer:
+        moved = Answer(b"", 307, {"location": "/elsewhere/chat/completions"})
+        return Answer(chat("there")) if request.path.startswith("/elsewhere") else moved
+
+    server.respond = respond
+    assert (await model.complete(ASK, (), CallOptions())).message.content == "there"
+    first, second = server.requests
+    assert (second.path, second.raw) == ("/elsewhere/chat/completions", first.raw)
+    assert second.headers["authorization"] == f"Bearer {KEY}"
+
+
+async def test_the_key_does_not_follow_a_redirect_to_another_server(model: OpenAIModel, server: ModelServer) -> None:
+    async with ModelServer() as other:
+        server.respond = lambda _: Answer(b"", 307, {"location": f"{other.url}/chat/completions"})
+        await model.complete(ASK, (), CallOptions())
+        assert KEY not in str(other.requests[0])
+
+
+@pytest.mark.parametrize(
+    "location",
+    ["http://127.0.0.1:9/", "/v1/chat/completions", "http://[::1", "ftp://127.0.0.1/", "", "\x00", "http://a b:c/"],
+    ids=["closed port", "circle", "no address", "no HTTP", "empty", "control character", "no port"],
+)
+async def test_a_redirect_to_nowhere_fails(model: OpenAIModel, server: ModelServer, location: str) -> None:
+    failed = await failure(model, server, Answer(b"", 307, {"location": location}))
+    assert server.url.split("/")[2] in str(failed)
+
+
+async def test_connections_are_kept_and_as_many_as_calls_in_flight(model: OpenAIModel, server: ModelServer) -> None:
+    server.respond = lambda _: Answer(chat("x"), delay=0.5)
+    await asyncio.gather(*(model.complete(ASK, (), CallOptions()) for _ in range(200)))
+    opened = server.connections
+    # The first calls may be answered before the last ones are sent, where the machine is busy.
+    assert opened >= max_in_flight(server.requests, 0.5)
+    server.respond = lambda _: Answer(chat("x"))
+    for _ in range(50):
+        await model.complete(ASK, (), CallOptions())
+    assert server.connections == opened
+
+
+def max_in_flight(requests: list[Request], delay: float) -> int:
+    """Return the most requests that waited for an answer at a time."""
+    return max(sum(0 <= request.time - other.time < delay for other in requests) for request in requests)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Answer(b"<p>gone</p>", 500), "answered 500: <p>gone</p>"),
+        (Answer(b'{"error": null}', 500), 'answered 500: {"error": null}'),
+        (Answer(b"[" * 5000, 500), "answered 500: [["),
+        (Answer(b"\xff gone", 500), "answered 500: \N{REPLACEMENT CHARACTER} gone"),
+        (Answer(b"", 500), "answered 500: no reason given"),
+        (error(404, "no model m"), "answered 404: no model m"),
+    ],
+    ids=["page", "null", "deep", "bytes", "empty", "JSON"],
+)
+async def test_a_failure_says_the_text_of_the_server(
+    model: OpenAIModel, server: ModelServer, answer: Answer, said: str
+) -> None:
+    assert said in str(await failure(model, server, answer))
+
+
+async def test_a_web_page_is_not_asked_for_again(model: OpenAIModel, server: ModelServer) -> None:
+    page = Answer(b"<!doctype html><p>Welcome", headers={"content-type": "text/html; charset=utf-8"})
+    failed = await failure(model, server, page)
+    assert not failed.retryable
+    assert "check the base URL" in failed.hint
+    assert "answered 200" in str(failed)
+    assert "<!doctype html><p>Welcome" in str(failed)
+    assert len(server.requests) == 1
+
+
+FAILURES: dict[str, Answer] = {
+    "refused": error(401, "no"),
+    "page": Answer(b"<p>", headers={"content-type": "text/html"}),
+    "broken": Answer(b"{"),
+    "reset": Answer(b"{", then="reset"),
+    "redirect to nowhere": Answer(b"", 307, {"location": "http://127.0.0.1:9/"}),
+}
+
+
+@pytest.fixture
+async def hidden(server: ModelServer) -> AsyncIterator[OpenAIModel]:
+    """A model whose address and key are secrets."""
+    address = server.url.removesuffix("/v1") + f"/{PLANTED}/v1?key={PLANTED}"
+    opened = openai_chat("m", Environment({"OPENAI_BASE_URL": address, "OPENAI_API_KEY": KEY}))
+    yield opened
+    await opened.close()
+
+
+@pytest.mark.parametrize("answer", [*FAILURES.values(), None], ids=[*FAILURES, "no server"])
+async def test_an_error_names_the_host_and_neither_path_nor_key(
+    hidden: OpenAIModel, server: ModelServer, answer: Answer | None
+) -> None:
+    if answer is None:
+        await server.stop()
+    failed = await failure(hidden, server, answer or Answer())
+    assert server.url.split("/")[2] in str(failed)
+    assert not any(secret in f"{failed} {failed.hint}" for secret in (PLANTED, KEY))
+
+
+async def test_what_is_no_answer_of_a_web_server_is_worth_another_try(model: OpenAIModel, server: ModelServer) -> None:
+    """The body of an answer that has none by its status is read as the start of the next answer."""
+    failures = [await failure(model, server, Answer(b"nonsense" * 100, 204)) for _ in range(3)]
+    assert [failed.retryable for failed in failures] == [True] * 3
+
+
+async def test_a_key_given_in_code_is_not_repeated(server: ModelServer) -> None:
+    key = "sk-proj-given-in-code-123"
+    server.respond = lambda request: error(401, f"Invalid key {request.headers['authorization']}")
+    async with openai.AsyncOpenAI(api_key=key, base_url=server.url) as client:
+        with pytest.raises(ModelError, match="Invalid key") as caught:
+            await openai_model(client, "m").complete(ASK, (), CallOptions())
+    assert key not in str(caught.value)

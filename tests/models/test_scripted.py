@@ -1,0 +1,142 @@
+"""A policy behind the seam of a model: what it says, and how it reads the conversation."""
+
+import pytest
+
+from graphwalk.errors import ModelError
+from graphwalk.models.policy import Ask, Policy
+from graphwalk.models.scripted import NO_ANSWER, AnswerNow, ScriptedModel
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
+
+PROMPT = [Message("system", "Walk."), Message("user", "How many?")]
+TOOLS = [ToolSpec("look", "Looks.", {"type": "object"})]
+
+
+def looks_twice() -> Policy:
+    first = yield [Ask("look", {"at": "é"}), Ask("look", {"at": 2})]
+    second = yield [Ask("look", "{broken")]
+    return " ".join(first + second)
+
+
+def model(policy: Policy) -> ScriptedModel:
+    return ScriptedModel("scripted/test", policy)
+
+
+async def say(player: ScriptedModel, messages: list[Message], *, tools: bool = True, parallel: bool = True) -> Reply:
+    return await player.complete(
+        messages, TOOLS if tools else (), CallOptions(parallel_tool_calls=None if parallel else False)
+    )
+
+
+def results(reply: Reply, *texts: str) -> list[Message]:
+    called = zip(reply.message.tool_calls, texts, strict=True)
+    return [reply.message, *(Message("tool", text, tool_call_id=call.id) for call, text in called)]
+
+
+async def test_it_asks_for_calls_and_answers_when_the_policy_returns() -> None:
+    player, messages = model(looks_twice()), list(PROMPT)
+    first = await say(player, messages)
+    assert first.message.tool_calls == (
+        ToolCall("call_1", "look", '{"at": "é"}'),
+        ToolCall("call_2", "look", '{"at": 2}'),
+    )
+    assert (first.finish_reason, first.model, first.usage) == ("tool_calls", "scripted/test", Usage())
+    messages += results(first, "one", "two")
+    second = await say(player, messages)
+    assert second.message.tool_calls == (ToolCall("call_3", "look", "{broken"),)
+    last = await say(player, messages + results(second, "three"))
+    assert (last.message.content, last.message.tool_calls, last.finish_reason) == ("one two three", (), "stop")
+
+
+async def test_results_go_back_in_the_order_of_the_calls() -> None:
+    player = model(looks_twice())
+    reply = await say(player, PROMPT)
+    swapped = [Message("tool", "two", tool_call_id="call_2"), Message("tool", "one", tool_call_id="call_1")]
+    second = await say(player, [*PROMPT, reply.message, *swapped])
+    last = await say(player, [*PROMPT, reply.message, *swapped, *results(second, "three")])
+    assert last.message.content == "one two three"
+
+
+async def test_one_call_per_reply_where_parallel_calls_are_off() -> None:
+    player, messages, calls = model(looks_twice()), list(PROMPT), []
+    while (reply := await say(player, messages, parallel=False)).message.tool_calls:
+        (call,) = reply.message.tool_calls
+        calls.append(call.id)
+        messages += results(reply, call.id)
+    assert calls == ["call_1", "call_2", "call_3"]
+    assert reply.message.content == "call_1 call_2 call_3"
+
+
+async def test_results_are_kept_as_first_seen() -> None:
+    player = model(looks_twice())
+    one = await say(player, PROMPT, parallel=False)
+    two = await say(player, [*PROMPT, *results(one, "one")], parallel=False)
+    shortened = [*PROMPT, *results(one, "(left out)"), *results(two, "two")]
+    third = await say(player, shortened, parallel=False)
+    last = await say(player, [*shortened, *results(third, "three")], parallel=False)
+    assert last.message.content == "one two three"
+
+
+async def test_a_new_player_catches_up_with_a_conversation_that_is_under_way() -> None:
+    earlier = await say(model(looks_twice()), PROMPT)
+    reply = await say(model(looks_twice()), [*PROMPT, *results(earlier, "one", "two")])
+    assert reply.message.tool_calls == (ToolCall("call_3", "look", "{broken"),)
+
+
+async def test_without_tools_it_answers_at_once() -> None:
+    player = model(looks_twice())
+    messages = [*PROMPT, *results(await say(player, PROMPT), "one", "two"), Message("user", "Answer now.")]
+    for _ in range(2):
+        assert (await say(player, messages, tools=False)).message == Message("assistant", NO_ANSWER)
+
+
+async def test_a_policy_may_say_what_it_knows_when_it_has_to_answer() -> None:
+    def careful() -> Policy:
+        try:
+            yield [Ask("look", {})]
+        except AnswerNow:
+            return "so far nothing"
+        return "all"
+
+    assert (await say(model(careful()), PROMPT, tools=False)).message.content == "so far nothing"
+
+
+async def test_a_policy_that_will_not_stop_is_stopped() -> None:
+    def stubborn() -> Policy:
+        while True:
+            try:
+                yield [Ask("look", {})]
+            except AnswerNow:
+                continue
+
+    assert (await say(model(stubborn()), PROMPT, tools=False)).message.content == NO_ANSWER
+
+
+async def test_a_dialogue_goes_on_with_what_the_user_says() -> None:
+    def talks() -> Policy:
+        (heard,) = yield "hello"
+        return f"you said {heard}"
+
+    player = model(talks())
+    first = await say(player, PROMPT, tools=False)
+    last = await say(player, [*PROMPT, first.message, Message("user", "bye")], tools=False)
+    assert (first.message.content, last.message.content) == ("hello", "you said bye")
+    lost = model(talks())
+    with pytest.raises(ModelError, match="waits for a user message"):
+        await say(lost, [*PROMPT, (await say(lost, PROMPT)).message])
+
+
+async def test_an_empty_answer_stays_empty() -> None:
+    def silent() -> Policy:
+        yield []
+        return ""
+
+    assert (await say(model(silent()), PROMPT)).message == Message("assistant", "")
+
+
+async def test_closing_ends_the_policy() -> None:
+    policy = looks_twice()
+    player = model(policy)
+    await say(player, PROMPT)
+    await player.close()
+    with pytest.raises(StopIteration):
+        next(policy)

@@ -1,0 +1,205 @@
+"""The text protocol and the automatic one, seen from both sides."""
+
+import pytest
+from inline_snapshot import snapshot
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.calls import Limits
+from graphwalk.models.wrappers import Cached
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+from tests.models.player import ASK, LOOK, WALK, Player, in_run, said, texts
+
+PROMPT = (Message("system", "You walk."), Message("user", "Where?"))
+CALL = 'Let me see.\n```json\n{"name": "look", "arguments": {"key": "a"}}\n```'
+
+
+def speaking(player: Player, protocol: str) -> Cached:
+    return in_run(player, Limits(), AgentConfig.model_validate({"tool_protocol": protocol}))
+
+
+async def test_what_the_model_reads() -> None:
+    player = Player()
+    await speaking(player, "text").complete(PROMPT, (LOOK, WALK), CallOptions(parallel_tool_calls=True))
+    messages, tools, options = player.sent[0]
+    assert tools == []
+    assert options.parallel_tool_calls is None
+    assert texts(messages[1:]) == snapshot(
+        [
+            (
+                "user",
+                """\
+Where?
+
+(No tool has been called yet, so there is nothing to answer from. Reply with one or more tool calls now.)\
+""",
+            )
+        ]
+    )
+    assert messages[0].content == snapshot("""\
+You walk.
+
+# Tools
+
+You can call the tools below. Write a call into your reply as one JSON object in a fenced block, like this:
+
+```json
+{"name": "<tool name>", "arguments": {"<argument>": "<value>"}}
+```
+
+You may write several calls in one reply, each in a block of its own. They are all carried out, in that order.
+End your reply after the calls: the results come with the next message, so do not write them yourself.
+A reply without a call counts as your final answer.
+
+## look
+
+Look at a node.
+
+Arguments, as a JSON schema: {"type": "object", "properties": {"key": {"type": "string"}}}
+
+## walk
+
+Walk on.
+
+Arguments, as a JSON schema: {"type": "object", "properties": {}}\
+""")
+
+
+async def test_a_conversation_in_text() -> None:
+    player = Player(said(CALL), said("done"))
+    model = speaking(player, "text")
+    reply = await model.complete(PROMPT, (LOOK,), CallOptions())
+    assert reply.message == Message("assistant", CALL, (ToolCall("text_call_2_0", "look", '{"key": "a"}'),))
+    result = Message("tool", '[{"key": "a"}]', tool_call_id="text_call_2_0")
+    again = [*PROMPT, reply.message, result, Message("user", "Now answer.")]
+    assert (await model.complete(again, (LOOK,), CallOptions())).message == Message("assistant", "done")
+    assert texts(player.sent[1][0][1:]) == snapshot(
+        [
+            ("user", "Where?"),
+            (
+                "assistant",
+                """\
+Let me see.
+```json
+{"name": "look", "arguments": {"key": "a"}}
+```\
+""",
+            ),
+            (
+                "user",
+                """\
+Result of look:
+[{"key": "a"}]
+
+Now answer.
+
+(If the results show everything that is asked for, reply with the final answer alone. If not, reply with tool calls that you have not made yet.)\
+""",
+            ),
+        ]
+    )
+
+
+async def test_calls_made_natively_are_written_out() -> None:
+    player = Player()
+    calls = (ToolCall("1", "look", '{"key": "a"}'), ToolCall("2", "walk", ""))
+    results = [Message("tool", "A", tool_call_id="1"), Message("tool", "B", tool_call_id="2")]
+    await speaking(player, "text").complete([*ASK, Message("assistant", "Hm.", calls), *results], (), CallOptions())
+    assert texts(player.sent[0][0]) == snapshot(
+        [
+            ("user", "hi"),
+            (
+                "assistant",
+                """\
+Hm.
+
+```json
+{"name": "look", "arguments": {"key": "a"}}
+```
+
+```json
+{"name": "walk", "arguments": {}}
+```\
+""",
+            ),
+            (
+                "user",
+                """\
+Result of look:
+A
+
+Result of walk:
+B\
+""",
+            ),
+        ]
+    )
+
+
+async def test_one_call_at_a_time_is_said_in_words() -> None:
+    player = Player()
+    await speaking(player, "text").complete(ASK, (LOOK,), CallOptions(parallel_tool_calls=False))
+    assert "at most one call" in (player.sent[0][0][0].content or "")
+
+
+async def test_auto_sends_tools_natively_and_reads_a_call_from_the_text() -> None:
+    player = Player(said(CALL), said("done"))
+    model = speaking(player, "auto")
+    reply = await model.complete(PROMPT, (LOOK,), CallOptions())
+    assert reply.message.content == CALL
+    assert [call.name for call in reply.message.tool_calls] == ["look"]
+    assert player.sent[0][1] == [LOOK]
+    await model.complete([*PROMPT, reply.message], (LOOK,), CallOptions())
+    sent = player.sent[1][0][-1]
+    assert (sent.content, sent.tool_calls) == ("Let me see.", reply.message.tool_calls)
+
+
+async def test_auto_leaves_alone_what_is_no_call() -> None:
+    native = Reply(Message("assistant", CALL, (ToolCall("1", "walk", "{}"),)))
+    unknown = said('{"name": "count", "arguments": {}}')
+    broken = said('{"name": "look", "arguments": {"key": ')
+    rows = said('[{"name": "look", "key": "a"}]')
+    for reply in (native, unknown, broken, rows, said(None), said("")):
+        told = await speaking(Player(reply), "auto").complete(ASK, (LOOK,), CallOptions())
+        assert told.message is reply.message
+
+
+async def test_without_tools_nothing_is_a_call() -> None:
+    for protocol in ("text", "auto"):
+        reply = await speaking(Player(said(CALL)), protocol).complete(ASK, (), CallOptions())
+        assert reply.message.tool_calls == ()
+
+
+async def test_the_short_prompt_tells_arguments_in_words() -> None:
+    """Small models copy a JSON schema into their call."""
+    player = Player()
+    config = AgentConfig.model_validate({"tool_protocol": "text", "prompts": "short"})
+    await in_run(player, Limits(), config).complete(PROMPT, (LOOK,), CallOptions())
+    told = player.sent[0][0][0].content or ""
+    assert "\n  key (may be left out):" in told
+    assert '"type"' not in told
+    assert '"properties"' not in told
+
+
+@pytest.mark.parametrize(
+    ("results", "told"),
+    [
+        ([], "Call a tool now"),
+        (["Note: no node has it.\n[]"], "Call get_unique_property_values"),
+        (["[]", '[["label"],["X"]]'], "If the results show all"),
+        (['[["label"],["X"]]', "[]"], "Call get_unique_property_values"),
+        (["X has no property a."], "If the results show all"),
+    ],
+    ids=["before a call", "nothing found", "found at last", "nothing found at last", "refused"],
+)
+async def test_the_short_prompt_says_what_comes_next(results: list[str], told: str) -> None:
+    """Small models give up where nothing was found, unless they are told what to do about it."""
+    player = Player()
+    config = AgentConfig.model_validate({"tool_protocol": "text", "prompts": "short"})
+    calls = tuple(ToolCall(str(n), "look", "{}") for n in range(len(results)))
+    said = [Message("assistant", None, calls)] if calls else []
+    messages = [*PROMPT, *said, *(Message("tool", text, tool_call_id=str(n)) for n, text in enumerate(results))]
+    values = ToolSpec("get_unique_property_values", "Lists values.", {"type": "object", "properties": {}})
+    await in_run(player, Limits(), config).complete(messages, (LOOK, values), CallOptions())
+    assert told in (player.sent[0][0][-1].content or "")
+    await in_run(player, Limits(), config).complete(messages, (LOOK,), CallOptions())
+    assert "get_unique_property_values" not in (player.sent[1][0][-1].content or "")

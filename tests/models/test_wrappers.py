@@ -1,0 +1,221 @@
+"""The wrappers around a provider, together and against a real server that fails in many ways."""
+
+import asyncio
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.calls import Limits, Price
+from graphwalk.environment import Environment
+from graphwalk.errors import ModelError
+from graphwalk.models.base import Model
+from graphwalk.models.budget import Budget
+from graphwalk.models.failures import NoToolsError, OverloadedError
+from graphwalk.models.registry import open_model
+from graphwalk.models.reply_cache import ReplyCache
+from graphwalk.models.wrappers import Cached, Guarded, Wrapper
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec, Usage
+from tests.models.player import ASK, LOOK, Player, in_run, said
+from tests.models.server import Answer, ModelServer, Request, chat, error
+
+LOCAL = "openai-api/local/m"
+CALL = '{"name": "look", "arguments": {"key": "a"}}'
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])
+async def test_a_storm_of_everything(server: ModelServer, environment: Environment, share: float) -> None:
+    draw = random.Random(7)
+    good = Answer(chat("ok"))
+    bad = [
+        error(429, "slow", retry_after_ms="20"),
+        error(503, "later"),
+        error(500, "oops"),
+        Answer(b"{", then="reset"),
+        Answer(b"<html>"),
+        Answer(b"x", then="hang"),
+        Answer(b"", 307, {"location": "http://127.0.0.1:9/"}),
+    ]
+    server.respond = lambda _: draw.choice(bad) if draw.random() < share else good
+    provider = open_model(LOCAL, environment)
+    model = in_run(provider, Limits(max_concurrency=8, retries=40, call_seconds=0.3))
+    replies = await asyncio.gather(*(model.complete(ASK, (), CallOptions()) for _ in range(40)))
+    assert {reply.message.content for reply in replies} == {"ok"}
+    assert server.served[200] >= 40
+    await provider.close()
+
+
+async def test_a_cached_reply_is_charged_again(server: ModelServer, environment: Environment, tmp_path: Path) -> None:
+    """A resumed run ends where an undisturbed one does."""
+    answers = [error(503), Answer(chat(CALL, usage=(1000, 100)))]
+    server.respond = lambda _: answers.pop(0)
+    usages = []
+    for _ in range(2):
+        cache, budget, provider = ReplyCache(tmp_path / "cache"), Budget(tokens=1000), open_model(LOCAL, environment)
+        agent, price = AgentConfig(tool_protocol="text"), Price(input=1.0, output=10.0)
+        model = in_run(provider, Limits(), agent, price=price, budget=budget, cache=cache)
+        reply = await model.complete(ASK, (LOOK,), CallOptions())
+        assert reply.message.tool_calls[0].name == "look"
+        assert reply.usage == Usage(1000, 100, cost=0.002) == budget.used
+        with pytest.raises(ModelError, match="budget"):
+            await model.complete(ASK, (LOOK,), CallOptions())
+        usages.append(budget.used)
+        await provider.close()
+        cache.close()
+    assert usages[0] == usages[1]
+    assert len(server.requests) == 2
+
+
+async def test_an_episode_does_not_close_the_model_of_all(tmp_path: Path) -> None:
+    player = Player()
+    await in_run(player).close()
+    assert not player.closed
+    await Wrapper(player).close()
+    assert player.closed
+
+
+def tools_are_unknown(request: Request) -> Answer:
+    return error(400, "m does not support tools") if "tools" in request.body else Answer(chat(CALL))
+
+
+async def test_tools_move_into_the_prompt_where_a_server_takes_none(
+    server: ModelServer, environment: Environment
+) -> None:
+    server.respond = tools_are_unknown
+    notes: list[str] = []
+    provider = open_model(LOCAL, environment)
+    model = in_run(provider, note=notes.append)
+    # Calls at the same time all find out; it is noted once.
+    replies = await asyncio.gather(*(model.complete(ASK, (LOOK,), CallOptions()) for _ in range(4)))
+    replies.append(await model.complete(ASK, (LOOK,), CallOptions()))
+    assert [reply.message.tool_calls[0].name for reply in replies] == ["look"] * 5
+    assert len(notes) == 1
+    assert "takes no tools" in notes[0]
+    assert server.served == {400: 4, 200: 5}
+    assert "tools" not in server.requests[-1].body
+    assert "look" in server.requests[-1].body["messages"][0]["content"]
+    await provider.close()
+
+
+async def test_tools_stay_where_they_are_asked_for_by_their_protocol(
+    server: ModelServer, environment: Environment
+) -> None:
+    server.respond = tools_are_unknown
+    provider = open_model(LOCAL, environment)
+    with pytest.raises(NoToolsError, match="does not support tools"):
+        await in_run(provider, agent=AgentConfig(tool_protocol="native")).complete(ASK, (LOOK,), CallOptions())
+    assert len(server.requests) == 1
+    await provider.close()
+
+
+async def test_a_place_is_free_while_a_call_waits_to_be_retried(server: ModelServer, environment: Environment) -> None:
+    def respond(request: Request) -> Answer:
+        return error(500) if request.body["messages"][0]["content"] == "bad" else Answer(chat("ok"))
+
+    server.respond = respond
+    provider = open_model(LOCAL, environment)
+    model = in_run(provider, Limits(max_concurrency=1, retries=8))
+    bad = asyncio.create_task(model.complete((Message("user", "bad"),), (), CallOptions()))
+    replies = await asyncio.gather(*(model.complete(ASK, (), CallOptions()) for _ in range(5)))
+    assert len(replies) == 5
+    with pytest.raises(ModelError, match="answered 500"):
+        await bad
+    await provider.close()
+
+
+async def test_an_endless_pause_fails(server: ModelServer, environment: Environment) -> None:
+    answers = [error(429, "slow down", retry_after="1000000000"), Answer(chat("ok"))]
+    server.respond = lambda _: answers.pop(0)
+    provider = open_model(LOCAL, environment)
+    model = in_run(provider, Limits(pause_seconds=120))
+    async with asyncio.timeout(60):
+        with pytest.raises(OverloadedError, match=r"asks to wait 1,000,000,000 s") as failure:
+            await model.complete(ASK, (), CallOptions())
+        assert not failure.value.retryable
+        assert "limits.pause_seconds" in failure.value.hint
+        # Other calls do not wait for the end of the pause.
+        assert (await model.complete(ASK, (), CallOptions())).message.content == "ok"
+    await provider.close()
+
+
+async def test_nothing_is_sent_where_it_could_not_be_kept() -> None:
+    def ready() -> None:
+        raise OSError("the folder is gone")
+
+    player = Player()
+    with pytest.raises(OSError, match="the folder is gone"):
+        await in_run(player, ready=ready).complete(ASK, (), CallOptions())
+    assert player.sent == []
+
+
+async def test_the_callback_of_a_stream_is_no_part_of_the_key(tmp_path: Path) -> None:
+    async def on_text(piece: str) -> None:
+        raise AssertionError(piece)
+
+    player, cache = Player(), ReplyCache(tmp_path / "cache")
+    first = await in_run(player, cache=cache).complete(ASK, (), CallOptions())
+    again = await in_run(player, cache=cache).complete(ASK, (), CallOptions(on_text=on_text))
+    assert first == again
+    assert len(player.sent) == 1
+    cache.close()
+
+
+class Odd:
+    """A third party's model that returns or raises anything, and has no `close`."""
+
+    name = "odd"
+
+    def __init__(self, act: object) -> None:
+        self.act = act
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        if isinstance(self.act, Exception):
+            raise self.act
+        return self.act  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("act", "cause"),
+    [
+        (None, r"^odd returned NoneType instead of a Reply$"),
+        ("hello", r"^odd returned str instead of a Reply$"),
+        (RuntimeError("no \x1b[31m sk-planted-secret"), r"^odd failed: RuntimeError: no .*\*\*\*$"),
+        (ModelError("no sk-planted-secret"), r"^no \*\*\*$"),
+    ],
+    ids=["nothing", "text", "exception", "ModelError"],
+)
+async def test_a_guarded_model_raises_nothing_but_model_errors_without_secrets(act: object, cause: str) -> None:
+    model = Guarded(Odd(act), Environment({"ODD_API_KEY": "sk-planted-secret"}), "odd")
+    with pytest.raises(ModelError, match=cause) as failure:
+        await model.complete(ASK, (), CallOptions())
+    assert str(failure.value).isprintable()
+    await model.close()
+
+
+@pytest.mark.parametrize("lent", [False, True])
+async def test_a_lent_model_is_not_closed(lent: bool) -> None:
+    player = Player()
+    await Guarded(player, Environment(), "test/player", lent=lent).close()
+    assert player.closed != lent
+
+
+async def test_a_cancelled_call_is_cancelled_in_every_wrapper() -> None:
+    player, budget = Player(said("late"), seconds=60), Budget(tokens=100)
+    model: Model = in_run(player, Limits(max_concurrency=1), budget=budget)
+    call = asyncio.create_task(model.complete(ASK, (), CallOptions()))
+    while not player.running:  # noqa: ASYNC110
+        await asyncio.sleep(0)
+    call.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await call
+    player.seconds = 0
+    async with asyncio.timeout(60):
+        assert (await model.complete(ASK, (), CallOptions())).message.content == "late"
+
+
+def test_the_model_of_an_episode_has_the_name_of_its_provider() -> None:
+    model = in_run(Player())
+    assert isinstance(model, Cached)
+    assert model.name == "test/player"

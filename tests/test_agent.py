@@ -1,0 +1,264 @@
+"""The loop itself: turns, limits, dialogues, failures; models are small policies in this file."""
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import pytest
+
+from graphwalk.agent import Episode, run_episode
+from graphwalk.config.agent import AgentConfig
+from graphwalk.errors import ModelError, StoreError
+from graphwalk.models.budget import BudgetSpentError
+from graphwalk.suites.suite import Opening
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
+from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
+
+PROMPT = (Message("system", "Walk."), Message("user", "Where?"))
+Said = str | list[str] | Exception
+
+
+@dataclass
+class Speaker:
+    """Says what it is given, one thing a turn: a text, names of tools to call, or an error."""
+
+    says: Callable[[int], Said]
+    heard: list[list[Message]] = field(default_factory=list)
+    offered: list[list[str]] = field(default_factory=list)
+    name: str = "test/speaker"
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        turn = len(self.heard)
+        self.heard.append(list(messages))
+        self.offered.append([tool.name for tool in tools])
+        said = self.says(turn)
+        if isinstance(said, Exception):
+            raise said
+        if isinstance(said, str):
+            return Reply(Message("assistant", said), Usage(10, 1, cost=0.5), seconds=1.0)
+        calls = tuple(ToolCall(f"{turn}-{n}", tool, "{}") for n, tool in enumerate(said))
+        return Reply(Message("assistant", None, calls), Usage(10, 1, cost=0.5), seconds=1.0)
+
+    async def close(self) -> None: ...
+
+
+@dataclass
+class Counter:
+    """A toolbox whose results are the numbers of its calls."""
+
+    ordered: bool = False
+    seconds: float = 0.0
+    broken: bool = False
+    made: int = 0
+    running: int = 0
+    most_running: int = 0
+    specs: Sequence[ToolSpec] = (ToolSpec("count", "Counts.", {"type": "object", "properties": {}}),)
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        if self.broken:
+            raise StoreError("the database is gone")
+        self.made += 1
+        number = self.made
+        self.running += 1
+        self.most_running = max(self.most_running, self.running)
+        await asyncio.sleep(self.seconds)
+        self.running -= 1
+        return ToolResult(call, str(number), rows=1)
+
+
+def script(*says: Said) -> Callable[[int], Said]:
+    return lambda turn: says[min(turn, len(says) - 1)]
+
+
+async def walk(
+    speaker: Speaker, toolbox: Counter | None, config: dict[str, Any] | None = None, **rest: Any
+) -> Trajectory:
+    opening = Opening(PROMPT, toolbox, **({"next_user": rest.pop("next_user")} if "next_user" in rest else {}))
+    return await run_episode(Episode(opening, speaker, AgentConfig(**(config or {})), CallOptions(), **rest))
+
+
+async def test_calls_then_answer() -> None:
+    speaker = Speaker(script(["count", "count"], ["count"], "[1]"))
+    trajectory = await walk(speaker, Counter())
+    assert trajectory.exit_status is ExitStatus.ANSWERED
+    assert trajectory.reply == "[1]"
+    assert [r.content for r in trajectory.results] == ["1", "2", "3"]
+    assert [m.role for m in speaker.heard[-1]] == ["system", "user", "assistant", "tool", "tool", "assistant", "tool"]
+    assert trajectory.usage == Usage(30, 3, cost=1.5)
+    assert trajectory.seconds >= 3.0
+
+
+async def test_calls_of_a_turn_run_side_by_side_and_keep_their_order() -> None:
+    toolbox = Counter(seconds=0.01)
+    trajectory = await walk(Speaker(script(["count"] * 5, "done")), toolbox)
+    assert toolbox.most_running == 5
+    assert [r.call.id for r in trajectory.results] == [f"0-{n}" for n in range(5)]
+
+
+async def test_calls_that_leave_marks_run_one_after_the_other() -> None:
+    toolbox = Counter(ordered=True, seconds=0.001)
+    await walk(Speaker(script(["count"] * 5, "done")), toolbox)
+    assert toolbox.most_running == 1
+
+
+async def test_at_the_turn_limit_the_answer_is_asked_for_without_tools() -> None:
+    speaker = Speaker(lambda turn: "[7]" if turn == 3 else ["count"])
+    trajectory = await walk(speaker, Counter(), {"turn_limit": 3})
+    assert trajectory.exit_status is ExitStatus.TURN_LIMIT
+    assert (len(trajectory.turns), trajectory.turns[-1].forced, trajectory.reply) == (4, True, "[7]")
+    assert speaker.offered == [["count"]] * 3 + [[]]
+    assert "final answer now" in (speaker.heard[-1][-1].content or "")
+
+
+async def test_a_model_that_calls_for_ever_is_stopped_at_the_limit() -> None:
+    trajectory = await walk(Speaker(script(["count"])), Counter(), {"turn_limit": 30})
+    assert trajectory.exit_status is ExitStatus.TURN_LIMIT
+    assert len(trajectory.turns) == 31
+    assert len(trajectory.results) == 30
+
+
+async def test_the_call_limit_is_kept_exactly() -> None:
+    toolbox = Counter()
+    trajectory = await walk(Speaker(lambda n: "[]" if n > 1 else ["count"] * 5), toolbox, {"call_limit": 7})
+    assert toolbox.made == 7
+    assert [r.error for r in trajectory.results] == [None] * 7 + ["call_limit"] * 3
+    assert trajectory.turns[-1].forced
+
+
+@pytest.mark.parametrize(
+    ("says", "made"),
+    [
+        (lambda turn: ["count"], 3),
+        (lambda turn: ["count", "look"][turn % 2 : turn % 2 + 1], 5),
+        (lambda turn: ["count", "count"], 6),
+        (lambda turn: [f"look_{turn}"] if turn < 9 else "[]", 9),
+    ],
+    ids=["one call", "two in turns", "two a turn", "none twice"],
+)
+async def test_a_model_that_repeats_a_call_is_stopped_at_the_limit_of_repeats(
+    says: Callable[[int], Said], made: int
+) -> None:
+    toolbox = Counter()
+    trajectory = await walk(Speaker(says), toolbox, {"repeat_limit": 3, "turn_limit": 20})
+    assert len(trajectory.results) == made
+    assert trajectory.turns[-1].forced == (made < 9)
+
+
+async def test_more_calls_in_a_turn_than_allowed_are_refused_in_words() -> None:
+    toolbox = Counter()
+    trajectory = await walk(Speaker(script(["count"] * 50, "done")), toolbox, {"max_calls_per_turn": 20})
+    assert toolbox.made == 20
+    assert "at most 20 calls" in trajectory.results[-1].content
+
+
+async def test_without_parallel_calls_only_the_first_is_made() -> None:
+    trajectory = await walk(Speaker(script(["count"] * 3, "done")), Counter(), {"parallel_tool_calls": False})
+    assert [r.error for r in trajectory.results] == [None, "one_call_per_turn", "one_call_per_turn"]
+
+
+async def test_an_empty_reply_is_no_answer() -> None:
+    assert (await walk(Speaker(script(" ")), Counter())).exit_status is ExitStatus.NO_ANSWER
+
+
+async def test_calls_where_there_are_no_tools_are_no_answer() -> None:
+    assert (await walk(Speaker(script(["count"])), None)).exit_status is ExitStatus.NO_ANSWER
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (ModelError("down"), ExitStatus.MODEL_ERROR),
+        (ModelError("too long", context_overflow=True), ExitStatus.CONTEXT_OVERFLOW),
+        (BudgetSpentError("spent"), ExitStatus.BUDGET),
+    ],
+)
+async def test_a_failing_model_ends_the_episode_with_a_status(error: Exception, status: ExitStatus) -> None:
+    trajectory = await walk(Speaker(script(["count"], error)), Counter())
+    assert (trajectory.exit_status, trajectory.error) == (status, str(error))
+    assert len(trajectory.turns) == 1
+
+
+async def test_a_failing_store_ends_the_episode_and_keeps_the_calls() -> None:
+    trajectory = await walk(Speaker(script(["count"])), Counter(broken=True))
+    assert trajectory.exit_status is ExitStatus.STORE_ERROR
+    assert trajectory.exit_status.infrastructure
+    assert trajectory.turns[0].message.tool_calls
+
+
+async def test_the_token_limit_of_an_episode_ends_it() -> None:
+    trajectory = await walk(Speaker(script(["count"])), Counter(), tokens=33)
+    assert trajectory.exit_status is ExitStatus.TOKEN_LIMIT
+    assert trajectory.usage.total_tokens == 33
+
+
+async def test_the_cost_limit_of_an_episode_ends_it() -> None:
+    trajectory = await walk(Speaker(script(["count"])), Counter(), usd=1.0)
+    assert trajectory.exit_status is ExitStatus.BUDGET
+    assert trajectory.usage.cost == 1.0
+
+
+async def test_the_deadline_of_an_episode_is_kept() -> None:
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    trajectory = await walk(Speaker(script(["count"])), Counter(seconds=600), deadline=begun + 0.2)
+    assert trajectory.exit_status is ExitStatus.STORE_ERROR
+    assert 0.2 <= loop.time() - begun < 60
+
+
+async def test_a_dialogue_goes_on_as_long_as_the_suite_has_something_to_say() -> None:
+    def next_user(turns: Sequence[Turn]) -> str | None:
+        return f"step {len(turns)}" if len(turns) < 40 else None
+
+    speaker = Speaker(script("state"))
+    trajectory = await walk(speaker, None, next_user=next_user)
+    assert len(trajectory.turns) == 40
+    assert [t.next_user for t in trajectory.turns[:2]] == ["step 1", "step 2"]
+    assert speaker.heard[1][-1] == Message("user", "step 1")
+
+
+async def test_window_compaction_shortens_old_results_only() -> None:
+    speaker = Speaker(lambda n: "done" if n == 4 else ["count"])
+    toolbox = Counter(made=10**60)
+    await walk(speaker, toolbox, {"compaction": "window", "compaction_window": 2})
+    results = [m.content or "" for m in speaker.heard[-1] if m.role == "tool"]
+    assert ["left out" in content for content in results] == [True, True, False, False]
+
+
+async def test_summary_compaction_starts_again_from_the_models_own_words() -> None:
+    def says(call: int) -> Said:
+        return {4: "I counted to four.", 6: "done"}.get(call, ["count"])
+
+    speaker = Speaker(says)
+    trajectory = await walk(speaker, Counter(), {"compaction": "summary", "compaction_window": 2})
+    assert "Write only the summary" in (speaker.heard[4][-1].content or "")
+    assert [m.role for m in speaker.heard[5]] == ["system", "user", "user"]
+    assert "I counted to four." in (speaker.heard[5][-1].content or "")
+    assert [m.role for m in speaker.heard[6]] == ["system", "user", "user", "assistant", "tool"]
+    assert trajectory.turns[4].summary == "I counted to four."
+    assert trajectory.usage.input_tokens == 70
+
+
+async def test_cancelling_an_episode_passes_through() -> None:
+    task = asyncio.ensure_future(walk(Speaker(script(["count"])), Counter(seconds=60)))
+    await asyncio.sleep(0.05)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_the_trajectory_holds_the_whole_conversation() -> None:
+    trajectory = await walk(Speaker(script(["count"], "done")), Counter())
+    assert json.dumps([m.as_openai() for m in trajectory.prompt])
+    assert trajectory.prompt == PROMPT
+
+
+async def test_calls_that_run_side_by_side_take_the_time_that_passed() -> None:
+    class Slow(Counter):
+        async def call(self, call: ToolCall) -> ToolResult:
+            return replace(await super().call(call), seconds=1000.0)
+
+    trajectory = await walk(Speaker(script(["count", "count"], "done")), Slow())
+    assert trajectory.tool_seconds == 2000.0
+    assert trajectory.seconds < 1000.0

@@ -1,0 +1,72 @@
+"""What an agent says in the course of an episode comes from the user's own files where there are some."""
+
+from pathlib import Path
+
+import pytest
+
+from graphwalk.agent import answer_now, call_tools, conversation, summary_message
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.calls import Limits
+from graphwalk.scoring.extraction import extract_with_model
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.questions.suite import QuestionsSuite
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
+from graphwalk.types.episode import ToolResult, Turn
+from graphwalk.types.graph import Node, PropertyGraph
+from tests.models.player import Player, in_run, said
+
+OWN = {
+    "answer_now.j2": "Now!",
+    "summary.j2": "So far: {{ summary }}",
+    "result_left_out.j2": "-",
+    "call_refused.j2": "Not {{ limit }}: {{ reason }}",
+    "extractor.j2": "{{ question }}|{{ reply }}|{{ answer_format }}",
+    "text_protocol.j2": "{{ tools[0].name }}",
+    "text_protocol_reminder.j2": "Well? {{ answered }}",
+    "tool_messages.yaml": "unknown_tool: '{{ name }} is none.'",
+}
+CALL = ToolCall("1", "fly", "{}")
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> AgentConfig:
+    for name, text in OWN.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    return AgentConfig(prompts=str(tmp_path), compaction="window", compaction_window=1, max_calls_per_turn=1)
+
+
+async def test_in_the_conversation(agent: AgentConfig) -> None:
+    assert answer_now(agent).content == "Now!"
+    assert summary_message("f1", agent).content == "So far: f1"
+    turns = [Turn(Message("assistant"), results=(ToolResult(CALL, "long enough", rows=1),)), Turn(Message("assistant"))]
+    assert [m.content for m in conversation((), turns, agent) if m.role == "tool"] == ["-"]
+
+
+async def test_about_tool_calls(agent: AgentConfig) -> None:
+    store = await EmbeddedDatabase().load(PropertyGraph.from_rows([Node("a", ("Zorep",), {})], []))
+    toolbox = GraphToolbox(store, await store.schema(), agent=agent)
+    results = await call_tools(toolbox, [CALL, CALL], agent, 0)
+    assert [result.content for result in results] == ["fly is none.", "Not 1: too_many_calls"]
+
+
+async def test_in_the_text_protocol(agent: AgentConfig) -> None:
+    player = Player(said("[]"))
+    model = in_run(player, Limits(), agent.model_copy(update={"tool_protocol": "text"}))
+    await model.complete([Message("user", "Q?")], (ToolSpec("look", "Looks.", {}),), CallOptions())
+    assert [message.content for message in player.sent[0][0]] == ["look", "Q?\n\nWell? False"]
+
+
+async def test_to_the_extractor(agent: AgentConfig) -> None:
+    player = Player(said("[]"))
+    await extract_with_model(player, "Q?", "It is 3.", "a list", agent)
+    assert player.sent[0][0][0].content == "Q?|It is 3.|a list"
+
+
+def test_the_form_of_rows() -> None:
+    task = QuestionTask.model_construct(answer_fields=("node_key", "count"))
+    assert (
+        QuestionsSuite().answer_format(task)
+        == 'a JSON list of objects, one per row of the answer: [{"node_key": …, "count": …}, …]'
+    )
