@@ -30,8 +30,8 @@ from graphwalk.stores.outage import Gate
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.store import Database
 
-_CLEAN_UP_SECONDS = 3.5
-"""An interrupted run waits this long for the database to drop its graphs."""
+_CLEAN_UP_SECONDS = 2.0
+"""An interrupted run waits this long for the database to drop its graphs, and as long for it to close."""
 
 
 async def start_run(
@@ -240,12 +240,14 @@ class _Run:
         """Leave the database as it was found; where that takes too long, `graphwalk db clean` does it later."""
         task = asyncio.current_task()
         interrupted = task is not None and task.cancelling() > 0
+        limit = _CLEAN_UP_SECONDS if interrupted else None
         try:
-            async with asyncio.timeout(_CLEAN_UP_SECONDS if interrupted else None):
-                try:
-                    if self.places.used and not self.config.keep and self._gate.lost is None:
+            try:
+                if self.places.used and not self.config.keep and self._gate.lost is None:
+                    async with asyncio.timeout(limit):
                         await plan.drop_graphs()
-                finally:
+            finally:
+                async with asyncio.timeout(limit):
                     await self.places.close()
         except (StoreError, TimeoutError) as error:
             cause = (str(error) or "time out").splitlines()[0]

@@ -113,7 +113,8 @@ class _Traced(Silent):
         asked = not per_episode(result.key.model) and not is_person(result.key.model)
         for turn in result.trajectory.turns:
             clock = self._turn(turn, result.key.model, clock, inside, asked)
-        span.end(end)
+        # Times are rounded, so that the parts may be a little longer than the whole.
+        span.end(max(end, clock))
 
     def _turn(self, turn: Turn, model: str, clock: int, inside: Any, asked: bool) -> int:
         """Spans of a reply and its calls, from `clock` on; when they are over."""
@@ -136,7 +137,7 @@ class _Traced(Silent):
             span = self._tracer.start_span(name, inside, SpanKind.INTERNAL, attributes, start_time=clock)
             _mark(span, found.error)
             span.end(over)
-        return begun + int((turn.elapsed - turn.seconds) * _NANO)
+        return max(over, begun + int((turn.elapsed - turn.seconds) * _NANO))
 
 
 def _of_episode(result: Result) -> dict[str, Any]:

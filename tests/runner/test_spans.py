@@ -48,7 +48,7 @@ async def test_an_episode_is_a_tree_of_spans_with_the_conventions_names(tmp_path
         config = experiment(models=["openai-api/lab/m"], limit=1)
         with traced(Noting(), exporter) as progress:
             await start(tmp_path / "run", config, environment, progress)
-    spans = {span.name: span for span in exporter.get_finished_spans()}
+    spans = {span.name: span for span in reversed(exporter.get_finished_spans())}  # the first one of each name
     assert set(spans) == {"invoke_agent graphwalk", "chat lab/m", "execute_tool nobody"}
     root, asked, tool = (spans[name] for name in ("invoke_agent graphwalk", "chat lab/m", "execute_tool nobody"))
     of = [dict(span.attributes or {}) for span in (root, asked, tool)]
