@@ -11,8 +11,7 @@ from typing import Any, Literal
 from benchmarks.truth.tck_engines import Kglite, Neo4j, RefusedError, Table
 from benchmarks.truth.tck_play import Outcome
 from graphwalk.stores.cypher import RESERVED_PREFIX
-from graphwalk.stores.written.refusal import QueryRefused
-from graphwalk.stores.written.translation import translate
+from graphwalk.stores.cypher_guard import QueryRefused, translate
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
 
 Fate = Literal["alike", "refused", "right", "different"]

@@ -13,13 +13,13 @@ import kglite
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, QueryLimitError, StoreError
 from graphwalk.stores.cypher import Identifiers, render_cypher
+from graphwalk.stores.cypher_guard import translate
 from graphwalk.stores.embedded_filling import REFUSALS, Results, filled_engine
 from graphwalk.stores.embedded_names import HIDDEN, RESERVED, EmbeddedDialect
 from graphwalk.stores.encoding import Encoding
 from graphwalk.stores.engine_process import EngineProcess
 from graphwalk.stores.schema_queries import Form, has_lists, read_schema
 from graphwalk.stores.store import Asked
-from graphwalk.stores.written.translation import translate
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, shown, shown_rows
@@ -105,7 +105,7 @@ class EmbeddedStore:
         if self._process is None:
             self._process = EngineProcess(engine.to_bytes())
         parameters = self._encoding.parameters(asked.parameters) | self._dialect.parameters_of(asked.cypher)
-        with asked.told():
+        with asked.rewording():
             found, total = await asyncio.to_thread(self._process.ask, asked.cypher, parameters, seconds, rows)
         named = [{asked.columns.get(name, name): value for name, value in row.items()} for row in found]
         return Asked([{n: shown(self._written.own(v)) for n, v in row.items()} for row in named], total, asked.ordered)

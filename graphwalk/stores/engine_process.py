@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.errors import StoreError
+from graphwalk.stores.cypher_guard import QueryRefused
 from graphwalk.stores.engine_worker import READY, read_message, write_message
-from graphwalk.stores.written.refusal import QueryRefused
 
 MEMORY = 1 << 30
 """Bytes that queries may take, beyond the program and the graph."""

@@ -63,7 +63,7 @@ class OpenToQueries(Protocol):
     async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
         """Up to `rows` rows of a read-only query, from this graph and from nothing else.
 
-        QueryRefused (`graphwalk.stores.written.refusal`) where the query is at fault, or takes longer than `seconds`;
+        QueryRefused (`graphwalk.stores.cypher_guard`) where the query is at fault, or takes longer than `seconds`;
         StoreError where the database is.
         """
         ...

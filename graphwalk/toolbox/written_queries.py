@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
+from graphwalk.stores.cypher_guard import QueryRefused
 from graphwalk.stores.store import GraphStore, OpenToQueries
-from graphwalk.stores.written.refusal import QueryRefused
 from graphwalk.toolbox.arguments import listed_names
 from graphwalk.toolbox.messages import ToolMistake
 from graphwalk.toolbox.rows import canonical_rows

@@ -14,7 +14,7 @@ from graphwalk.stores.store import Database
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.tool import load_tools
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
-from tests.stores.written.queries import OUTSIDE, Writer
+from tests.stores.random_cypher import OUTSIDE, Writer
 from tests.toolbox.test_written_queries import Asker
 
 PROPERTIES = ("key", "id", "year", "name", "days")

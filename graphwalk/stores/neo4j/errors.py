@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable, UnsupportedServerProduct
 
 from graphwalk.errors import QueryLimitError, StoreAwayError, StoreError
-from graphwalk.stores.written.refusal import QueryRefused
+from graphwalk.stores.cypher_guard import QueryRefused
 
 SLOW = "ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120"
 _AT_FAULT = re.compile(r"Neo\.ClientError\.Statement\..*|Neo\.DatabaseError\.(Statement\..*|General\.UnknownError)")

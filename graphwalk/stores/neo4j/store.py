@@ -9,6 +9,7 @@ from typing import Any
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
 from graphwalk.stores.cypher import NO_LABEL, Dialect, Identifiers, render_cypher
+from graphwalk.stores.cypher_guard import translate
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.filling import Kept, check_names, kept_as, kept_somehow
 from graphwalk.stores.neo4j.loading import Loader
@@ -20,7 +21,6 @@ from graphwalk.stores.schema_queries import Form, read_schema, schema_of
 from graphwalk.stores.store import Asked
 from graphwalk.stores.tagged import decoded
 from graphwalk.stores.whole import content_digest, read_whole
-from graphwalk.stores.written.translation import translate
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, shown, shown_rows
@@ -250,7 +250,7 @@ class Neo4jStore:
         """See `OpenToQueries`. Every node pattern is confined to this graph, and every node that comes back checked."""
         asked = translate(query, await self.schema(), self._dialect)
         parameters = self._kept.encoding.parameters(asked.parameters)
-        with asked.told():
+        with asked.rewording():
             found = await self._connection.ask(asked.cypher, parameters, seconds, rows + 1)
         named = [
             {asked.columns.get(n, n): shown(self._own(own(v, self.scope))) for n, v in zip(names, values, strict=True)}

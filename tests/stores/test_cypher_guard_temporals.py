@@ -3,12 +3,11 @@
 import pytest
 
 from graphwalk.stores.cypher import UNSCOPED
+from graphwalk.stores.cypher_guard import QueryRefused, translate
 from graphwalk.stores.store import Database, OpenToQueries
-from graphwalk.stores.written.refusal import QueryRefused
-from graphwalk.stores.written.translation import translate
 from graphwalk.types.graph import Node, PropertyGraph
 from graphwalk.types.values import Temporal
-from tests.stores.written.test_translation import SCHEMA
+from tests.stores.test_cypher_guard import SCHEMA
 
 DAY, MOMENT = Temporal("date", "1897-09-21"), Temporal("local datetime", "1897-05-30T21:30:00")
 GRAPH = PropertyGraph.from_rows(

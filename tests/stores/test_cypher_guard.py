@@ -4,9 +4,8 @@ import pytest
 
 from graphwalk.config.prompts import shipped_prompts
 from graphwalk.stores.cypher import UNSCOPED, Dialect
+from graphwalk.stores.cypher_guard import QueryRefused, translate
 from graphwalk.stores.embedded_names import names_of
-from graphwalk.stores.written.refusal import QueryRefused
-from graphwalk.stores.written.translation import translate
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
 
@@ -84,7 +83,7 @@ def test_properties_that_a_store_reserves_are_asked_for_under_its_names() -> Non
         ("MATCH (n:gw_one) RETURN n", "unknown_name"),
         ("MATCH (n:!Film) RETURN n", "not_offered"),
         ("MATCH (n) RETURN size((n)--())", "not_offered"),
-        ("RETURN " + "CASE WHEN " * 40, "too_large"),
+        ("RETURN " + "CASE WHEN true THEN " * 60 + "1" + " END" * 60, "too_large"),
         ("MATCH (n) WHERE n.scope = 1 RETURN n", "unknown_name"),
         ("RETURN 1; MATCH (n) DETACH DELETE n", "syntax"),
         ("MATCH (n) RETURN n \\u007d", "syntax"),
@@ -175,7 +174,7 @@ def test_what_keeps_the_rules_is_read(query: str) -> None:
         ("MATCH (a)<-[r]->(b:(Film)) RETURN 1 AS x", "MATCH (`a`)-[`r`]-(`b`:`Film`) RETURN 1 AS `x`"),
         ("MATCH (a)-[*]->() RETURN 1 AS x", "MATCH (`a`)-[*..1000000]->() RETURN 1 AS `x`"),
         ("MATCH (a)-[*2..]->() RETURN 1 AS x", "MATCH (`a`)-[*2..1000000]->() RETURN 1 AS `x`"),
-        ("WITH {id: 1} AS m RETURN m['id'] AS x", "WITH {`gw__id`: 1} AS `m` RETURN `m`[$gw_t1] AS `x`"),
+        ("WITH {id: 1} AS m RETURN m['id'] AS x", "WITH {`gw__id`: 1} AS `m` RETURN `m`[$gw_t0] AS `x`"),
     ],
 )
 def test_what_the_embedded_engine_would_not_read_is_written_so_that_it_does(query: str, written: str) -> None:
@@ -206,5 +205,5 @@ def test_columns_of_unions_are_told_by_their_text() -> None:
 def test_an_engine_complains_in_the_names_of_the_model() -> None:
     found = translate("MATCH (n {key: 'it'}) RETURN n.key + 1", SCHEMA, Dialect("gw_one"))
     problem = "No good: `n`:`gw_one` for parameter 'gw_t0' (line 1, column 7 (offset: 6))\n\"MATCH …\""
-    assert found.in_own_words(problem) == "No good: `n` for parameter 'it'"
-    assert found.in_own_words("gw__id and `gw_0` at line 1, col 4") == "id and n.key + 1"
+    assert found.reworded(problem) == "No good: `n` for parameter 'it'"
+    assert found.reworded("gw__id and `gw_0` at line 1, col 4") == "id and n.key + 1"
