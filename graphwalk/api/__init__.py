@@ -46,7 +46,7 @@ from graphwalk.models.base import Model
 from graphwalk.models.openai_servers import openai_model
 from graphwalk.runlog.result import Result
 from graphwalk.runner.answer import Answer
-from graphwalk.suites.mazes.generator.maze import Maze
+from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage

@@ -20,7 +20,7 @@ from graphwalk.errors import ConfigError, StoreError
 from graphwalk.models.budget import Budget
 from graphwalk.models.wrappers import wrap
 from graphwalk.stores.store import GraphStore
-from graphwalk.suites.mazes.generator.graph import CELL
+from graphwalk.suites.mazes.graph import CELL
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.suite import Opening
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox

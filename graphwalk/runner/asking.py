@@ -22,8 +22,7 @@ from graphwalk.runner.plan import LoadedWorld, Plan, PlannedEpisode
 from graphwalk.runner.players import Players
 from graphwalk.runner.resolve import Experiment, resolve
 from graphwalk.stores.store import GraphStore
-from graphwalk.suites.ask.config import Asked, Exchange
-from graphwalk.suites.ask.task import task_about
+from graphwalk.suites.ask.task import Asked, Exchange, task_about
 from graphwalk.suites.suite import Opening, World
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
