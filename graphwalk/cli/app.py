@@ -50,7 +50,7 @@ class _Commands(TyperGroup):
         except typer.BadParameter as error:
             wrong = getattr(error.__cause__, "errors", None)
             if wrong is not None:
-                from graphwalk.config.mistakes import in_words
+                from graphwalk.config.yaml_files import in_words
 
                 error.message = in_words(wrong()[0])
             raise

@@ -110,9 +110,7 @@ def traces(
     `datasets`, TRL and chat templates read them: {"messages", "tools", "task_id", …}.
     """
     from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.training.chats import ChatForm
-    from graphwalk.training.recorded import read_run
-    from graphwalk.training.traces import TraceOptions, export_traces, manifest_path
+    from graphwalk.training.traces import ChatForm, TraceOptions, export_traces, manifest_path, read_run
 
     form = ChatForm(arguments.value, protocol.value)
     options = TraceOptions(correct, grounded, over_par, tuple(model or ()), thoughts, refusals, seed, form)

@@ -39,9 +39,8 @@ def traces(
     """
     from graphwalk.bulk.writing import write_rows
     from graphwalk.experiments.loading import load_experiment
-    from graphwalk.training.chats import ChatForm
     from graphwalk.training.played import trace_rows
-    from graphwalk.training.traces import TraceOptions, manifest_path, write_manifest
+    from graphwalk.training.traces import ChatForm, TraceOptions, manifest_path, write_manifest
 
     flags: dict[str, Any] = {
         "models": model or ["scripted/expert"],

@@ -72,7 +72,7 @@ def experiments(
     """List the ready-made experiments, or show one: `graphwalk experiments show quickstart --resolved`."""
     import json
 
-    from graphwalk.experiments.fields import experiment_schema
+    from graphwalk.experiments.config import experiment_schema
     from graphwalk.experiments.loading import find_experiment, load_experiment, shipped_experiments
 
     if schema:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from graphwalk.config.foreign import FOREIGN
+from graphwalk.config.agent import FOREIGN
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
