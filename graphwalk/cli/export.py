@@ -9,8 +9,7 @@ import typer
 from typer.main import get_command
 
 from graphwalk.asynchronous import run_async
-from graphwalk.cli.naming import run_folders
-from graphwalk.cli.suite_commands import suite_group
+from graphwalk.cli.options import run_folders, suite_group
 from graphwalk.console import counted, data, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError

@@ -7,16 +7,68 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from graphwalk.asynchronous import run_async
-from graphwalk.cli import naming
-from graphwalk.cli.finishing import exporter_if, finish
-from graphwalk.cli.on_machines import check_machines, run_on_ray
-from graphwalk.cli.own_graph import DatabaseName, GraphFile, chosen_source
-from graphwalk.console import data, say
+from graphwalk.asynchronous import Interrupted, run_async
+from graphwalk.cli import options
+from graphwalk.cli.finishing import conclude, exporter_if, finish
+from graphwalk.cli.options import DatabaseName, GraphFile, chosen_source
+from graphwalk.console import counted, data, say
 from graphwalk.environment import read_environment
+from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.long_work import long_work
 
 if TYPE_CHECKING:
+    from graphwalk.runner.machines.whole_run import ShardedRun
     from graphwalk.runner.resolve import Experiment
+
+
+def check_machines(on: str | None, address: str | None, shards: int | None, shard: str | None, otel: bool) -> None:
+    """ConfigError for flags that do not go together."""
+    if on is None and (address is not None or shards is not None):
+        flag = "--shards" if address is None else "--ray-address"
+        raise ConfigError(f"{flag} is for a run on many machines", hint=f"--on ray {flag} …")
+    if on is not None and (shard is not None or otel):
+        flag = "--otel" if shard is None else "--shard"
+        raise ConfigError(f"{flag} is for a run of one process, and --on ray makes several of it")
+
+
+def run_on_ray(
+    experiment: "Experiment",
+    out: Path | None,
+    address: str | None,
+    shards: int | None,
+    fail_under: float | None,
+    json: bool,
+    log_level: str,
+) -> None:
+    """Play a run in shards on a Ray cluster, then report it as one; exit with the code for how it went."""
+    from graphwalk.runlog.run_folder import NewRun
+    from graphwalk.runner.machines.on_ray import ray_cluster
+    from graphwalk.runner.machines.whole_run import ShardedRun
+
+    new = NewRun.make(experiment.config.name, out)
+    sharded = ShardedRun(experiment, new)
+    try:
+        with ray_cluster(address) as cluster:
+            number = sharded.number(shards, cluster.cores)
+            say(f"{counted(number, 'shard')} on {counted(cluster.cores, 'core')}, in {sharded.shards}")
+            with long_work("shards", number) as done:
+                summary = sharded.play(cluster.play, number, log_level, done)
+    except Interrupted as interrupted:
+        say(f"{interrupted}: stopped. {_how_to_go_on(sharded)}")
+        raise
+    except GraphwalkError as error:
+        if sharded.shards.exists() and not isinstance(error, ConfigError):
+            error.hint = "; ".join(filter(None, [error.hint, _how_to_go_on(sharded)]))
+        raise
+    finally:
+        if not new.folder.manifest_path.exists():
+            new.folder.remove()
+    conclude(new.folder, summary, fail_under, json)
+
+
+def _how_to_go_on(sharded: "ShardedRun") -> str:
+    return f"the same command goes on with what is finished, with  --out {sharded.new.folder.quoted}"
+
 
 Concurrency = Annotated[int | None, typer.Option("--max-concurrency", min=1, help="Episodes in flight.")]
 
@@ -52,7 +104,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print the report as JSON ins
 def run(
     experiment: Annotated[
         str,
-        typer.Argument(help="A name (see `graphwalk experiments`) or a YAML file.", autocompletion=naming.experiments),
+        typer.Argument(help="A name (see `graphwalk experiments`) or a YAML file.", autocompletion=options.experiments),
     ],
     model: Annotated[
         list[str] | None,
@@ -60,14 +112,14 @@ def run(
             "--model",
             "-m",
             help="provider/model; repeatable. Default: GRAPHWALK_MODEL, else scripted players.",
-            autocompletion=naming.models,
+            autocompletion=options.models,
         ),
     ] = None,
     base_url: Annotated[
         str | None,
         typer.Option("--base-url", metavar="URL", help="The server of the models, if it speaks as OpenAI's does."),
     ] = None,
-    model_argument: naming.ModelArguments = None,
+    model_argument: options.ModelArguments = None,
     setting: Annotated[
         list[str] | None,
         typer.Option(
@@ -79,7 +131,7 @@ def run(
     question: Annotated[
         list[str] | None,
         typer.Option(
-            "--question", help="Only this question, by name or file; repeatable.", autocompletion=naming.questions
+            "--question", help="Only this question, by name or file; repeatable.", autocompletion=options.questions
         ),
     ] = None,
     graph: GraphFile = None,
@@ -137,10 +189,10 @@ def run(
     from graphwalk.runner.resolve import resolve
 
     environment = read_environment()
-    named, servers = naming.models_and_servers(model, base_url, environment)
+    named, servers = options.models_and_servers(model, base_url, environment)
     flags: dict[str, Any] = {
         "models": named,
-        "model_arguments": naming.arguments_of(named, model_argument),
+        "model_arguments": options.arguments_of(named, model_argument),
         "servers": servers,
         "settings": setting,
         "suite.questions": question,
@@ -178,7 +230,7 @@ def run(
 
 def resume(
     folder: Annotated[
-        Path, typer.Argument(help="The folder of a run that was interrupted.", autocompletion=naming.run_folders)
+        Path, typer.Argument(help="The folder of a run that was interrupted.", autocompletion=options.run_folders)
     ],
     max_concurrency: Concurrency = None,
     requests_per_minute: Rpm = None,
