@@ -15,16 +15,16 @@ from graphwalk.console import data, say
 from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import ConfigError
 from graphwalk.long_work import long_work
-from graphwalk.types.graph import PropertyGraph
 
 if TYPE_CHECKING:
     from graphwalk.graphs.generate import GraphSpec
+    from graphwalk.types.graph import PropertyGraph
 
 
 _HINT = "write it as nodes=100000,mean_degree=5,seed=7 (the options of graphwalk generate graph), or name a preset"
 
 
-def read_graph_or_spec(place: Path, environment: Environment) -> PropertyGraph:
+def read_graph_or_spec(place: Path, environment: Environment) -> "PropertyGraph":
     """The graph in a file or folder (`read_any`), or that of `paper-500` or `nodes=100000,mean_degree=5,seed=7`.
 
     What is there as a file is read. ConfigError that says what is wrong with it.
@@ -38,7 +38,7 @@ def read_graph_or_spec(place: Path, environment: Environment) -> PropertyGraph:
     return generated(words)
 
 
-def generated(words: str) -> PropertyGraph:
+def generated(words: str) -> "PropertyGraph":
     """The graph of `preset` or of `field=value,…`: fields of a GraphSpec, `seed` (0) and `index` (0)."""
     from graphwalk.config.yaml_files import parse_value, validate
     from graphwalk.graphs.generate import GraphSpec, generate_graph

@@ -5,17 +5,19 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
 from graphwalk.asynchronous import run_async
-from graphwalk.config.graph_source import EXAMPLE, GraphSource
 from graphwalk.console import say
 from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import ConfigError, GraphwalkError
+
+if TYPE_CHECKING:
+    from graphwalk.config.graph_source import GraphSource
 
 ModelArguments = Annotated[
     list[str] | None,
@@ -156,7 +158,7 @@ RelationshipTypes = Annotated[
 ]
 
 
-def part_of(source: GraphSource, labels: list[str] | None, relationship_types: list[str] | None) -> GraphSource:
+def part_of(source: "GraphSource", labels: list[str] | None, relationship_types: list[str] | None) -> "GraphSource":
     """The part of a graph that the options keep. A name with a comma in it is written in double quotes."""
     chosen = {"labels": labels, "relationship_types": relationship_types}
     return source.model_copy(update={field: _names(given) for field, given in chosen.items() if given})
@@ -166,12 +168,14 @@ def _names(given: list[str]) -> tuple[str, ...]:
     return tuple(name.strip() for line in csv.reader(given, skipinitialspace=True) for name in line)
 
 
-def chosen_source(graph: Path | None, database: str | None) -> GraphSource:
+def chosen_source(graph: Path | None, database: str | None) -> "GraphSource":
     """The graph that the options name; neither: the one that `db load` loaded last, else the database as it stands.
 
     ConfigError where both are given, the file is not there, or nothing is named and no Neo4j is known; StoreError
     where that Neo4j does not answer.
     """
+    from graphwalk.config.graph_source import EXAMPLE, GraphSource
+
     if graph is not None and database is not None:
         raise ConfigError("--graph and --database name two graphs", hint="give one of them")
     if graph is not None:
@@ -187,8 +191,9 @@ def chosen_source(graph: Path | None, database: str | None) -> GraphSource:
     return _known_neo4j()
 
 
-def _known_neo4j() -> GraphSource:
+def _known_neo4j() -> "GraphSource":
     from graphwalk import database
+    from graphwalk.config.graph_source import GraphSource
     from graphwalk.stores.neo4j.local_server import compose_server, read_state
 
     environment = read_environment()

@@ -1,116 +1,20 @@
-"""`graphwalk play`."""
+"""`graphwalk play`: a person takes the place of the model, with the same loop, prompt, tools and score."""
 
-import re
-import sys
-from collections.abc import Coroutine, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphwalk.asynchronous import Interrupted, run_async
+from graphwalk.asynchronous import run_async
 from graphwalk.cli.view import drawn_format, write_pictures
-from graphwalk.console import data, draw, prose, say
+from graphwalk.console import draw, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
-from graphwalk.runner.progress import Silent
 
 if TYPE_CHECKING:
     from graphwalk.experiments.config import AnyExperiment
-    from graphwalk.runlog.result import Result
-    from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.runner.resolve import Experiment
-    from graphwalk.runner.sitting import Sitting
-    from graphwalk.suites.suite import ReadLine, Suite
-
-
-_NAME = re.compile(r"[\w.-]{1,40}")
-
-
-def typed_lines() -> "ReadLine":
-    """What is typed: with completion, history and pages at a terminal, else as it comes."""
-    from graphwalk.models.human import LineReader
-    from graphwalk.models.prompt_reader import PromptReader
-
-    return PromptReader() if sys.stdin.isatty() and sys.stdout.isatty() else LineReader()
-
-
-def tell(result: "Result") -> None:
-    """Right or not."""
-    if result.score is None:
-        say(f"error: the episode failed ({result.exit_status}): {result.trajectory.error}")
-        return
-    if result.score["correct"]:
-        prose(f"right: {result.answer}")
-        return
-    given = "no answer was read" if result.answer is None else f"not right: {result.answer}"
-    prose(f"{given}; the target: {result.task['gold']}")
-
-
-def play_new_run(experiment: "Experiment", name: str) -> None:
-    """The tasks of an experiment, in a new run folder."""
-    from graphwalk.runlog.run_folder import NewRun
-    from graphwalk.runner.run import start_run
-
-    sitting = _sitting(name, experiment.config.settings[0])
-    config = experiment.config.model_copy(update={"models": (sitting.model,)})
-    new = NewRun.make(config.name)
-    _play(
-        new.folder,
-        start_run(replace(experiment, config=config, models=(sitting.model,)), new, _Told(), sitting=sitting),
-    )
-
-
-def play_in_run(path: Path, name: str | None, setting: str | None) -> None:
-    """The tasks of a run that others have played."""
-    from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.runner.run import resume_run
-
-    folder = RunFolder.open(path)
-    settings = folder.read_manifest()["config"]["settings"]
-    if name is None:
-        raise ConfigError("who plays in this run?", hint=f"graphwalk play {folder.quoted} --name NAME")
-    if setting is not None and setting not in settings:
-        raise ConfigError(f"{path} has no setting {setting!r}", hint=f"settings: {', '.join(settings)}")
-    sitting = _sitting(name, setting or settings[0])
-    _play(folder, resume_run(folder, read_environment(), _Told(), sitting=sitting))
-
-
-def _play(folder: "RunFolder", work: Coroutine[Any, Any, Any]) -> None:
-    goes_on = f"graphwalk play {folder.quoted} --name …"
-    try:
-        run_async(work)
-    except Interrupted as interrupted:
-        say(f"{interrupted}: stopped; what was answered is kept. To go on:  {goes_on}")
-        raise
-    say(f"run folder: {folder.path}   (graphwalk report {folder.quoted}; to go on: {goes_on})")
-
-
-def _sitting(name: str, setting: str) -> "Sitting":
-    from graphwalk.runner.sitting import Sitting
-
-    if not _NAME.fullmatch(name):
-        raise ConfigError(f"{name!r} cannot be a player's name", hint="letters, digits, dots and dashes: --name ida")
-    read = typed_lines()
-
-    async def goes_on() -> bool:
-        data("\nEnter for the next task, quit to end.")
-        line = await read()
-        return line is not None and line.strip().lower() not in ("quit", "q", "exit")
-
-    return Sitting(f"human/{name}", setting, read, goes_on)
-
-
-class _Told(Silent):
-    """Says after each task how it went."""
-
-    def finished(self, result: "Result") -> None:
-        tell(result)
-
-    def note(self, text: str) -> None:
-        say(f"note: {text}")
-
+    from graphwalk.suites.suite import Suite
 
 _SHORT = {"index": "offset"}
 
@@ -135,6 +39,7 @@ def play(
     option too: graphwalk play maze --size 8 --walls 0.4. With --name you stand in the report, beside the models where
     WHAT is a run folder.
     """
+    from graphwalk.cli.play_logged import play_in_run, play_new_run, tell, typed_lines
     from graphwalk.runner.one_episode import play_first
     from graphwalk.runner.resolve import resolve
 

@@ -1,243 +1,18 @@
-"""`graphwalk show`: episodes as text."""
+"""`graphwalk show`: a run at a glance, and one episode word for word."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
-from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.measure import Measurement
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
 
 from graphwalk.cli.options import run_folders, tasks_of_run
-from graphwalk.console import NO_LIMIT, counted, draw, printable, say, stdout
+from graphwalk.console import draw, say, stdout
 from graphwalk.errors import ConfigError
-from graphwalk.report.formats import dollars, duration
-from graphwalk.runlog.result import Result
-from graphwalk.scoring.rows import row_set, typed_rows
-from graphwalk.toolbox.encodings import decode_notes, read_rows
-from graphwalk.types.episode import ToolResult, Turn
-from graphwalk.types.inert import visible
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from graphwalk.runlog.result import EpisodeKey
     from graphwalk.runlog.run_folder import RunFolder
-
-
-_INDENT = (0, 0, 0, 4)
-_RIGHT, _WRONG, _MISSING = ("✓", "green"), ("✗", "red"), ("–", "yellow")
-_SHOWN_ELSEWHERE = frozenset({"correct", "extraction_stage"})
-
-
-def shown_episode(result: Result, *, most_rows: int | None = 10, prompt: bool = False) -> "Iterator[RenderableType]":
-    """`most_rows`: of each result (None: all). `prompt`: with the instructions, not only the question."""
-    yield _title(result)
-    for message in result.trajectory.prompt:
-        text = printable(message.content or "")
-        if message.role != "system" or prompt:
-            yield Text(f"\n{message.role}", style="bold")
-            yield _block(Text(text))
-        else:
-            yield Text(f"\ninstructions: {counted(len(text), 'character')}, shown by --prompt", style="dim")
-    for number, turn in enumerate(result.trajectory.turns, 1):
-        yield from _turn(number, turn, most_rows)
-    if result.trajectory.error:
-        yield Text(f"\n{printable(result.trajectory.error)}", style="red")
-    yield from _answer(result)
-    yield from _figures(result)
-
-
-def _title(result: Result) -> Text:
-    key = result.key
-    verdict, colour = _verdict(result)
-    again = f", repeat {key.repeat}" if key.repeat else ""
-    return Text.assemble(
-        (visible(key.task_id), "bold"), f"  {visible(key.model)}, {visible(key.setting)}{again}  ", (verdict, colour)
-    )
-
-
-def _verdict(result: Result) -> tuple[str, str]:
-    if result.score is None:
-        return f"failed: {result.exit_status}", "red"
-    correct = result.score.get("correct")
-    if correct is None:
-        return str(result.exit_status), ""
-    return ("right", "bold green") if correct else (f"not right ({result.exit_status})", "bold red")
-
-
-def _turn(number: int, turn: Turn, most: int | None) -> "Iterator[RenderableType]":
-    forced = ", without tools: the turn limit" if turn.forced else ""
-    yield Text(f"\n{number}{forced}", style="bold")
-    if turn.message.reasoning:
-        yield _block(Text(printable(turn.message.reasoning), style="dim italic"))
-    if turn.message.content:
-        yield _block(Text(printable(turn.message.content)))
-    for found in turn.results:
-        yield from _call(found, most)
-    if turn.next_user is not None:
-        yield Text("\nuser", style="bold")
-        yield _block(Text(printable(turn.next_user)))
-
-
-def _call(found: ToolResult, most: int | None) -> "Iterator[RenderableType]":
-    yield _block(Text.assemble((visible(found.call.name), "bold cyan"), f" {printable(found.call.arguments)}"))
-    if found.error is not None:
-        yield _block(Text(f"{visible(found.error)}: {printable(found.content)}", style="red"))
-        return
-    rows = None if found.is_note else read_rows(found.content)
-    if not rows:
-        yield _block(Text(printable(found.content), style="dim"))
-        return
-    for note in decode_notes(found.content):
-        yield _block(Text(printable(note), style="dim"))
-    yield _block(_Rows(rows[:most]))
-    if most is not None and len(rows) > most:
-        yield _block(Text(f"… {len(rows) - most} more of {counted(len(rows), 'row')}, shown by --all", style="dim"))
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Rows as a table, or one below the other where that would break words. `marks` stand in front, each coloured."""
-
-    rows: Sequence[Mapping[str, Any]]
-    marks: Sequence[tuple[str, str]] | None = None
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        table = self._table()
-        if Measurement.get(console, options.update(width=NO_LIMIT), table).minimum <= options.max_width:
-            yield table
-            return
-        for number, row in enumerate(self.rows):
-            mark, style = self.marks[number] if self.marks else ("", "")
-            told = " · ".join(f"{visible(name)}: {visible(_plain(value))}" for name, value in row.items())
-            yield Text(f"{mark} {told}".lstrip(), style=style)
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement.get(console, options, self._table())
-
-    def _table(self) -> Table:
-        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-        names = list(dict.fromkeys(name for row in self.rows for name in row))
-        for name in ([""] if self.marks else []) + names:
-            table.add_column(Text(visible(name)), overflow="fold")
-        for number, row in enumerate(self.rows):
-            mark, style = self.marks[number] if self.marks else ("", "")
-            cells = [Text(visible(_plain(row[name])) if name in row else "", style=style) for name in names]
-            table.add_row(*([Text(mark, style=style)] if self.marks else []), *cells)
-        return table
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name}: {_plain(item)}" for name, item in value.items())
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_plain, value)) + "]"
-    return "–" if value is None else str(value)
-
-
-def _answer(result: Result) -> "Iterator[RenderableType]":
-    """Row by row where both are rows, else one below the other."""
-    answer, target, task = result.answer, result.task.get("gold"), result.task
-    yield Text("\nanswer", style="bold")
-    if answer is not None and target is not None and _are_rows(answer) and _are_rows(target) and (answer or target):
-        yield _block(_compared(answer, target, task))
-        if task.get("mode") == "any-one" and len(target) > 1:
-            yield _block(Text(f"any one of {counted(len(target), 'row')} is right", style="dim"))
-        return
-    yield _block(Text("none was read" if answer is None else printable(_plain(answer))))
-    if target is not None:
-        yield Text("target", style="bold")
-        yield _block(Text(printable(_plain(target))))
-
-
-def _are_rows(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(row, Mapping) for row in value)
-
-
-def _compared(answer: list[Any], target: list[Any], task: Mapping[str, Any]) -> _Rows:
-    """What was answered, right or wrong, and what is missing."""
-    fields = list(task.get("scored_fields") or dict.fromkeys(name for row in target for name in row))
-    answer = typed_rows(answer, target, fields)
-    wanted, given = row_set(target, fields), row_set(answer, fields)
-    any_one = task.get("mode") == "any-one"
-    marked = [(row, _RIGHT if row_set([row], fields) <= wanted else _WRONG) for row in answer]
-    if not (any_one and given & wanted):
-        missing = [row for row in target if not row_set([row], fields) <= given]
-        marked += [(row, _MISSING) for row in (missing[:1] if any_one else missing)]
-    return _Rows([row for row, _ in marked], [mark for _, mark in marked])
-
-
-def _figures(result: Result) -> "Iterator[RenderableType]":
-    """The score field by field, and what the episode took."""
-    if result.score is not None:
-        table = Table.grid(padding=(0, 2, 0, 0))
-        for name, value in result.score.items():
-            if name not in _SHOWN_ELSEWHERE and value not in (None, [], {}) and not isinstance(value, dict | list):
-                table.add_row(Text(visible(name), style="dim"), Text(visible(_number(value))))
-        yield Text("\nscore", style="bold")
-        yield _block(table)
-    usage, calls = result.usage, len(result.trajectory.results)
-    par = result.task.get("par_calls")
-    parts = [
-        counted(len(result.trajectory.turns), "turn"),
-        counted(calls, "call") + (f" (par {par})" if par else ""),
-        *elapsed_and_tools(result),
-    ]
-    if usage.total_tokens:
-        parts.append(f"{'about ' if usage.estimated else ''}{usage.total_tokens:,} tokens")
-        parts.append("cost unknown" if usage.cost is None else dollars(usage.cost))
-    yield Text("\n" + " · ".join(parts), style="dim")
-
-
-def elapsed_and_tools(result: Result) -> list[str]:
-    """Return the elapsed time, and the summed time of the tool calls where there are any."""
-    tools = result.trajectory.tool_seconds
-    return [duration(result.seconds), *([f"tool calls {duration(tools)} in sum"] if result.trajectory.results else [])]
-
-
-def _number(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _block(part: "RenderableType") -> Padding:
-    return Padding(part, _INDENT, expand=False)
-
-
-def episode_list(heads: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
-    """`heads`: the first fields of their lines in the log, task by task."""
-    settings = len({head["setting"] for head in heads}) > 1
-    names = [_player(head, settings) for head in heads]
-    width = max(map(cell_len, names), default=0)
-    for task, group in groupby(zip(heads, names, strict=True), lambda one: str(one[0]["task_id"])):
-        yield Text(visible(task), style="bold")
-        for head, name in group:
-            verdict, style = _short_verdict(head)
-            effort = f"{counted(head['tool_calls'], 'call')}, {duration(head['seconds'])}"
-            yield Text.assemble(f"  {name}{' ' * (width - cell_len(name))}  ", (f"{verdict:<9}", style), f"  {effort}")
-
-
-def _player(head: Mapping[str, Any], settings: bool) -> str:
-    """Model, setting where there are several, and which repeat it is."""
-    again = f" #{head['repeat']}" if head["repeat"] else ""
-    return visible(f"{head['model']}{' ' + head['setting'] if settings else ''}{again}")
-
-
-def _short_verdict(head: Mapping[str, Any]) -> tuple[str, str]:
-    score = head["score"]
-    if score is None:
-        return visible(head["exit_status"]), "yellow"
-    if score.get("correct") is None:
-        return visible(head["exit_status"]), ""
-    return ("right", "green") if score["correct"] else ("not right", "red")
-
 
 _MOST_LISTED = 40
 _MOST_NAMED = 8
@@ -296,6 +71,7 @@ def _named(asked: str, tasks: Sequence[str]) -> Sequence[str]:
 
 
 def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | None, prompt: bool) -> None:
+    from graphwalk.cli.episode_text import shown_episode
     from graphwalk.runlog.result import Result, key_of
     from graphwalk.suites.registry import suite_named
 
@@ -312,7 +88,7 @@ def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | Non
 
 
 def _bars(folder: "RunFolder") -> None:
-    from graphwalk.cli.report import bars
+    from graphwalk.cli.bars import bars
     from graphwalk.runner.reporting import report_of
 
     for table in bars(report_of(folder), stdout().width):
@@ -321,6 +97,7 @@ def _bars(folder: "RunFolder") -> None:
 
 
 def _list(folder: "RunFolder", heads: "Sequence[dict[str, object]]", most: int | None) -> None:
+    from graphwalk.cli.episode_text import episode_list
 
     for line in episode_list(heads[:most]):
         stdout().print(line)

@@ -1,0 +1,120 @@
+"""What `graphwalk ask` shows: steps on stderr while they are made, answer and evidence on stdout; or JSON alone."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from graphwalk.cli.episode_text import elapsed_and_tools
+from graphwalk.console import counted, data, printable, prose, say, stderr, stdout
+from graphwalk.files import write_whole
+from graphwalk.report.formats import dollars
+from graphwalk.runlog.result import Result
+from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runner.answer import Answer
+from graphwalk.runner.asking import Watcher
+from graphwalk.suites.ask.evidence import step_of
+from graphwalk.suites.ask.pictures import evidence_table, step_shown
+from graphwalk.suites.ask.task import unseen_keys
+from graphwalk.types.chat import Message
+from graphwalk.types.episode import ExitStatus, ToolResult
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+_NO_SCORE, _STORE = 4, 3
+
+
+class Teller(Watcher):
+    """Shows questions as they are answered. `exit_code` is that of the last one: 3 or 4 where it has no answer."""
+
+    log: RunFolder | None = None
+
+    def __init__(self, *, json: bool, svg: Path | None) -> None:
+        self.exit_code = 0
+        self._json, self._svg = json, svg
+        self.live = stdout().is_terminal and not json
+        self._beside: str | None = None
+        self._written = ""
+        self._calls = 0
+        self._status: Status | None = None
+
+    async def wrote(self, piece: str) -> None:
+        if self._status is not None:
+            self._status.stop()
+        self._written += piece
+        stdout().print(printable(piece), end="", markup=False, highlight=False, soft_wrap=True)
+
+    def said(self, message: Message) -> None:
+        if message.tool_calls:
+            self._beside = None if self._written else message.content
+            self._end_line()
+
+    def found(self, result: ToolResult) -> None:
+        beside, self._beside = self._beside, None
+        self._calls += 1
+        if self._status is not None:
+            self._status.start()
+        if not self._json:
+            stderr().print(step_shown(self._calls, step_of(result, beside)), soft_wrap=False)
+
+    @contextmanager
+    def waiting(self, model: str) -> Iterator[None]:
+        """While a question is worked on: a line that moves, on a terminal."""
+        self._calls, self._beside, self._written = 0, None, ""
+        moving = stderr().is_terminal and not self._json
+        with stderr().status(f"{printable(model)} …") if moving else nullcontext() as self._status:
+            yield
+        self._status = None
+
+    def tell(self, answer: Answer, graph: str, kind: str) -> None:
+        """The answer of a question about `graph`, in a store of that kind, and what it rests on."""
+        self.exit_code = _exit_code(answer.result)
+        if self._svg is not None:
+            write_whole(self._svg, [answer.svg().encode("utf-8", "replace").decode()])
+        if self._json:
+            run = None if self.log is None else str(self.log.path)
+            data(json.dumps({**answer.as_dict(), "graph": graph, "run": run}))
+            return
+        if answer.answer is None:
+            trouble = answer.result.trajectory.error or "the model said nothing"
+            say(f"error: no answer ({answer.exit_status}): {trouble}")
+        else:
+            streamed = self._end_line()
+            prose("" if streamed.strip() == answer.answer.strip() else f"\n{answer.answer}\n")
+            if unseen := unseen_keys(answer.result.trajectory, answer.answer):
+                say(f"warning: no result has shown {', '.join(unseen)}: do not trust what is said of it")
+        if answer.evidence.nodes:
+            stdout().print(evidence_table(answer.evidence))
+            loaded = "" if kind == "neo4j" else ", once the graph is loaded there"
+            prose(f"\nTo see it in Neo4j's browser{loaded}:\n{answer.cypher}")
+        if self._svg is not None:
+            say(f"drawn in {self._svg}")
+        say(_effort(answer.result))
+
+    def _end_line(self) -> str:
+        """End the line of what was written piece by piece, and return it."""
+        written, self._written = self._written, ""
+        if written:
+            stdout().print()
+        return written
+
+    def name_log(self) -> None:
+        """Say where the log is, if there is one."""
+        if self.log is not None and not self._json:
+            say(f"run folder: {self.log.path}   (graphwalk report {self.log.quoted})")
+
+
+def _exit_code(result: Result) -> int:
+    if result.exit_status is ExitStatus.STORE_ERROR:
+        return _STORE
+    return _NO_SCORE if result.answer is None else 0
+
+
+def _effort(result: Result) -> str:
+    usage, calls = result.usage, len(result.trajectory.results)
+    parts = [counted(calls, "call"), *elapsed_and_tools(result)]
+    if usage.total_tokens:
+        parts += [f"{usage.total_tokens:,} tokens", "cost unknown" if usage.cost is None else dollars(usage.cost)]
+    return " · ".join(parts)
