@@ -1,11 +1,13 @@
 """Options that several commands share."""
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
 from typer.core import TyperGroup
@@ -18,6 +20,45 @@ from graphwalk.errors import ConfigError, GraphwalkError
 
 if TYPE_CHECKING:
     from graphwalk.config.graph_source import GraphSource
+
+Options = TypeVar("Options")
+
+
+@dataclass(frozen=True)
+class Sets:
+    """The field of an experiment that an option sets; it stands beside the option in `Annotated`."""
+
+    field: str
+
+
+def takes(options: type[Options]) -> Callable[[Callable[[Options], None]], Callable[..., None]]:
+    """Make a command of a function that takes an object: each field of its dataclass becomes an option."""
+
+    def command(function: Callable[[Options], None]) -> Callable[..., None]:
+        def run(**given: Any) -> None:
+            function(options(**given))
+
+        run.__name__, run.__doc__ = function.__name__, function.__doc__
+        hints = get_type_hints(options, include_extras=True)
+        run.__annotations__ = hints
+        run.__signature__ = signature(options).replace(  # type: ignore[attr-defined]
+            parameters=[
+                parameter.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY)
+                for name, parameter in signature(options).parameters.items()
+            ]
+        )
+        return run
+
+    return command
+
+
+def fields_set(options: Any) -> dict[str, Any]:
+    """Return field of the experiment → value, for the options that set one; False sets nothing."""
+    hints = get_type_hints(type(options), include_extras=True)
+    named = {name: found for name, hint in hints.items() for found in get_args(hint)[1:] if isinstance(found, Sets)}
+    given = {sets.field: getattr(options, name) for name, sets in named.items()}
+    return {field: None if value is False else value for field, value in given.items()}
+
 
 ModelArguments = Annotated[
     list[str] | None,
