@@ -53,7 +53,7 @@ def _name_of(model: Any) -> str:
         client = hasattr(model, "chat") and hasattr(model, "base_url")
         forms = 'give "provider/model", an object with `async complete(messages, …)`, or a LangChain chat model'
         hint = 'a client needs the name of a model: graphwalk.openai_model(client, "NAME")' if client else forms
-        raise ConfigError(f"{what} is not a model", hint=hint)
+        raise ConfigError("model is missing" if model is None else f"{what} is not a model", hint=hint)
     name = getattr(model, "name", None)
     if not isinstance(name, str) or not name:
         return f"python/{type(model).__name__}"

@@ -20,7 +20,9 @@ AnyStore = Store | GraphStore | AnyGraph
 """What `open_store` or `aopen_store` gives, or anything that they take."""
 
 
-async def aask(question: str, store: AnyStore, *, model: AnyModel, after: Answer | None = None, **agent: Any) -> Answer:
+async def aask(
+    question: str, store: AnyStore, *, model: AnyModel = None, after: Answer | None = None, **agent: Any
+) -> Answer:
     """`ask`, to be awaited; a store of `aopen_store` and a model that is an object are used in this event loop."""
     check_type("question", question, str)
     if not hasattr(store, "schema"):
@@ -39,7 +41,7 @@ async def aask(question: str, store: AnyStore, *, model: AnyModel, after: Answer
         return Answer.of(await talk.ask(question), store)
 
 
-def ask(question: str, store: AnyStore, *, model: AnyModel, after: Answer | None = None, **agent: Any) -> Answer:
+def ask(question: str, store: AnyStore, *, model: AnyModel = None, after: Answer | None = None, **agent: Any) -> Answer:
     """Let a model answer a question about a graph by walking it. Nothing is written.
 
     `store` is what `open_store` gives, or anything that it takes: a graph, a file, `{"neo4j": "movies"}`. `model` is

@@ -10,6 +10,7 @@ from math import dist
 
 from graphwalk.suites.mazes.generator.layouts import neighbours
 from graphwalk.suites.mazes.generator.maze import Maze
+from graphwalk.types.check_type import check_type
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 CELL = "Cell"
@@ -20,6 +21,7 @@ WALL_DISTANCE = -1_000_000.0
 
 def maze_graph(maze: Maze) -> PropertyGraph:
     """The graph of a maze; keys are cell numbers as text."""
+    check_type("maze", maze, Maze)
     spec = {"size": maze.size, "index": maze.index, "generator": maze.generator}
     return PropertyGraph.from_rows(_nodes(maze), _relationships(maze.size), seed=maze.seed, spec=spec)
 
