@@ -15,10 +15,10 @@ from graphwalk.errors import ConfigError, QueryLimitError, StoreError
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.stores.cypher_guard import translate
 from graphwalk.stores.embedded_filling import REFUSALS, Results, filled_engine
-from graphwalk.stores.embedded_names import HIDDEN, RESERVED, EmbeddedDialect
-from graphwalk.stores.encoding import Encoding
+from graphwalk.stores.embedded_graph import HIDDEN, RESERVED, EmbeddedDialect
 from graphwalk.stores.engine_process import EngineProcess
 from graphwalk.stores.schema_queries import Form, has_lists, read_schema
+from graphwalk.stores.serialisation import Encoding
 from graphwalk.stores.store import Asked
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema

@@ -7,12 +7,12 @@ from typing import Any
 import kglite
 
 from graphwalk.errors import StoreError
-from graphwalk.stores.batches import NodeBatch, node_batches, relationship_batches
 from graphwalk.stores.cypher import NO_LABEL, quote
-from graphwalk.stores.embedded_names import HIDDEN, NODE, EmbeddedDialect, names_of
-from graphwalk.stores.encoding import Encoding, odd_values
+from graphwalk.stores.embedded_graph import HIDDEN, NODE, EmbeddedDialect, names_of
 from graphwalk.stores.schema_queries import has_several_labels
+from graphwalk.stores.serialisation import Encoding, odd_values
 from graphwalk.stores.tagged import decoded
+from graphwalk.stores.transfer import NodeBatch, node_batches, relationship_batches
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Value
 

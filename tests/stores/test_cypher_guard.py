@@ -5,7 +5,7 @@ import pytest
 from graphwalk.config.prompts import shipped_prompts
 from graphwalk.stores.cypher import UNSCOPED, Dialect
 from graphwalk.stores.cypher_guard import QueryRefused, translate
-from graphwalk.stores.embedded_names import names_of
+from graphwalk.stores.embedded_graph import names_of
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.errors import ConfigError
-from graphwalk.stores.batches import node_batches, relationship_batches
 from graphwalk.stores.cypher import NO_LABEL, OUR_PREFIX, quote
-from graphwalk.stores.encoding import Encoding, odd_values
 from graphwalk.stores.neo4j.driver_values import native
 from graphwalk.stores.schema_queries import has_lists, has_several_labels
+from graphwalk.stores.serialisation import Encoding, odd_values
+from graphwalk.stores.transfer import node_batches, relationship_batches
 from graphwalk.types.graph import PropertyGraph
 
 BATCH = 10_000

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from graphwalk.stores.cypher import NO_LABEL
-from graphwalk.stores.encoding import Encoding
 from graphwalk.stores.neo4j.filling import kept_as
+from graphwalk.stores.serialisation import Encoding
 from graphwalk.types.graph import Column, PropertyGraph
 
 

@@ -8,12 +8,12 @@ import pytest
 
 from graphwalk.environment import Environment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.stores.batches import node_batches, relationship_batches
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.filling import kept_as
 from graphwalk.stores.neo4j.store import Neo4jDatabase, Neo4jStore
+from graphwalk.stores.transfer import node_batches, relationship_batches
 from graphwalk.suites.questions.making import make_tasks
 from graphwalk.types.graph import PropertyGraph
 from tests.suites.questions.oracle.test_agreement import count_agreements
