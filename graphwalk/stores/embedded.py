@@ -18,7 +18,7 @@ from graphwalk.stores.embedded_filling import REFUSALS, Results, filled_engine
 from graphwalk.stores.embedded_graph import HIDDEN, RESERVED, EmbeddedDialect
 from graphwalk.stores.engine_process import EngineProcess
 from graphwalk.stores.schema_queries import Form, has_lists, read_schema
-from graphwalk.stores.serialisation import Encoding
+from graphwalk.stores.serialisation import Serialisation
 from graphwalk.stores.store import Asked
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
@@ -67,7 +67,7 @@ class Held:
 
     engine: Any
     dialect: EmbeddedDialect
-    encoding: Encoding
+    encoding: Serialisation
     lists: bool
 
 

@@ -10,8 +10,7 @@ from graphwalk.errors import StoreError
 from graphwalk.stores.cypher import NO_LABEL, quote
 from graphwalk.stores.embedded_graph import HIDDEN, NODE, EmbeddedDialect, names_of
 from graphwalk.stores.schema_queries import has_several_labels
-from graphwalk.stores.serialisation import Encoding, odd_values
-from graphwalk.stores.tagged import decoded
+from graphwalk.stores.serialisation import Serialisation, decoded, odd_values
 from graphwalk.stores.transfer import NodeBatch, node_batches, relationship_batches
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Value
@@ -27,13 +26,13 @@ _ID_ONLY = frozenset({"id"})
 _NODE_EXTRAS = frozenset({"id", "title", "type", "name", "label", "node_type"})
 
 
-def filled_engine(graph: PropertyGraph) -> tuple[Any, EmbeddedDialect, Encoding]:
+def filled_engine(graph: PropertyGraph) -> tuple[Any, EmbeddedDialect, Serialisation]:
     """A read-only engine that holds the graph, how its names are written, and how its values are kept."""
     # Names are checked against the schema before they reach a query, so these warnings would only be noise on stderr.
     kglite.set_query_warning_policy("silent")
     engine = kglite.KnowledgeGraph()
     dialect = names_of(graph, has_several_labels(graph))
-    encoding = Encoding(_native, dialect.renames or any(True for _ in odd_values(graph)))
+    encoding = Serialisation(_native, dialect.renames or any(True for _ in odd_values(graph)))
     try:
         _create_nodes(engine, graph, dialect, encoding)
         _create_relationships(engine, graph, dialect, encoding)
@@ -46,7 +45,7 @@ def filled_engine(graph: PropertyGraph) -> tuple[Any, EmbeddedDialect, Encoding]
 class Results:
     """Turns what the engine returns into names and values of the graph, without the fields that the engine adds."""
 
-    def __init__(self, dialect: EmbeddedDialect, encoding: Encoding, *, written: bool = False) -> None:
+    def __init__(self, dialect: EmbeddedDialect, encoding: Serialisation, *, written: bool = False) -> None:
         """`written`: of queries of a model's own, which make maps whose names are stored under others, too."""
         self.name = dialect.name
         self._renames = dialect.renames or written
@@ -104,7 +103,7 @@ def _native(value: Value) -> Value | None:
     return value if isinstance(value, float) and value == value else None
 
 
-def _create_nodes(engine: Any, graph: PropertyGraph, dialect: EmbeddedDialect, encoding: Encoding) -> None:
+def _create_nodes(engine: Any, graph: PropertyGraph, dialect: EmbeddedDialect, encoding: Serialisation) -> None:
     numbers = count()
     for batch in node_batches(graph, BATCH, dialect.stored_property, _encode(encoding)):
         for row in batch.rows:
@@ -123,7 +122,7 @@ def _labels(batch: NodeBatch, dialect: EmbeddedDialect) -> str:
     return f"{quote(NODE)}:{own}" if dialect.several else own
 
 
-def _create_relationships(engine: Any, graph: PropertyGraph, dialect: EmbeddedDialect, encoding: Encoding) -> None:
+def _create_relationships(engine: Any, graph: PropertyGraph, dialect: EmbeddedDialect, encoding: Serialisation) -> None:
     by_pair = not dialect.several
     for batch in relationship_batches(graph, BATCH, dialect.stored_property, _encode(encoding), by_pair=by_pair):
         source, target = map(dialect.label_name, batch.pair) if batch.pair else (quote(NODE), quote(NODE))
@@ -138,5 +137,5 @@ def _create_relationships(engine: Any, graph: PropertyGraph, dialect: EmbeddedDi
         )
 
 
-def _encode(encoding: Encoding) -> Callable[[Value], Any] | None:
+def _encode(encoding: Serialisation) -> Callable[[Value], Any] | None:
     return encoding.stored if encoding.tags else None

@@ -8,7 +8,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.stores.cypher import NO_LABEL, OUR_PREFIX, quote
 from graphwalk.stores.neo4j.driver_values import native
 from graphwalk.stores.schema_queries import has_lists, has_several_labels
-from graphwalk.stores.serialisation import Encoding, odd_values
+from graphwalk.stores.serialisation import Serialisation, odd_values
 from graphwalk.stores.transfer import node_batches, relationship_batches
 from graphwalk.types.graph import PropertyGraph
 
@@ -24,7 +24,7 @@ class Kept:
     """
 
     scope: str
-    encoding: Encoding
+    encoding: Serialisation
     several: bool
     lists: bool
     graph: PropertyGraph | None = None
@@ -32,14 +32,14 @@ class Kept:
 
 def kept_somehow(scope: str) -> Kept:
     """For a graph of which only the label is known: whatever it could hold is looked for."""
-    return Kept(scope, Encoding(native, True), True, True)
+    return Kept(scope, Serialisation(native, True), True, True)
 
 
 def kept_as(graph: PropertyGraph, scope: str) -> Kept:
     """How a graph is kept under the label `scope`."""
     lists = has_lists(graph)
     tags = lists or any(native(value) is None for value in odd_values(graph))
-    return Kept(scope, Encoding(native, tags), has_several_labels(graph), lists, graph)
+    return Kept(scope, Serialisation(native, tags), has_several_labels(graph), lists, graph)
 
 
 def check_names(graph: PropertyGraph) -> None:
@@ -69,7 +69,7 @@ def load_steps(graph: PropertyGraph, scope: str) -> Iterator[tuple[str, list[dic
         yield body, _keyed(relationships.rows, encoding, "s", "t")
 
 
-def _keyed(rows: list[dict[str, Any]], encoding: Encoding, *fields: str) -> list[dict[str, Any]]:
+def _keyed(rows: list[dict[str, Any]], encoding: Serialisation, *fields: str) -> list[dict[str, Any]]:
     """The rows with the keys in them as they are stored."""
     if encoding.tags:
         for row in rows:

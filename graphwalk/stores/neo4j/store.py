@@ -18,8 +18,8 @@ from graphwalk.stores.neo4j.process import this_process
 from graphwalk.stores.neo4j.values import SCALARS, own, plain
 from graphwalk.stores.outage import Gate
 from graphwalk.stores.schema_queries import Form, read_schema, schema_of
+from graphwalk.stores.serialisation import decoded
 from graphwalk.stores.store import Asked
-from graphwalk.stores.tagged import decoded
 from graphwalk.stores.whole import content_digest, read_whole
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from graphwalk.stores.cypher import NO_LABEL
 from graphwalk.stores.neo4j.filling import kept_as
-from graphwalk.stores.serialisation import Encoding
+from graphwalk.stores.serialisation import Serialisation
 from graphwalk.types.graph import Column, PropertyGraph
 
 
@@ -29,5 +29,5 @@ def stored_graph(graph: PropertyGraph, scope: str) -> PropertyGraph:
     )
 
 
-def _stored(columns: Mapping[str, Column], encoding: Encoding) -> dict[str, Column]:
+def _stored(columns: Mapping[str, Column], encoding: Serialisation) -> dict[str, Column]:
     return {name: replace(column, pool=tuple(map(encoding.kept, column.pool))) for name, column in columns.items()}
