@@ -12,6 +12,7 @@ from graphwalk.errors import QueryLimitError
 from graphwalk.jinja import render_text
 from graphwalk.stores.store import Bounded, GraphStore, Standing
 from graphwalk.toolbox.arguments import Checked, check_names, check_shape, close_names, parse_arguments
+from graphwalk.toolbox.cypher_queries import answer_query
 from graphwalk.toolbox.encodings import encode_result
 from graphwalk.toolbox.messages import ToolMistake
 from graphwalk.toolbox.operations import OPERATIONS
@@ -20,7 +21,6 @@ from graphwalk.toolbox.result_pages import page_of, rows_needed
 from graphwalk.toolbox.rows import canonical_rows
 from graphwalk.toolbox.schema_text import entity_text
 from graphwalk.toolbox.tool import ENTITY_TYPES, LIMITS, SWITCHES, Parameter, Tool, load_tools
-from graphwalk.toolbox.written_queries import answer_query
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import NO_LABEL, NO_NAME, Schema

@@ -15,7 +15,7 @@ from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.tool import load_tools
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from tests.stores.random_cypher import OUTSIDE, Writer
-from tests.toolbox.test_written_queries import Asker
+from tests.toolbox.test_cypher_queries import Asker
 
 PROPERTIES = ("key", "id", "year", "name", "days")
 SECRET = re.compile(r"canary|gw_|GraphWalkLoad|1234567", re.IGNORECASE)
