@@ -6,7 +6,7 @@ import secrets
 from graphwalk.config.graph_source import GraphSource, check_filter
 from graphwalk.environment import Environment
 from graphwalk.graphs.files import load_graph
-from graphwalk.stores.whole import read_whole as read_store
+from graphwalk.stores.transfer import read_whole as read_store
 from graphwalk.types.graph import PropertyGraph
 
 _WAIT_SECONDS = 300.0

@@ -1,5 +1,6 @@
-"""Rows for bulk loading, made batch by batch from the columns of a property graph."""
+"""Graphs into and out of stores: rows for bulk loading, made batch by batch, and a whole graph read back."""
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,12 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphwalk.types.graph import MISSING, Column, PropertyGraph
+from graphwalk.stores.store import GivesValues, GraphStore
+from graphwalk.types.graph import MISSING, Column, Node, PropertyGraph, Relationship
 
 Rename = Callable[[str], str]
 Encode = Callable[[Any], Any]
 _Stored = tuple[str, NDArray[np.int32], Sequence[Any]]
 """Name, codes and pool of a column as an engine takes them."""
+_NODES = (
+    'MATCH (n{{ any_node }}) RETURN {{ "n" | key_of }} AS key, {{ "n" | labels_of }} AS labels, '
+    '{{ "n" | properties_of }} AS properties'
+)
+_RELATIONSHIPS = (
+    'MATCH (a{{ any_node }})-[r]->(b{{ any_node }}) RETURN type(r) AS type, {{ "a" | key_of }} AS source, '
+    '{{ "b" | key_of }} AS target, properties(r) AS properties'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +113,23 @@ def _fill(rows: list[dict[str, Any]], columns: list[_Stored], part: slice | NDAr
         for row, code in zip(rows, codes[part].tolist(), strict=True):
             if code != MISSING:
                 row[stored] = pool[code]
+
+
+async def read_whole(store: GraphStore) -> PropertyGraph:
+    """Return the graph in a store that `GivesValues`; nodes in the order of their keys."""
+    assert isinstance(store, GivesValues)
+    nodes = await store.values(store.render(_NODES, {}))
+    relationships = await store.values(store.render(_RELATIONSHIPS, {}))
+    for node in nodes:
+        node["properties"].pop("key", None)
+    return PropertyGraph.from_rows(
+        (Node(n["key"], tuple(n["labels"]), n["properties"]) for n in sorted(nodes, key=lambda node: str(node["key"]))),
+        (Relationship(r["type"], r["source"], r["target"], r["properties"]) for r in relationships),
+    )
+
+
+def content_digest(graph: PropertyGraph) -> str:
+    """Return SHA-256 (hex) of the content of a graph, in whichever order it came."""
+    lines = [repr((n.key, sorted(n.labels), sorted(n.properties.items()))) for n in graph.nodes()]
+    lines += [repr((r.type, r.source, r.target, sorted(r.properties.items()))) for r in graph.relationships()]
+    return hashlib.sha256("\n".join(sorted(lines)).encode("utf-8", "surrogatepass")).hexdigest()

@@ -16,7 +16,7 @@ from graphwalk.stores.neo4j.loading import Loader
 from graphwalk.stores.neo4j.local_server import LocalServer, write_state
 from graphwalk.stores.neo4j.process import this_process
 from graphwalk.stores.neo4j.store import Neo4jDatabase
-from graphwalk.stores.whole import content_digest, read_whole
+from graphwalk.stores.transfer import content_digest, read_whole
 from graphwalk.types.graph import Node, PropertyGraph
 from graphwalk.types.values import Value
 from tests.database.another import connected_by_another

@@ -20,7 +20,7 @@ from graphwalk.stores.outage import Gate
 from graphwalk.stores.schema_queries import Form, read_schema, schema_of
 from graphwalk.stores.serialisation import decoded
 from graphwalk.stores.store import Asked
-from graphwalk.stores.whole import content_digest, read_whole
+from graphwalk.stores.transfer import content_digest, read_whole
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, shown, shown_rows
