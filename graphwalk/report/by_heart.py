@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from graphwalk.evaluation.statistics import Comparison, compare, outcomes_of
 from graphwalk.report.layout import Cell, Header, TextTable
 from graphwalk.report.observations import Observations, Player
 from graphwalk.report.rows import PERCENT
-from graphwalk.scoring.statistics import Comparison, compare, outcomes_of
 
 _DIGITS = 6
 _HEADERS = (

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphwalk.evaluation.statistics import Comparison, Outcomes, compare, holm, outcomes_of
 from graphwalk.report.declared import SuiteReport
 from graphwalk.report.observations import Observations, Player
 from graphwalk.report.rows import PERCENT
-from graphwalk.scoring.statistics import Comparison, Outcomes, compare, holm, outcomes_of
 
 _DIGITS = 6
 _UNITS: Mapping[str, tuple[float, float]] = {"percent": (PERCENT, PERCENT), "share": (1, 1)}
@@ -102,7 +102,7 @@ def _measures(
                 "second_better": one.second_better,
                 "equal": one.equal,
                 "mcnemar_p": one.mcnemar_p_value,
-                "mcnemar_ignores": one.mcnemar_ignores,
+                "mcnemar_ignores": "ignores that tasks share graphs",
             },
         )
 

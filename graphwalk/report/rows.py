@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphwalk.evaluation.statistics import Estimate, Outcomes, estimate_means, estimate_shares, outcomes_of, pass_rates
 from graphwalk.report.declared import Measure, ReportRow
 from graphwalk.report.observations import Observations, Player
-from graphwalk.scoring.statistics import Estimate, Outcomes, estimate_means, estimate_shares, outcomes_of, pass_rates
 
 PERCENT = 100
 ESTIMATED = ("mean", "amount", "share", "percent")
@@ -42,7 +42,7 @@ def exact_row(observed: Observations, player: Player, numbers: NDArray[np.int64]
 
 
 def _estimates(measures: Sequence[Measure], outcomes: Outcomes) -> Iterator[tuple[str, Estimate]]:
-    """By name, in the unit of the table; amounts get t intervals, shares Wilson's."""
+    """By name, in the unit of the table; amounts get t intervals, shares those of the beta-binomial model."""
     for kinds, estimate in ((("mean", "amount"), estimate_means), (("share", "percent"), estimate_shares)):
         chosen = [number for number, measure in enumerate(measures) if measure.kind in kinds]
         some = replace(

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphwalk.errors import ConfigError
+from graphwalk.evaluation.power import Design, Spread, assumed_spread, measured_spread, minimum_detectable_effect
 from graphwalk.report.comparisons import player_outcomes
 from graphwalk.report.observations import Player, chosen, observe
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.plan import Plan
-from graphwalk.scoring.statistics import Design, Spread, assumed_spread, measured_spread, smallest_difference
 from graphwalk.suites.registry import suite_named
 
 EVEN = 0.5
@@ -43,7 +43,7 @@ def smallest_difference_of(plan: Plan, repeats: int) -> Sight:
     """What a plan of so many repeats can see."""
     graphs = len({task.graph_digest for task, _ in plan.tasks})
     design = Design(max(1, round(len(plan.tasks) / max(graphs, 1))), repeats, repeats)
-    smallest = smallest_difference(graphs, design, assumed_spread(EVEN, EVEN))
+    smallest = minimum_detectable_effect(graphs, design, assumed_spread(EVEN, EVEN))
     points = None if smallest is None else min(100.0, round(100 * smallest, 1))
     return Sight(points, graphs, design.tasks_per_graph, repeats)
 

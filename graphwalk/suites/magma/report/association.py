@@ -1,14 +1,12 @@
 """How strongly two yes/no outcomes of the same cases go together, over strata: odds ratio, interval, exact test."""
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln, ndtri
 
-_Z = 1.959963984540054
-"""The 97.5 % point of the standard normal distribution."""
 _EQUAL = 1 + 1e-7
 """Probabilities that differ by less are the same."""
 
@@ -51,7 +49,7 @@ def mantel_haenszel(strata: Sequence[Fourfold]) -> OddsRatio | None:
         + (agree @ discordant + differ @ concordant) / (2 * r * s)
         + (differ @ discordant) / (2 * s * s)
     )
-    value, spread = float(r / s), math.exp(_Z * math.sqrt(variance))
+    value, spread = float(r / s), float(np.exp(ndtri(0.975) * np.sqrt(variance)))
     return OddsRatio(value, value / spread, value * spread)
 
 
@@ -77,9 +75,8 @@ def _hypergeometric(stratum: Fourfold) -> tuple[int, NDArray[np.float64]]:
     """The lowest possible count of `both` given the margins, and the probability of each count from there."""
     cases, first, second = stratum.cases, stratum.both + stratum.first_only, stratum.both + stratum.second_only
     low, high = max(0, first + second - cases), min(first, second)
-    logs = np.array([_log_choose(first, k) + _log_choose(cases - first, second - k) for k in range(low, high + 1)])
-    return low, np.exp(logs - _log_choose(cases, second))
-
-
-def _log_choose(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    both = np.arange(low, high + 1)
+    # The factors that do not depend on `both` cancel out.
+    logs = -sum(gammaln(count + 1) for count in (both, first - both, second - both, cases - first - second + both))
+    probabilities = np.exp(logs - logs.max())
+    return low, probabilities / probabilities.sum()

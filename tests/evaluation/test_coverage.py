@@ -9,7 +9,7 @@ from benchmarks.markers import write_between_markers
 
 
 @pytest.mark.parametrize("cell", [Cell(5, 0.3, 1, 0.95), Cell(10, 0.3, 4, 0.1), Cell(30, 0.3, 1, 0.95)], ids=str)
-def test_intervals_that_held_too_rarely_before_hold_now(cell):
+def test_intervals_of_shares_hold_where_others_do_not(cell):
     shares = coverage(cell, 1500)
     assert 0.92 < shares["ours"] < 0.995
     assert 0.92 < shares["ours, beta"] < 0.995

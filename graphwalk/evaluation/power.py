@@ -1,13 +1,12 @@
-"""How many graphs a difference needs to be seen, and which difference given graphs can show."""
+"""Statistical power: graphs needed for a difference, and the minimum detectable effect of given graphs."""
 
 import math
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import stdtrit
 
-from graphwalk.scoring.statistics.comparison import paired
-from graphwalk.scoring.statistics.outcomes import Outcomes
-from graphwalk.scoring.statistics.student import t_quantile
+from graphwalk.evaluation.statistics import Outcomes, paired
 
 _MOST_GRAPHS = 10_000_000
 
@@ -43,40 +42,40 @@ class Design:
 def graphs_needed(
     difference: float, design: Design, spread: Spread, *, alpha: float = 0.05, power: float = 0.8
 ) -> int | None:
-    """The fewest graphs with which a two-sided t test finds `difference`; None above ten million.
+    """Return the fewest graphs with which a two-sided t test finds `difference`; None above ten million.
 
     C = (t_{1-α/2} + t_power)² · (τ² + (ω² + σ₁²/K₁ + σ₂²/K₂)/m) / δ², both t with C - 1 degrees of freedom.
     """
+
+    def detects(graphs: int) -> bool:
+        effect = minimum_detectable_effect(graphs, design, spread, alpha=alpha, power=power)
+        return effect is not None and effect <= abs(difference)
+
     low, high = 1, 2
-    while not _sees(difference, high, design, spread, alpha, power):
+    while not detects(high):
         low, high = high, 2 * high
         if high > _MOST_GRAPHS:
             return None
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if _sees(difference, middle, design, spread, alpha, power) else (middle, high)
+        low, high = (low, middle) if detects(middle) else (middle, high)
     return high
 
 
-def smallest_difference(
+def minimum_detectable_effect(
     graphs: int, design: Design, spread: Spread, *, alpha: float = 0.05, power: float = 0.8
 ) -> float | None:
-    """The smallest true difference that so many graphs show with that power; None below two graphs."""
+    """Return the smallest true difference found with this power; None below two graphs."""
     if graphs < 2:
         return None
-    quantiles = t_quantile(1 - alpha / 2, graphs - 1) + t_quantile(power, graphs - 1)
+    quantiles = float(stdtrit(graphs - 1, 1 - alpha / 2) + stdtrit(graphs - 1, power))
     return quantiles * math.sqrt(design.variance_of_a_graph(spread) / graphs)
-
-
-def _sees(difference: float, graphs: int, design: Design, spread: Spread, alpha: float, power: float) -> bool:
-    smallest = smallest_difference(graphs, design, spread, alpha=alpha, power=power)
-    return smallest is not None and smallest <= abs(difference)
 
 
 def assumed_spread(
     first: float, second: float, *, graph_correlation: float = 0.1, task_correlation: float = 0.5, shared: float = 0.5
 ) -> Spread:
-    """Before there are data: from two expected accuracies and assumed correlations, all in 0 … 1.
+    """Assume a spread from two expected accuracies and correlations, all between 0 and 1.
 
     `graph_correlation`: of two tasks of a graph. `task_correlation`: of two repeats of a task, beyond its graph.
     `shared`: of what makes graphs and tasks hard for one player and for the other; 0 as if on different tasks.
@@ -89,10 +88,9 @@ def assumed_spread(
 
 
 def measured_spread(first: Outcomes, second: Outcomes, measure: int = 0) -> Spread | None:
-    """From a run: the spread of one measure, by analysis of variance; None without two graphs and a spare task.
+    """Estimate the spread of one measure by analysis of variance; None without two graphs and a spare task.
 
-    A player without repeats shows no noise of its own: it is then a part of `tasks`, and a plan with more repeats
-    looks no better than it is.
+    The noise of a player without repeats is a part of `tasks`.
     """
     differences = paired(first, second)
     known = ~np.isnan(differences.values[:, measure])

@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from graphwalk.scoring.statistics import (
+from graphwalk.evaluation.power import (
     Design,
     Spread,
     assumed_spread,
-    estimate_means,
     graphs_needed,
     measured_spread,
-    outcomes_of,
-    smallest_difference,
+    minimum_detectable_effect,
 )
+from graphwalk.evaluation.statistics import estimate_means, outcomes_of
 
 
 def test_without_clusters_it_is_the_formula_of_miller():
@@ -27,7 +26,7 @@ def test_without_clusters_it_is_the_formula_of_miller():
 @pytest.mark.parametrize("power", [0.8, 0.9])
 def test_power_as_by_the_noncentral_t_distribution(graphs, power):
     spread, design = assumed_spread(0.5, 0.6), Design(12, 4, 1)
-    difference = smallest_difference(graphs, design, spread, power=power)
+    difference = minimum_detectable_effect(graphs, design, spread, power=power)
     shift = difference / math.sqrt(design.variance_of_a_graph(spread) / graphs)
     reached = stats.nct.sf(stats.t.ppf(0.975, graphs - 1), graphs - 1, shift)
     assert reached == pytest.approx(power, abs=0.025)
@@ -37,13 +36,13 @@ def test_power_as_by_the_noncentral_t_distribution(graphs, power):
 def test_one_graph_less_would_not_do(difference):
     spread, design = assumed_spread(0.4, 0.5), Design(12)
     graphs = graphs_needed(difference, design, spread)
-    assert smallest_difference(graphs, design, spread) <= difference
-    fewer = smallest_difference(graphs - 1, design, spread)
+    assert minimum_detectable_effect(graphs, design, spread) <= difference
+    fewer = minimum_detectable_effect(graphs - 1, design, spread)
     assert fewer is None or fewer > difference
 
 
 def test_what_no_plan_can_see():
-    assert smallest_difference(1, Design(12), assumed_spread(0.5, 0.5)) is None
+    assert minimum_detectable_effect(1, Design(12), assumed_spread(0.5, 0.5)) is None
     assert graphs_needed(0, Design(12), assumed_spread(0.5, 0.5)) is None
 
 
@@ -88,10 +87,10 @@ def test_level_and_power_are_those_asked_for():
     spread, design = Spread(0.01, 0.1, 0.2, 0.1), Design(6, 2, 3)
     quantiles = stats.t.ppf(0.995, 8) + stats.t.ppf(0.9, 8)
     expected = quantiles * math.sqrt(design.variance_of_a_graph(spread) / 9)
-    assert smallest_difference(9, design, spread, alpha=0.01, power=0.9) == pytest.approx(expected)
+    assert minimum_detectable_effect(9, design, spread, alpha=0.01, power=0.9) == pytest.approx(expected)
     assert graphs_needed(expected, design, spread, alpha=0.01, power=0.9) == 9
     assert graphs_needed(-expected, design, spread, alpha=0.01, power=0.9) == 9
-    assert smallest_difference(2, design, spread) is not None
+    assert minimum_detectable_effect(2, design, spread) is not None
     assert graphs_needed(1e6, design, spread) == 2
     assert graphs_needed(1e-6, design, spread) is None
 
