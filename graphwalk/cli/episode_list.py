@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from graphwalk.console import counted
-from graphwalk.report.formats import duration
+from graphwalk.report.text_table import duration
 from graphwalk.types.inert import visible
 
 

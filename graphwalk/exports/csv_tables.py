@@ -9,7 +9,7 @@ from typing import Any
 from graphwalk.exports.episodes import Episodes, new_folder
 from graphwalk.exports.tables import cell, columns_of, rows_of
 from graphwalk.files import new_file
-from graphwalk.report.written import is_formula
+from graphwalk.report.text_table import is_formula
 
 
 def export_csv(episodes: Episodes, out: Path) -> None:

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphwalk.page.turns import episode_content
-from graphwalk.report.declared import Report
 from graphwalk.report.observations import Observations
+from graphwalk.report.suite_report import Report
 from graphwalk.runlog.part import own_episodes
 from graphwalk.runlog.result import EpisodeKey, key_of
 from graphwalk.runlog.run_folder import RunFolder

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphwalk.page.content import RunContent
-from graphwalk.report.declared import Report
-from graphwalk.report.drawing import INSTALL, can_draw, page_svg
-from graphwalk.report.figures import COLUMNS, Figure, worth_drawing
-from graphwalk.report.layout import Cell, TextTable
+from graphwalk.report.plot_files import INSTALL, can_draw, page_svg
+from graphwalk.report.plots import COLUMNS, Figure, worth_drawing
+from graphwalk.report.suite_report import Report
 from graphwalk.report.tables import text_tables
+from graphwalk.report.text_table import Cell, TextTable
 from graphwalk.suites.registry import suite_named
 
 LINE = ("right", "failed", "error", "status", "turns", "calls", "tokens", "cost", "seconds", "answer")

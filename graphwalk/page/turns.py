@@ -6,7 +6,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, cast
 
-from graphwalk.report.scenes import Scene, SceneStep, StateTable
+from graphwalk.report.plots import Scene, SceneStep, StateTable
 from graphwalk.suites.suite import Suite
 from graphwalk.toolbox.encodings import decode_notes, read_rows
 from graphwalk.types.chat import Message, Usage

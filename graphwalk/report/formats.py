@@ -1,51 +1,100 @@
-"""How numbers and texts are written in tables. An unknown value is a dash."""
+"""A report on a terminal, and as JSON, CSV and Markdown."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import csv
+import io
+import json
+from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
-UNKNOWN = "–"
-_LARGE = (("M", 1_000_000), ("k", 10_000))
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from graphwalk.report.compare import PAIRS_NOTE
+from graphwalk.report.suite_report import ESTIMATED, Report, ReportRow
+from graphwalk.report.tables import text_tables
+from graphwalk.report.text_table import csv_cell, markdown_table, markdown_text, rendered
+from graphwalk.types.inert import visible
 
 
-def integer(value: Any) -> str:
-    return str(value)
+def to_json(report: Report) -> str:
+    """One JSON object, ASCII only; `rows` has one object per model and setting."""
+    return json.dumps(report.as_dict(), indent=2, allow_nan=False)
 
 
-def short(value: Any) -> str:
-    """Large counts in thousands or millions."""
-    for unit, size in _LARGE:
-        if value >= size:
-            return f"{value / (1_000_000 if unit == 'M' else 1000):.1f}{unit}"
-    return f"{value:.0f}"
+def to_csv(report: Report) -> str:
+    """All rows of all tables; `table` and `group` say which. `NAME_low` and `NAME_high` are intervals.
+
+    `note`: why intervals are missing; of published rows what to know about them; of rows `note` a note on the report.
+    """
+    names, intervals = _columns(report)
+    ends = [f"{name}_{end}" for name in intervals for end in ("low", "high")]
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, ["table", "group", *names, *ends], extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for table, group, row in _all_rows(report):
+        reasons = dict.fromkeys(row.get("no_interval", {}).values())
+        flat = {"table": table, "group": group, **({"note": "; ".join(reasons)} if reasons else {}), **row}
+        for name, (low, high) in row.get("intervals", {}).items():
+            flat |= {f"{name}_low": low, f"{name}_high": high}
+        writer.writerow({name: csv_cell(value) for name, value in flat.items()})
+    return stream.getvalue()
 
 
-def two_decimals(value: Any) -> str:
-    return f"{value:.2f}"
+def _columns(report: Report) -> tuple[list[str], list[str]]:
+    """Names of all columns, and of those with an interval: the measures, and what derived and published rows add."""
+    measures = report.suite.measures
+    names = dict.fromkeys(["model", "setting", "tasks", "graphs", *(measure.name for measure in measures)])
+    intervals = dict.fromkeys(m.name for m in measures if m.kind in ESTIMATED)
+    for table, _, row in _all_rows(report):
+        own = {table.removeprefix("paper ").removeprefix("baseline "), "intervals", "no_interval", "known"}
+        names |= dict.fromkeys(name for name in row if name not in own)
+        intervals |= dict.fromkeys(row.get("intervals", ()))
+    return list({**names, "note": None}), list(intervals)
 
 
-def one_decimal(value: Any) -> str:
-    return f"{value:.1f}"
+def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
+    yield from (("all", "", row) for row in report.rows)
+    yield from (("baseline", "", row) for row in report.baselines)
+    for name, rows in report.groups.items():
+        yield from ((name, row[name], row) for row in rows)
+    for name, rows in report.baseline_groups.items():
+        yield from ((f"baseline {name}", row[name], row) for row in rows)
+    if report.reference:
+        yield from (("paper", "", row) for row in report.reference.rows)
+        for name, published in report.reference.groups.items():
+            yield from ((f"paper {name}", row[name], row) for row in published)
+        yield from (("paper note", "", {"note": note}) for note in report.reference.notes)
+    yield from (("note", "", {"note": note}) for note in report.notes)
 
 
-def dollars(value: Any) -> str:
-    return f"${value:.4f}" if 0 < value < 1 else f"${value:.2f}"
+def to_markdown(report: Report) -> str:
+    """GitHub tables, with intervals in parentheses."""
+    parts = [markdown_table(table) for table in text_tables(report)]
+    first = [f"**{markdown_text(report.incomplete)}**\n"] if report.incomplete else []
+    return "\n".join([*first, *parts, *(f"* {markdown_text(note)}" for note in report.notes), ""])
 
 
-def duration(seconds: Any) -> str:
-    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds:.0f} s"
+class TerminalReport:
+    """A report that fits itself into the width it is given: optional columns go first, then names are folded."""
+
+    def __init__(self, report: Report, *, tables: int | None = None) -> None:
+        """`tables`: only the first ones, which are not those of pairs; None: all."""
+        self.report = report
+        self.tables = tables
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.report.incomplete:
+            yield Text(self.report.incomplete + "\n", style="bold yellow")
+        for table in islice(text_tables(self.report), self.tables):
+            yield from rendered(table, options.max_width)
+        for note in self.report.notes:
+            if self.tables is None or note != PAIRS_NOTE:
+                yield Text(visible(note, len(note)), style="dim")
 
 
-def p_value(value: Any) -> str:
-    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
-
-
-def interval_text(row: Mapping[str, Any], field: str, form: Callable[[Any], str]) -> str:
-    """The range of a figure; a dash where there should be one, and the notes say why not."""
-    ends = row.get("intervals", {}).get(field)
-    return "–".join(map(form, ends)) if ends else UNKNOWN * (field in row.get("no_interval", {}))
-
-
-def without_range(reasons: Iterable[str]) -> Iterator[str]:
-    """One note on ranges that are missing, if there are any."""
-    if reasons := sorted(set(reasons)):
-        yield f"{UNKNOWN} in place of a range: {', or '.join(reasons)}; how graphs differ is not known."
+def as_text(report: Report, *, width: int = 120) -> str:
+    """The report as plain text of so many columns."""
+    stream = io.StringIO()
+    Console(file=stream, width=width, color_system=None, highlight=False).print(TerminalReport(report))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip() + "\n"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphwalk.errors import ConfigError
-from graphwalk.report.declared import Grouping, Measure, ResultRecord, SuiteReport
+from graphwalk.report.suite_report import Grouping, Measure, ResultRecord, SuiteReport
 from graphwalk.types.inert import visible
 
 _UNKNOWN = float("nan")

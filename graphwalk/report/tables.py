@@ -1,17 +1,18 @@
-"""The report as tables of text, the same for the terminal and for Markdown."""
+"""The tables of a report, and the table of right answers that papers print: a line per group, a column per player."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.report.by_heart import by_heart_table
-from graphwalk.report.common import TASKS
-from graphwalk.report.comparison_table import comparison_table
-from graphwalk.report.counts import PAPER
-from graphwalk.report.declared import BASELINE, Column, Grouping, Report, ReportRow
-from graphwalk.report.formats import UNKNOWN, interval_text, one_decimal
-from graphwalk.report.layout import Cell, Header, TextTable
+from graphwalk.report.compare import comparison_table, memorisation_table
+from graphwalk.report.measures import TASKS
+from graphwalk.report.suite_report import BASELINE, Column, Grouping, Report, ReportRow
+from graphwalk.report.text_table import UNKNOWN, Cell, Header, TextTable, interval_text, one_decimal, short
 from graphwalk.types.inert import visible
 
+PAPER = " (paper)"
+_Key = tuple[bool, str, str]
+"""Published or not, model, setting."""
 _MOST_PUBLISHED = 24
 """Rows of the paper in one table of a terminal; of more, those of our models only."""
 
@@ -24,8 +25,8 @@ def text_tables(report: Report) -> Iterator[TextTable]:
     yield _table(
         "Results", report.suite.columns, [*report.rows, *report.baselines, *overall], None, _scales(report), source
     )
-    if report.known_by_heart:
-        yield by_heart_table(report.known_by_heart)
+    if report.memorisation_test:
+        yield memorisation_table(report.memorisation_test)
     for grouping in report.suite.groupings:
         rows = report.groups.get(grouping.name, [])
         if grouping.shown and len({row[grouping.name] for row in rows}) > 1:
@@ -152,3 +153,106 @@ def _drawn(
         return None
     low, high = row.get("intervals", {}).get(column.field, (value, value))
     return low / scale, value / scale, high / scale
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A column about the tasks: the field `field` of the row of the baseline `player`."""
+
+    title: str
+    player: str
+    field: str
+    format: Callable[[Any], str]
+    optional: int
+
+
+def common_facts(player: str, chance: str, par: str) -> tuple[Fact, ...]:
+    """Size of the answers, chance level, par. `player` is a baseline that has a row for every task."""
+    return (
+        Fact("rows", player, "answer_rows", short, 20),
+        Fact("chance %", chance, "accuracy", one_decimal, 10),
+        Fact("par calls", par, "calls_per_question", one_decimal, 30),
+        Fact("par tokens", par, "tokens_per_question", short, 30),
+    )
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line: its names, and the rows of players that belong to it."""
+
+    names: tuple[str, ...]
+    ours: Sequence[ReportRow]
+    baselines: Sequence[ReportRow]
+    published: Sequence[ReportRow]
+
+    def rows(self) -> dict[_Key, ReportRow]:
+        groups = ((self.ours, False), (self.published, True))
+        return {(paper, row["model"], row["setting"]): row for rows, paper in groups for row in rows}
+
+
+def line_of(report: Report, names: tuple[str, ...], grouping: str | None = None, group: Any = None) -> Line:
+    """The line of one group; without a grouping, the total."""
+    reference = report.reference
+    if grouping is None:
+        return Line(names, report.rows, report.baselines, reference.rows if reference else ())
+    published = reference.groups.get(grouping, ()) if reference else ()
+    return Line(
+        names,
+        *(
+            [row for row in rows if row[grouping] == group]
+            for rows in (report.groups[grouping], report.baseline_groups.get(grouping, ()), published)
+        ),
+    )
+
+
+def counts_table(
+    title: str, names: Sequence[str], lines: Sequence[Line], facts: Iterable[Fact], note: str = ""
+) -> TextTable:
+    """Cells are "right/asked". A fact that is not known for all tasks of a line says for how many."""
+    players = list(
+        dict.fromkeys(key for paper in (False, True) for line in lines for key in line.rows() if key[0] is paper)
+    )
+    told = [fact for fact in facts if any(_fact(line, fact) != UNKNOWN for line in lines)]
+    headers = (
+        *(Header(name, name=True) for name in names),
+        Header("tasks", optional=15),
+        *(Header(fact.title, optional=fact.optional) for fact in told),
+        *(Header(_title(key), optional=_level(place, key)) for place, key in enumerate(players)),
+    )
+    rows = tuple(tuple(_cells(line, told, players)) for line in lines)
+    return TextTable(title, headers, rows, note)
+
+
+def _title(key: _Key) -> str:
+    paper, model, setting = key
+    return f"{visible(model)}{PAPER * paper}\n{visible(setting)}"
+
+
+def _level(place: int, key: _Key) -> int:
+    """The paper's columns are the first to go, from the last one on; then ours."""
+    return place + (50 if key[0] else 0)
+
+
+def _cells(line: Line, facts: Sequence[Fact], players: Sequence[_Key]) -> Iterator[Cell]:
+    for name in line.names:
+        yield Cell(visible(name))
+    yield Cell(str(_tasks(line)))
+    for fact in facts:
+        yield Cell(_fact(line, fact))
+    rows = line.rows()
+    for key in players:
+        row = rows.get(key)
+        known = row is not None and row.get("correct") is not None
+        yield Cell(f"{row['correct']}/{row['questions']}" if row and known else UNKNOWN, dim=key[0])
+
+
+def _fact(line: Line, fact: Fact) -> str:
+    row = next((row for row in line.baselines if row["model"] == fact.player), None)
+    if row is None or row[fact.field] is None:
+        return UNKNOWN
+    known = row["known"].get(fact.field, row["tasks"])
+    return fact.format(row[fact.field]) + (f" ({known})" if known != _tasks(line) else "")
+
+
+def _tasks(line: Line) -> int:
+    return max((row["tasks"] for row in (*line.ours, *line.baselines)), default=0)

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from graphwalk.report.layout import TextTable
+from graphwalk.report.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.report.report import build_report
 from graphwalk.report.tables import text_tables
-from graphwalk.report.terminal import as_text
-from graphwalk.report.written import to_csv, to_json, to_markdown
+from graphwalk.report.text_table import TextTable
 from graphwalk.suites.questions.report.baselines import baselines
 from graphwalk.suites.questions.report.paper import CATEGORIES, paper_reference
 from graphwalk.suites.registry import suite_named

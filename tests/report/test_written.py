@@ -5,9 +5,8 @@ import json
 import pytest
 from rich.console import Console
 
+from graphwalk.report.formats import TerminalReport, to_csv, to_json, to_markdown
 from graphwalk.report.report import build_report
-from graphwalk.report.terminal import TerminalReport
-from graphwalk.report.written import to_csv, to_json, to_markdown
 from graphwalk.suites.registry import suite_named
 from graphwalk.types.inert import visible
 from tests.report.results import result, run

@@ -11,10 +11,9 @@ from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.graphs.twin.making import Twin
 from graphwalk.models.policy import Policy
-from graphwalk.report.declared import Report, ResultRecord, SuiteReport
-from graphwalk.report.figures import Figure
 from graphwalk.report.observations import Observations
-from graphwalk.report.scenes import Scene
+from graphwalk.report.plots import Figure, Scene
+from graphwalk.report.suite_report import Report, ResultRecord, SuiteReport
 from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase

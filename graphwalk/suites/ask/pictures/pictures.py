@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from graphwalk.console import printable
-from graphwalk.report.declared import ResultRecord
+from graphwalk.report.suite_report import ResultRecord
 from graphwalk.suites.ask.evidence import AnswerEvidence, evidence_of
 from graphwalk.suites.ask.pictures.svg import evidence_svg
 from graphwalk.suites.ask.pictures.terminal import evidence_table, step_shown

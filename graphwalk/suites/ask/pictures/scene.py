@@ -1,7 +1,7 @@
 """A question of one's own as it was walked; what its answer rests on stands out."""
 
-from graphwalk.report.declared import ResultRecord
-from graphwalk.report.scenes import Scene, StateTable
+from graphwalk.report.plots import Scene, StateTable
+from graphwalk.report.suite_report import ResultRecord
 from graphwalk.suites.ask.evidence import named_in
 from graphwalk.suites.ask.pictures.pictures import evidence_in
 from graphwalk.suites.walked import walked_scene

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from graphwalk.report.declared import Report, ReportRow
-from graphwalk.report.figures import Figure, Panel, Point, Series
+from graphwalk.report.common_plots import PAPER, cost_against_accuracy, player_name, point
 from graphwalk.report.observations import Observations
-from graphwalk.report.plots import PAPER, cost_against_accuracy, player_name, point
+from graphwalk.report.plots import Figure, Panel, Point, Series
+from graphwalk.report.suite_report import Report, ReportRow
 from graphwalk.suites.magma.generator.traces import ALGORITHMS
 
 _ERRORS = {

@@ -4,9 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from graphwalk.report.declared import Groups, Report, ReportRow
-from graphwalk.report.formats import UNKNOWN, interval_text, one_decimal
-from graphwalk.report.layout import Cell, Header, TextTable
+from graphwalk.report.suite_report import Groups, Report, ReportRow
+from graphwalk.report.text_table import UNKNOWN, Cell, Header, TextTable, interval_text, one_decimal
 from graphwalk.suites.magma.generator.traces import ALGORITHMS
 from graphwalk.types.inert import visible
 

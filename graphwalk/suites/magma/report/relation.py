@@ -6,9 +6,18 @@ There is no row over all algorithms: they run on the same graphs, so their trace
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from graphwalk.report.declared import ReportRow
-from graphwalk.report.formats import UNKNOWN, integer, interval_text, one_decimal, p_value, two_decimals
-from graphwalk.report.layout import Cell, Header, TextTable
+from graphwalk.report.suite_report import ReportRow
+from graphwalk.report.text_table import (
+    UNKNOWN,
+    Cell,
+    Header,
+    TextTable,
+    integer,
+    interval_text,
+    one_decimal,
+    p_value,
+    two_decimals,
+)
 from graphwalk.suites.magma.prompts import STEPWISE
 from graphwalk.suites.magma.report.association import Fourfold, exact_p_value, mantel_haenszel
 from graphwalk.suites.magma.report.traces import CELLS

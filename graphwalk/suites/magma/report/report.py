@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterator
 
-from graphwalk.report.common import EFFORT, GRAPHS, OUTCOME, TASKS, scored
-from graphwalk.report.declared import Column, Grouping, Measure, ResultRecord, SuiteReport
-from graphwalk.report.formats import dollars, duration, integer, one_decimal, short, two_decimals
+from graphwalk.report.measures import EFFORT, GRAPHS, OUTCOME, TASKS, scored
+from graphwalk.report.suite_report import Column, Grouping, Measure, ResultRecord, SuiteReport
+from graphwalk.report.text_table import dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.suites.magma.generator.traces import ALGORITHMS
 from graphwalk.suites.magma.judgement import ERRORS
 from graphwalk.suites.magma.prompts import STEPWISE, STRATEGIES

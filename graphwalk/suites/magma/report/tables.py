@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from graphwalk.report.declared import Column, Report, ReportRow
-from graphwalk.report.formats import UNKNOWN, integer, interval_text, one_decimal
-from graphwalk.report.layout import Cell, Header, TextTable
+from graphwalk.report.suite_report import Column, Report, ReportRow
+from graphwalk.report.text_table import UNKNOWN, Cell, Header, TextTable, integer, interval_text, one_decimal
 from graphwalk.suites.magma.report.matrices import part_table, size_tables, step_tables
 from graphwalk.suites.magma.report.relation import relation_tables
 from graphwalk.types.inert import visible

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import ceil
 from typing import Any
 
-from graphwalk.report.common import tool_seconds
-from graphwalk.report.declared import ResultRecord
+from graphwalk.report.measures import tool_seconds
+from graphwalk.report.suite_report import ResultRecord
 from graphwalk.suites.magma.prompts import STEPWISE
 from graphwalk.types.episode import ExitStatus
 

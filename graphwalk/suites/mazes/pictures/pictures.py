@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from graphwalk.report.declared import ResultRecord
+from graphwalk.report.suite_report import ResultRecord
 from graphwalk.suites.mazes.episodes import maze_episodes
 from graphwalk.suites.mazes.pictures.drawing import draw
 from graphwalk.suites.mazes.pictures.svg import maze_svg

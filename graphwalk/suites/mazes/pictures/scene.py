@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from graphwalk.report.declared import ResultRecord
-from graphwalk.report.scenes import Scene, SceneGrid, SceneStep, StateTable
+from graphwalk.report.plots import Scene, SceneGrid, SceneStep, StateTable
+from graphwalk.report.suite_report import ResultRecord
 from graphwalk.suites.mazes.episodes import MazeEpisode, maze_episodes
 from graphwalk.suites.mazes.walk import WalkStep
 from graphwalk.types.episode import Trajectory

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from graphwalk.report.declared import Report
-from graphwalk.report.figures import Figure
+from graphwalk.report.common_plots import against_size, cost_against_accuracy, failure_classes, over_par, within_calls
 from graphwalk.report.observations import Observations
-from graphwalk.report.plots import against_size, cost_against_accuracy, failure_classes, over_par, within_calls
+from graphwalk.report.plots import Figure
+from graphwalk.report.suite_report import Report
 from graphwalk.suites.mazes.task import PATH_ERRORS
 
 _SIZES = {

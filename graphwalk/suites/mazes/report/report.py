@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from graphwalk.errors import ConfigError
-from graphwalk.report.common import EFFORT, GRAPHS, OUTCOME, TASKS, WASTE, count_if, number, scored
-from graphwalk.report.declared import (
+from graphwalk.report.measures import EFFORT, GRAPHS, OUTCOME, TASKS, WASTE, count_if, number, scored
+from graphwalk.report.suite_report import (
     BASELINE,
     Column,
     Grouping,
@@ -16,9 +16,8 @@ from graphwalk.report.declared import (
     ResultRecord,
     SuiteReport,
 )
-from graphwalk.report.formats import dollars, duration, integer, one_decimal, short, two_decimals
-from graphwalk.report.layout import TextTable
 from graphwalk.report.tables import players_table
+from graphwalk.report.text_table import TextTable, dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.resources import data_path
 from graphwalk.suites.mazes.task import PATH_ERRORS
 

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator
 
-from graphwalk.report.common import WASTE
-from graphwalk.report.counts import Line, common_facts, counts_table, line_of
-from graphwalk.report.declared import Column, Report
-from graphwalk.report.formats import integer
-from graphwalk.report.layout import TextTable
-from graphwalk.report.tables import players_table
+from graphwalk.report.measures import WASTE
+from graphwalk.report.suite_report import Column, Report
+from graphwalk.report.tables import Line, common_facts, counts_table, line_of, players_table
+from graphwalk.report.text_table import TextTable, integer
 from graphwalk.suites.questions.report.baselines import CHANCE, EMPTY, PAR
 from graphwalk.suites.questions.report.paper import CATEGORIES
 from graphwalk.suites.questions.scoring import ERROR_CLASSES

@@ -8,11 +8,11 @@ import pytest
 from rich.console import Console
 
 from graphwalk.errors import ConfigError
-from graphwalk.report.layout import TextTable
-from graphwalk.report.report import Report, build_report
+from graphwalk.report.formats import TerminalReport, to_csv, to_json, to_markdown
+from graphwalk.report.report import build_report
+from graphwalk.report.suite_report import Report
 from graphwalk.report.tables import text_tables
-from graphwalk.report.terminal import TerminalReport
-from graphwalk.report.written import to_csv, to_json, to_markdown
+from graphwalk.report.text_table import TextTable
 from graphwalk.suites.magma.report.paper import paper_reference
 from graphwalk.suites.magma.report.traces import case
 from graphwalk.suites.magma.suite import MagmaSuite

@@ -1,14 +1,50 @@
-"""How each kind of figure is laid out on a canvas of matplotlib."""
+"""Figures drawn with matplotlib (the extra `plots`): SVG and PNG for papers, SVG for the page of a run."""
 
+import io
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from graphwalk.report.figures import Figure, Kind, Panel, Point
+from graphwalk.errors import ConfigError
+from graphwalk.files import make_folder, write_whole
+from graphwalk.report.plots import Figure, Kind, Series, figure_csv
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
 
+INSTALL = "pip install 'graphwalk-agents[plots]'"
+INK, SOFT, RULE, PAPER = "#1c2126", "#697079", "#e3e6ea", "#fefefe"
+_SCHEME = {INK: "ink", SOFT: "soft", RULE: "rule", PAPER: "paper"}
+_DARK = {"ink": "#e6e8ea", "soft": "#a2a9b1", "rule": "#30363d", "paper": "transparent"}
+_RC: Any = {
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.edgecolor": SOFT,
+    "axes.labelcolor": SOFT,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 9.5,
+    "axes.titlelocation": "left",
+    "grid.color": RULE,
+    "grid.linewidth": 0.7,
+    "figure.facecolor": PAPER,
+    "axes.facecolor": PAPER,
+    "legend.frameon": False,
+    "text.color": INK,
+    "text.parse_math": False,  # a dollar sign in a name is a dollar sign
+    "xtick.color": SOFT,
+    "ytick.color": SOFT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "svg.hashsalt": "graphwalk",
+}
+_DOTS_PER_INCH = 200
 _PALETTE = ("#2a9d8f", "#e07a3f", "#5e72d9", "#c9a227", "#c45b9a", "#3d9bd1", "#7fa33a", "#9a6fd0")
 _PUBLISHED = ("#8b8f96", "#b08d74", "#8c96bd", "#a89f7a", "#b58aa6", "#86a9bd")
 _OUTCOMES = ("#2a9d8f", "#c2c7cd", "#e9b872", "#d9694f", "#b04a6b", "#8a63b8", "#5e72d9", "#6f8f9f", "#444b54")
@@ -19,25 +55,75 @@ _LONGEST = 44
 """Characters of a name."""
 
 
+def can_draw() -> bool:
+    """False where the extra `plots` is not installed."""
+    return find_spec("matplotlib") is not None
+
+
+def page_svg(figure: Figure) -> str:
+    """An SVG document that follows the colour scheme of the reader, with its text as text."""
+    with _drawn(figure, "none") as canvas:
+        text = _saved(canvas, "svg").decode()
+    for colour, name in _SCHEME.items():
+        text = text.replace(colour, f"var(--{name})")
+    light = "".join(f"--{name}:{'transparent' if name == 'paper' else colour};" for colour, name in _SCHEME.items())
+    dark = "".join(f"--{name}:{colour};" for name, colour in _DARK.items())
+    rules = f"svg{{{light}}}@media (prefers-color-scheme:dark){{svg{{{dark}}}}}text{{font-family:sans-serif}}"
+    head, mark, rest = text.partition("<defs>")
+    return f"{head}<style>{rules}</style>{mark}{rest}"
+
+
+def save_figures(figures: Sequence[Figure], folder: Path) -> list[Path]:
+    """NAME.svg, NAME.png and NAME.csv of every figure. ConfigError without matplotlib, or for a place of no use."""
+    if not can_draw():
+        raise ConfigError("drawing needs matplotlib, which is not installed", hint=INSTALL)
+    make_folder(folder, parents=False)
+    written = []
+    for figure in figures:
+        with _drawn(figure, "path") as canvas:
+            write_whole(folder / f"{figure.name}.svg", [_saved(canvas, "svg").decode()])
+            (folder / f"{figure.name}.png").write_bytes(_saved(canvas, "png"))
+        write_whole(folder / f"{figure.name}.csv", [figure_csv(figure)])
+        written += [folder / f"{figure.name}.{form}" for form in ("svg", "png", "csv")]
+    return written
+
+
+def _saved(canvas: "Canvas", form: str) -> bytes:
+    stream = io.BytesIO()
+    metadata: dict[str, Any] = {"Date": None, "Creator": None} if form == "svg" else {}
+    canvas.savefig(stream, format=form, dpi=_DOTS_PER_INCH, metadata=metadata)
+    return stream.getvalue()
+
+
+@contextmanager
+def _drawn(figure: Figure, fonts: str) -> "Iterator[Canvas]":
+    """`fonts`: "path" draws letters, so that they look the same everywhere; "none" leaves them to the reader."""
+    import matplotlib
+    from matplotlib.figure import Figure as NewCanvas
+
+    with matplotlib.rc_context({**_RC, "svg.fonttype": fonts}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # names are in whatever script they are in
+        canvas = NewCanvas(layout="constrained")
+        _DRAW[figure.kind](figure, canvas)
+        yield canvas
+
+
 def _dots(figure: Figure, canvas: "Canvas") -> None:
-    """Groups from top to bottom; the players of a group one below the other."""
+    """Draw groups from top to bottom; the players of a group one below the other."""
     (panel,) = figure.panels
     groups = list(dict.fromkeys(str(p.x) for one in panel.series for p in one.points))
     room = max(1, len(panel.series))
     step = min(0.8 / room, 0.22)
     canvas.set_size_inches(_WIDTH, 0.9 + max(0.34, 0.13 * room) * len(groups) + 0.2 * ((room + 2) // 3))
     axes = canvas.add_subplot()
-    for number, (one, style) in enumerate(zip(panel.series, _styles(panel), strict=True)):
-        shift = (number - (room - 1) / 2) * step
-        for p in one.points:
-            y = groups.index(str(p.x)) + shift
+    for number, (one, colour) in enumerate(zip(panel.series, _colours(panel.series), strict=True)):
+        ys = [groups.index(str(p.x)) + (number - (room - 1) / 2) * step for p in one.points]
+        for p, y in zip(one.points, ys, strict=True):
             if p.low is not None and p.high is not None:
-                axes.plot(
-                    [p.low, p.high], [y, y], color=style["color"], linewidth=1.6, alpha=0.55, solid_capstyle="butt"
-                )
-        xs, ys = [p.y for p in one.points], [groups.index(str(p.x)) + shift for p in one.points]
-        face = "none" if one.published else style["color"]
-        axes.plot(xs, ys, "o", color=style["color"], markerfacecolor=face, markersize=4.5, label=_label(one.name))
+                axes.plot([p.low, p.high], [y, y], color=colour, linewidth=1.6, alpha=0.55, solid_capstyle="butt")
+        face = "none" if one.published else colour
+        xs = [p.y for p in one.points]
+        axes.plot(xs, ys, "o", color=colour, markerfacecolor=face, markersize=4.5, label=_label(one.name))
     axes.set_yticks(range(len(groups)), [_label(group) for group in groups])
     axes.set_ylim(len(groups) - 0.45, -0.55)
     axes.grid(axis="y", visible=False)
@@ -51,23 +137,24 @@ def _dots(figure: Figure, canvas: "Canvas") -> None:
 
 
 def _lines(figure: Figure, canvas: "Canvas") -> None:
-    """One set of axes per panel."""
+    """Draw one set of axes per panel; a name has the same colour in every panel."""
     columns = min(_MOST_COLUMNS, len(figure.panels))
     lines = -(-len(figure.panels) // columns)
-    names = {one.name for panel in figure.panels for one in panel.series}
-    canvas.set_size_inches(_WIDTH, (3.4 if lines == columns == 1 else 2.3 * lines) + 0.2 * ((len(names) + 2) // 3))
+    series = {one.name: one for panel in figure.panels for one in panel.series}
+    colours = dict(zip(series, _colours(list(series.values())), strict=True))
+    canvas.set_size_inches(_WIDTH, (3.4 if lines == columns == 1 else 2.3 * lines) + 0.2 * ((len(series) + 2) // 3))
     grid = canvas.subplots(lines, columns, squeeze=False, sharey=figure.percent)
     every = [axes for line in grid for axes in line]
     named: dict[str, Any] = {}
-    styles = _named_styles(figure)
     for place, (axes, panel) in enumerate(zip(every, figure.panels, strict=False)):
-        beside = _shifts(panel, figure.logarithmic)
+        xs = [float(p.x) for one in panel.series for p in one.points]
+        ours = [one.name for one in panel.series if not one.published]
+        # Our points are moved sideways a little, so that no interval hides another.
+        apart = figure.kind != "steps" and not figure.logarithmic
+        step = 0.012 * (max(xs, default=0.0) - min(xs, default=0.0)) * apart
         for one in panel.series:
-            style = styles[one.name]
-            drawn = _line(
-                axes, one.points, style, beside[one.name], stairs=figure.kind == "steps", dashed=one.published
-            )
-            named.setdefault(_label(one.name), drawn)
+            shift = 0.0 if one.published else (ours.index(one.name) - (len(ours) - 1) / 2) * step
+            named.setdefault(_label(one.name), _line(axes, one, colours[one.name], shift, figure.kind == "steps"))
         axes.set_title(_label(panel.title))
         _limits(figure, axes)
         if place + columns >= len(figure.panels):
@@ -79,30 +166,17 @@ def _lines(figure: Figure, canvas: "Canvas") -> None:
     canvas.legend(list(named.values()), list(named), loc="outside lower center", ncols=_columns(named))
 
 
-def _shifts(panel: Panel, logarithmic: bool) -> dict[str, float]:
-    """How far the points of each series stand beside the others', so that no interval hides another."""
-    xs = [float(p.x) for one in panel.series for p in one.points]
-    ours = [one.name for one in panel.series if not one.published]
-    wide = 0.0 if logarithmic else 0.012 * (max(xs, default=0.0) - min(xs, default=0.0))
-    beside = {name: (place - (len(ours) - 1) / 2) * wide for place, name in enumerate(ours)}
-    return {one.name: beside.get(one.name, 0.0) for one in panel.series}
-
-
-def _line(
-    axes: "Axes", points: Sequence[Point], style: Mapping[str, Any], shift: float, *, stairs: bool, dashed: bool
-) -> Any:
-    by = 0.0 if stairs else shift
-    xs, ys = [float(p.x) + by for p in points], [p.y for p in points]
-    for x, p in zip(xs, points, strict=True):
+def _line(axes: "Axes", one: Series, colour: str, shift: float, stairs: bool) -> Any:
+    xs, ys = [float(p.x) + shift for p in one.points], [p.y for p in one.points]
+    for x, p in zip(xs, one.points, strict=True):
         if p.low is not None and p.high is not None:
-            axes.plot([x, x], [p.low, p.high], color=style["color"], linewidth=1.4, alpha=0.4)
+            axes.plot([x, x], [p.low, p.high], color=colour, linewidth=1.4, alpha=0.4)
+    style: dict[str, Any] = {"marker": "o", "markersize": 3.8, "linewidth": 1.8}
     if stairs:
-        (drawn,) = axes.plot(xs, ys, drawstyle="steps-post", linewidth=1.8, **style)
-    else:
-        dash = (0, (4, 3)) if dashed else "-"
-        (drawn,) = axes.plot(
-            xs, ys, marker="o", markersize=3.8, linewidth=1.1 if dashed else 1.8, linestyle=dash, **style
-        )
+        style = {"drawstyle": "steps-post", "linewidth": 1.8}
+    elif one.published:
+        style |= {"linewidth": 1.1, "linestyle": (0, (4, 3))}
+    (drawn,) = axes.plot(xs, ys, color=colour, **style)
     return drawn
 
 
@@ -158,15 +232,15 @@ def _stacked(figure: Figure, canvas: "Canvas") -> None:
 
 
 def _points(figure: Figure, canvas: "Canvas") -> None:
-    """A dot per player; the legend names them, so that no name lies on another."""
+    """Draw a dot per player; the legend names them, so that no name lies on another."""
     (panel,) = figure.panels
     canvas.set_size_inches(_WIDTH, 3.3 + 0.2 * ((len(panel.series) + 2) // 3))
     axes = canvas.add_subplot()
-    for one, style in zip(panel.series, _styles(panel), strict=True):
+    for one, colour in zip(panel.series, _colours(panel.series), strict=True):
         for p in one.points:
             if p.low is not None and p.high is not None:
-                axes.plot([p.x, p.x], [p.low, p.high], linewidth=1.6, alpha=0.5, color=style["color"])
-            axes.plot([p.x], [p.y], "o", markersize=7, label=_label(one.name), color=style["color"])
+                axes.plot([p.x, p.x], [p.low, p.high], linewidth=1.6, alpha=0.5, color=colour)
+            axes.plot([p.x], [p.y], "o", markersize=7, label=_label(one.name), color=colour)
     if figure.logarithmic:
         _by_magnitude(axes, "x")
     else:
@@ -206,27 +280,20 @@ def _heat(figure: Figure, canvas: "Canvas") -> None:
         axes.set_visible(False)
 
 
-def _styles(panel: Panel) -> Iterator[dict[str, str]]:
-    """A colour per series; those of papers are paler."""
-    ours = published = 0
-    for one in panel.series:
-        if one.published:
-            yield {"color": _PUBLISHED[published % len(_PUBLISHED)]}
-            published += 1
-        else:
-            yield {"color": _PALETTE[ours % len(_PALETTE)]}
-            ours += 1
-
-
-def _named_styles(figure: Figure) -> dict[str, dict[str, str]]:
-    """The same colour for the same name in every panel."""
-    series = {one.name: one for panel in figure.panels for one in panel.series}
-    return dict(zip(series, _styles(Panel(tuple(series.values()))), strict=True))
+def _colours(series: Sequence[Series]) -> list[str]:
+    """Choose a colour per series; those of papers are paler."""
+    seen = {True: 0, False: 0}
+    chosen = []
+    for one in series:
+        palette = _PUBLISHED if one.published else _PALETTE
+        chosen.append(palette[seen[one.published] % len(palette)])
+        seen[one.published] += 1
+    return chosen
 
 
 def _legend(canvas: "Canvas", axes: "Axes") -> None:
     handles, labels = axes.get_legend_handles_labels()
-    if len(labels) > 1 or labels:
+    if labels:
         canvas.legend(handles, labels, loc="outside lower center", ncols=_columns(labels))
 
 
@@ -241,7 +308,7 @@ def _label(name: str) -> str:
     return f" {shown}" if shown.startswith("_") else shown
 
 
-MARKS: Mapping[Kind, Callable[[Figure, "Canvas"], None]] = {
+_DRAW: Mapping[Kind, Callable[[Figure, "Canvas"], None]] = {
     "dots": _dots,
     "lines": _lines,
     "steps": _lines,

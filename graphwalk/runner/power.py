@@ -1,4 +1,4 @@
-"""Which differences between two players a plan can see, and how many graphs a difference needs."""
+"""The statistical power of a plan, and the spread between the players of a run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,21 +6,21 @@ from pathlib import Path
 
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.power import Design, Spread, assumed_spread, measured_spread, minimum_detectable_effect
-from graphwalk.report.comparisons import player_outcomes
+from graphwalk.report.compare import player_outcomes
 from graphwalk.report.observations import Player, chosen, observe
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.plan import Plan
 from graphwalk.suites.registry import suite_named
 
 EVEN = 0.5
-"""The accuracy that is assumed where nothing is known: differences are hardest to see there."""
+"""The accuracy assumed before there are data; the minimum detectable effect is largest there."""
 
 
 @dataclass(frozen=True)
-class Sight:
-    """The smallest difference of two accuracies, in points, that a plan shows in 80 % of cases at 5 %.
+class DetectableEffect:
+    """The minimum detectable effect of a plan: a difference of two accuracies, in points, at power 80 % and α 5 %.
 
-    Both accuracies are assumed to be about one half, the correlations to be those of `assumed_spread`. None below two
+    Both accuracies are assumed to be about one half, correlations as in `assumed_spread`. `points` is None below two
     graphs.
     """
 
@@ -39,13 +39,13 @@ class Sight:
         )
 
 
-def smallest_difference_of(plan: Plan, repeats: int) -> Sight:
-    """What a plan of so many repeats can see."""
+def detectable_effect(plan: Plan, repeats: int) -> DetectableEffect:
+    """Return the minimum detectable effect of a plan with this number of repeats."""
     graphs = len({task.graph_digest for task, _ in plan.tasks})
     design = Design(max(1, round(len(plan.tasks) / max(graphs, 1))), repeats, repeats)
-    smallest = minimum_detectable_effect(graphs, design, assumed_spread(EVEN, EVEN))
-    points = None if smallest is None else min(100.0, round(100 * smallest, 1))
-    return Sight(points, graphs, design.tasks_per_graph, repeats)
+    effect = minimum_detectable_effect(graphs, design, assumed_spread(EVEN, EVEN))
+    points = None if effect is None else min(100.0, round(100 * effect, 1))
+    return DetectableEffect(points, graphs, design.tasks_per_graph, repeats)
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class MeasuredPair:
 
 
 def measured_pairs(path: Path, models: Sequence[str], settings: Sequence[str]) -> list[MeasuredPair]:
-    """All pairs of players of a run. ConfigError where no pair has two graphs, and two tasks on one of them."""
+    """Measure all pairs of players of a run. ConfigError if no pair has two graphs, and two tasks on one of them."""
     folder = RunFolder.open(path)
     manifest = folder.read_manifest()
     observed = observe(folder.records(), suite_named(manifest["config"]["suite"]["name"]).report())

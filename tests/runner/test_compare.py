@@ -10,8 +10,8 @@ import pytest
 import graphwalk
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.jsonlines import encode_line, read_lines
-from graphwalk.report.versus_written import TerminalVersus, versus_csv, versus_json, versus_markdown
-from graphwalk.runner.comparing import compare_runs
+from graphwalk.report.compare import TerminalComparison, comparison_csv, comparison_json, comparison_markdown
+from graphwalk.runner.compare import compare_runs
 
 
 @pytest.fixture(scope="module")
@@ -148,8 +148,8 @@ def test_earlier_runs_can_be_compared(suite: str, tmp_path: Path) -> None:
 
 def test_every_form_holds_every_pair(played: Callable[..., Path]) -> None:
     made = compare_runs([one(played)])
-    document = json.loads(versus_json(made))
+    document = json.loads(comparison_json(made))
     assert document["changed"] == made.changed
-    assert versus_csv(made).count("\n") >= 2 * (1 + 3 + 12) + len(made.changed)
-    assert versus_markdown(made).count("| scripted/flawed tools |") == 1 + 3 + 12 + len(made.changed)
-    assert len(TerminalVersus(made, most_tasks=2).commands) == 2
+    assert comparison_csv(made).count("\n") >= 2 * (1 + 3 + 12) + len(made.changed)
+    assert comparison_markdown(made).count("| scripted/flawed tools |") == 1 + 3 + 12 + len(made.changed)
+    assert len(TerminalComparison(made, most_tasks=2).commands) == 2

@@ -13,26 +13,26 @@ from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runner.estimate import estimate_run
+from graphwalk.runner.power import measured_pairs
 from graphwalk.runner.resolve import resolve
-from graphwalk.runner.sight import measured_pairs
 
 
-def sight(**flags: int) -> dict[str, object]:
+def effect(**flags: int) -> dict[str, object]:
     graphs = flags.pop("graphs")
     config = load_experiment("quickstart", (), dict(flags), worlds=graphs)
     estimate = asyncio.run(estimate_run(resolve(config, read_environment())))
-    found: dict[str, object] = json.loads(estimate.as_json())["sight"]
-    assert estimate.sight.as_text() in estimate.notes
+    found: dict[str, object] = json.loads(estimate.as_json())["minimum_detectable_effect"]
+    assert estimate.minimum_detectable_effect.as_text() in estimate.notes
     return found
 
 
-def test_a_dry_run_says_what_it_can_see() -> None:
-    two, four = sight(graphs=2), sight(graphs=4, repeats=2)
+def test_a_dry_run_shows_the_minimum_detectable_effect() -> None:
+    two, four = effect(graphs=2), effect(graphs=4, repeats=2)
     assert (two["graphs"], two["tasks_per_graph"], two["repeats"]) == (2, 12, 1)
     assert isinstance(four["points"], float)
     assert isinstance(two["points"], float)
     assert 30 < four["points"] < two["points"] <= 100
-    assert sight(graphs=1)["points"] is None
+    assert effect(graphs=1)["points"] is None
 
 
 def power(*words: str) -> list[dict[str, float]]:

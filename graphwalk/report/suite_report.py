@@ -1,10 +1,10 @@
-"""What a suite's report is made of; each suite declares one `SuiteReport`."""
+"""What a report consists of: each suite declares one `SuiteReport`; a `Report` holds the rows of a run."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from graphwalk.report.layout import TextTable
+from graphwalk.report.text_table import TextTable
 from graphwalk.types.episode import SCHEMA_VERSION
 
 ResultRecord = Mapping[str, Any]
@@ -16,6 +16,10 @@ BASELINE = "baseline"
 Kind = Literal["count", "total", "mean", "amount", "share", "percent", "median"]
 """Over episodes: sum as an integer; sum. Over tasks, repeats averaged: mean; mean of an amount, which is never below 0;
 mean of what is between 0 and 1; the same in percent; median. docs/statistics.md has the intervals of the means."""
+
+ESTIMATED = ("mean", "amount", "share", "percent")
+"""Kinds of measures that have intervals."""
+PERCENT = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,30 +74,6 @@ class Reference:
     groups: Mapping[str, tuple[dict[str, Any], ...]] = field(default_factory=dict)
 
 
-def _no_reference(name: str) -> Reference | None:
-    return None
-
-
-def _no_baselines(result: ResultRecord) -> Iterator[ResultRecord]:
-    return iter(())
-
-
-def _as_logged(results: Iterable[ResultRecord]) -> Iterable[ResultRecord]:
-    return results
-
-
-def _no_remark(result: ResultRecord) -> str | None:
-    return None
-
-
-def _nothing_derived(groups: "Groups") -> "Groups":
-    return {}
-
-
-def _no_more_tables(report: "Report") -> "Iterator[TextTable]":
-    return iter(())
-
-
 @dataclass(frozen=True)
 class SuiteReport:
     """The report of one suite.
@@ -112,14 +92,14 @@ class SuiteReport:
     columns: tuple[Column, ...]
     group_columns: tuple[Column, ...]
     compared: tuple[str, ...]
-    reference: Callable[[str], Reference | None] = _no_reference
-    baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = _no_baselines
+    reference: Callable[[str], Reference | None] = lambda name: None
+    baselines: Callable[[ResultRecord], Iterator[ResultRecord]] = lambda result: iter(())
     notes: tuple[str, ...] = ()
     unreported: tuple[str, ...] = ()
-    records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = _as_logged
-    tables: "Callable[[Report], Iterator[TextTable]]" = _no_more_tables
-    remark: Callable[[ResultRecord], str | None] = _no_remark
-    derived: "Callable[[Groups], Groups]" = _nothing_derived
+    records: Callable[[Iterable[ResultRecord]], Iterable[ResultRecord]] = lambda results: results
+    tables: "Callable[[Report], Iterator[TextTable]]" = lambda report: iter(())
+    remark: Callable[[ResultRecord], str | None] = lambda result: None
+    derived: "Callable[[Groups], Groups]" = lambda groups: {}
 
 
 ReportRow = dict[str, Any]
@@ -136,7 +116,7 @@ class Report:
     """The tables of one run. `rows` has one row per model and setting, in this order; `groups` the same per group.
 
     `baselines` and `baseline_groups` are those of players that were not run. `comparisons` are differences first −
-    second on identical tasks (report/comparisons.py).
+    second on identical tasks (report/compare.py).
     """
 
     suite: SuiteReport
@@ -145,8 +125,8 @@ class Report:
     groups: dict[str, list[ReportRow]]
     baseline_groups: dict[str, list[ReportRow]]
     comparisons: list[dict[str, Any]]
-    known_by_heart: list[dict[str, Any]]
-    """Of graphs that were played with their anonymised twins (report/by_heart.py)."""
+    memorisation_test: list[dict[str, Any]]
+    """Of graphs that were played with their anonymised twins (report/memorisation.py)."""
     reference: Reference | None
     notes: tuple[str, ...]
     incomplete: str | None = None
@@ -162,7 +142,7 @@ class Report:
             "groups": self.groups,
             "baseline_groups": self.baseline_groups,
             "comparisons": self.comparisons,
-            **({"known_by_heart": self.known_by_heart} if self.known_by_heart else {}),
+            **({"memorisation_test": self.memorisation_test} if self.memorisation_test else {}),
             "reference": reference
             and {
                 "source": reference.source,
