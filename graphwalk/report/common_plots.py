@@ -238,27 +238,15 @@ def cost_against_accuracy(report: Report) -> Figure:
 def failure_classes(
     report: Report, classes: Mapping[str, str], title: str = "How answers end", rows: Sequence[ReportRow] | None = None
 ) -> Figure:
-    """Shares of the episodes by outcome; `classes`: measures that count them, and what they are called."""
+    """Plot shares of the episodes by outcome; `classes`: measures that count them, and their titles."""
     settings = _settings(report)
     named = {"correct": "right", **classes, "infrastructure_failures": "failed"}
-    known = [row for row in (report.rows if rows is None else rows) if _total(row, named)]
+    totals = [(row, sum(row.get(field) or 0 for field in named)) for row in (report.rows if rows is None else rows)]
+    known = [(row, total) for row, total in totals if total]
     series = tuple(
-        Series(
-            said,
-            tuple(
-                Point(player_name(row, settings), 100.0 * (row.get(field) or 0) / _total(row, named)) for row in known
-            ),
-        )
+        Series(said, tuple(Point(player_name(row, settings), 100.0 * (row.get(field) or 0) / n) for row, n in known))
         for field, said in named.items()
-        if any(row.get(field) for row in known)
+        if any(row.get(field) for row, _ in known)
     )
-    return Figure(
-        "failure-classes", title, "stacked", (Panel(series),), y="episodes in %", about=_CLASSES_NOTE, percent=True
-    )
-
-
-_CLASSES_NOTE = "Failed: broken off for reasons that are not the model's."
-
-
-def _total(row: Mapping[str, Any], named: Mapping[str, str]) -> float:
-    return sum(row.get(field) or 0 for field in named)
+    about = "Failed: broken off for reasons that are not the model's."
+    return Figure("failure-classes", title, "stacked", (Panel(series),), y="episodes in %", about=about, percent=True)

@@ -1,18 +1,18 @@
 """All results of a run as columns of numbers: one pass over the log, nothing of a trajectory stays in memory."""
 
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphwalk.errors import ConfigError
-from graphwalk.report.suite_report import Grouping, Measure, ResultRecord, SuiteReport
+from graphwalk.report.suite_report import ResultRecord, SuiteReport
 from graphwalk.types.inert import visible
 
-_UNKNOWN = float("nan")
+_Value = TypeVar("_Value")
 
 
 class Player(NamedTuple):
@@ -44,10 +44,6 @@ class Case(NamedTuple):
     """Why the episode broke off, for example an error of the provider; None if it did not."""
     twin_of: str | None = None
     """The task that asks the same about the graph of which this one's is the anonymised twin."""
-
-    @property
-    def key(self) -> tuple[Player, str, int]:
-        return self.player, self.task_id, self.repeat
 
 
 @dataclass(frozen=True)
@@ -96,7 +92,7 @@ _ESTIMATED = "Tokens, and cost by them, are partly estimates: a provider does no
 
 
 def observe(results: Iterable[ResultRecord], suite: SuiteReport) -> Observations:
-    """Read all measures off every result, in any order; of an episode that was run again the last one counts."""
+    """Read all measures of every result, in any order; of an episode that was run again the last one counts."""
     collected, baselines = _Collector(suite), _Collector(suite)
     remarks: set[str | None] = set()
     for result in suite.records(results):
@@ -115,25 +111,25 @@ class _Collector:
         self._tasks: set[str] = set()
 
     def add(self, result: ResultRecord) -> bool:
-        """Take a result in; True if it is the first one of its task."""
-        player = Player(result["model"], result["setting"])
-        groups = tuple(_groups(self._suite.groupings, result))
-        cluster = result["task"]["graph_digest"]
-        share = self._shared.setdefault
-        failure = _failure(result)
-        case = Case(
-            share(player, player),
-            result["task_id"],
-            result["repeat"],
-            share(cluster, cluster),
-            share(groups, groups),
-            share(failure, failure),
-            result["task"].get("twin_of"),
-        )
-        self._cases[case.key] = case, array("d", _values(self._suite.measures, result))
-        is_new = case.task_id not in self._tasks
-        self._tasks.add(case.task_id)
+        """Add a result; return True if it is the first one of its task."""
+        error = result.get("trajectory", {}).get("error")
+        # A server's words are logged as they came.
+        failure = f"{result['exit_status']}: {visible(error.splitlines()[0])}" if error else None
+        player = self._once(Player(result["model"], result["setting"]))
+        cluster = self._once(result["task"]["graph_digest"])
+        groups = self._once(tuple(grouping.value(result) for grouping in self._suite.groupings))
+        task, repeat = result["task_id"], result["repeat"]
+        case = Case(player, task, repeat, cluster, groups, self._once(failure), result["task"].get("twin_of"))
+        values = (measure.value(result) for measure in self._suite.measures)
+        self._cases[player, task, repeat] = case, array("d", (np.nan if v is None else float(v) for v in values))
+        is_new = task not in self._tasks
+        self._tasks.add(task)
         return is_new
+
+    def _once(self, value: _Value) -> _Value:
+        """Keep equal values once, since there may be a million results."""
+        kept: _Value = self._shared.setdefault((type(value), value), value)
+        return kept
 
     def observations(self, baselines: Observations | None = None, remarks: Sequence[str] = ()) -> Observations:
         ordered = [self._cases[key] for key in sorted(self._cases)]
@@ -145,20 +141,3 @@ class _Collector:
             baselines,
             remarks,
         )
-
-
-def _failure(result: ResultRecord) -> str | None:
-    error = result.get("trajectory", {}).get("error")
-    # A log of an earlier version holds a server's words as they came.
-    return f"{result['exit_status']}: {visible(error.splitlines()[0])}" if error else None
-
-
-def _groups(groupings: Iterable[Grouping], result: ResultRecord) -> Iterator[Any]:
-    for grouping in groupings:
-        yield grouping.value(result)
-
-
-def _values(measures: Iterable[Measure], result: ResultRecord) -> Iterator[float]:
-    for measure in measures:
-        value = measure.value(result)
-        yield _UNKNOWN if value is None else float(value)

@@ -1,7 +1,7 @@
 """What a report consists of: each suite declares one `SuiteReport`; a `Report` holds the rows of a run."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from graphwalk.report.text_table import TextTable
@@ -133,23 +133,13 @@ class Report:
     """What to say first where the run is not finished."""
 
     def as_dict(self) -> dict[str, Any]:
-        reference = self.reference
+        names = ("rows", "baselines", "groups", "baseline_groups", "comparisons", "memorisation_test")
+        fields = {name: getattr(self, name) for name in names if name != "memorisation_test" or self.memorisation_test}
         return {
             "schema_version": SCHEMA_VERSION,
             "suite": self.suite.suite,
-            "rows": self.rows,
-            "baselines": self.baselines,
-            "groups": self.groups,
-            "baseline_groups": self.baseline_groups,
-            "comparisons": self.comparisons,
-            **({"memorisation_test": self.memorisation_test} if self.memorisation_test else {}),
-            "reference": reference
-            and {
-                "source": reference.source,
-                "notes": list(reference.notes),
-                "rows": list(reference.rows),
-                "groups": {name: list(rows) for name, rows in reference.groups.items()},
-            },
+            **fields,
+            "reference": self.reference and asdict(self.reference),
             "notes": list(self.notes),
             "incomplete": self.incomplete,
         }

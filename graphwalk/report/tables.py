@@ -18,13 +18,11 @@ _MOST_PUBLISHED = 24
 
 
 def text_tables(report: Report) -> Iterator[TextTable]:
-    """Overall, by group, and model against model; tables without rows are left out."""
+    """Yield the tables overall, by group, and model against model; tables without rows are left out."""
     reference = report.reference
     source = " ".join([f"(paper): {reference.source}.", *reference.notes]) if reference else ""
-    overall = _published(reference.rows) if reference else []
-    yield _table(
-        "Results", report.suite.columns, [*report.rows, *report.baselines, *overall], None, _scales(report), source
-    )
+    rows = [*report.rows, *report.baselines, *_published(reference.rows if reference else ())]
+    yield _table(report, "Results", report.suite.columns, rows, note=source)
     if report.memorisation_test:
         yield memorisation_table(report.memorisation_test)
     for grouping in report.suite.groupings:
@@ -37,79 +35,65 @@ def text_tables(report: Report) -> Iterator[TextTable]:
 
 
 def players_table(report: Report, title: str, columns: Sequence[Column], note: str = "") -> Iterator[TextTable]:
-    """More columns of the overall table, for the players that were run; nothing where none of them holds a figure."""
+    """Yield more columns of the overall table, for the players that were run; nothing if all are empty."""
     if any(row.get(column.field) for row in report.rows for column in columns):
-        yield _table(title, columns, report.rows, None, _scales(report), note, always_noted=True)
+        yield _table(report, title, columns, report.rows, note=note, always_noted=True)
 
 
-def _group_table(report: Report, grouping: Grouping, rows: Sequence[ReportRow]) -> TextTable:
+def _group_table(report: Report, grouping: Grouping, ours: Sequence[ReportRow]) -> TextTable:
     """The paper's rows are those for groups that were run here, whichever models it has."""
     name, reference = grouping.name, report.reference
-    groups = {row[name] for row in rows}
-    published = _published(row for row in reference.groups.get(name, ()) if row[name] in groups) if reference else []
-    everything = [*rows, *report.baseline_groups.get(name, []), *published]
-    everything.sort(key=lambda row: grouping.sort_key(row[name]))
+    groups = {row[name] for row in ours}
+    published = [row for row in reference.groups.get(name, ()) if row[name] in groups] if reference else []
+    rows = [*ours, *report.baseline_groups.get(name, []), *_published(published)]
+    rows.sort(key=lambda row: grouping.sort_key(row[name]))
+    long_only: frozenset[int] = frozenset()
+    if len(published) > _MOST_PUBLISHED:  # providers are ignored when names of models are compared
+        models = {row["model"].rpartition("/")[2] for row in ours}
+        long_only = frozenset(i for i, row in enumerate(rows) if row.get("published") and row["model"] not in models)
     source = f"(paper): {reference.source}." if reference else ""
-    return _table(
-        f"By {grouping.title}",
-        report.suite.group_columns,
-        everything,
-        grouping,
-        _scales(report),
-        source,
-        long_only=_long_only(everything, {row["model"].rpartition("/")[2] for row in rows}),
-    )
-
-
-def _scales(report: Report) -> dict[str, float]:
-    """What 100 % is, by the name of every measure that is a share."""
-    whole = {"percent": 100.0, "share": 1.0}
-    scales = {measure.name: whole[measure.kind] for measure in report.suite.measures if measure.kind in whole}
-    return {**scales, "pass_at_k": 100.0, "pass_hat_k": 100.0}
+    title = f"By {grouping.title}"
+    return _table(report, title, report.suite.group_columns, rows, grouping, note=source, long_only=long_only)
 
 
 def _published(rows: Iterable[Mapping[str, Any]]) -> list[ReportRow]:
     return [{**row, "published": True} for row in rows]
 
 
-def _long_only(rows: Sequence[ReportRow], models: set[str]) -> frozenset[int]:
-    """Numbers of the paper's rows that a terminal has no room for; providers are ignored when names are compared."""
-    published = [number for number, row in enumerate(rows) if row.get("published")]
-    if len(published) <= _MOST_PUBLISHED:
-        return frozenset()
-    return frozenset(number for number in published if rows[number]["model"] not in models)
-
-
 def _table(
+    report: Report,
     title: str,
     columns: Iterable[Column],
-    rows: list[ReportRow],
-    grouping: Grouping | None,
-    scales: Mapping[str, float],
-    note: str = "",
+    rows: Sequence[ReportRow],
+    grouping: Grouping | None = None,
     *,
+    note: str,
     long_only: frozenset[int] = frozenset(),
     always_noted: bool = False,
 ) -> TextTable:
-    shown = [column for column in (*columns, *_pass_columns(rows)) if _tells(column, rows)]
+    """Lay out rows; a group is named in its first row only."""
+    whole = {"percent": 100.0, "share": 1.0}
+    scales = {measure.name: whole[measure.kind] for measure in report.suite.measures if measure.kind in whole}
+    scales |= {"pass_at_k": 100.0, "pass_hat_k": 100.0}
+    shown = [column for column in (*columns, *_pass_columns(rows)) if _is_known(column, rows)]
     several = not grouping or len({row["setting"] for row in rows} - {BASELINE}) > 1
     names = [*([grouping.title] if grouping else []), "model", *(["setting"] if several else [])]
     headers = (
         *(Header(name, name=True) for name in names),
         *(Header(column.title, optional=column.optional) for column in shown),
     )
-    groups = [row[grouping.name] if grouping else None for row in rows]
-    repeated = [bool(grouping) and i > 0 and group == groups[i - 1] for i, group in enumerate(groups)]
-    return TextTable(
-        title,
-        headers,
-        tuple(
-            (*_names(row, grouping, said, several), *_values(row, shown, scales))
-            for row, said in zip(rows, repeated, strict=True)
-        ),
-        note if always_noted or any(row.get("published") for row in rows) else "",
-        long_only,
-    )
+    lines: list[tuple[Cell, ...]] = []
+    named = None
+    for row in rows:
+        paper = bool(row.get("published"))
+        texts = [visible(row["model"]) + PAPER * paper, *([visible(row["setting"])] if several else [])]
+        if grouping:
+            texts.insert(0, "" if lines and row[grouping.name] == named else visible(row[grouping.name]))
+            named = row[grouping.name]
+        cells = (_cell(row, column, scales.get(column.field), paper) for column in shown)
+        lines.append((*(Cell(text, dim=paper) for text in texts), *cells))
+    noted = note if always_noted or any(row.get("published") for row in rows) else ""
+    return TextTable(title, headers, tuple(lines), noted, long_only)
 
 
 def _pass_columns(rows: Sequence[ReportRow]) -> Iterator[Column]:
@@ -119,40 +103,22 @@ def _pass_columns(rows: Sequence[ReportRow]) -> Iterator[Column]:
         yield Column(f"pass^{k} %", "pass_hat_k", one_decimal, optional=2, interval=one_decimal)
 
 
-def _tells(column: Column, rows: Sequence[ReportRow]) -> bool:
-    """False where nothing is known; and for `tasks` where every episode is a task of its own."""
+def _is_known(column: Column, rows: Sequence[ReportRow]) -> bool:
+    """Return False where nothing is known; and for `tasks` where every episode is a task of its own."""
     if column == TASKS:
         return any(row.get("tasks") != row.get("questions") for row in rows if not row.get("published"))
     return any(row.get(column.field) is not None for row in rows)
 
 
-def _names(row: ReportRow, grouping: Grouping | None, repeated: bool, setting: bool) -> Iterator[Cell]:
-    """A group is named in its first row only."""
-    dim = bool(row.get("published"))
-    if grouping:
-        yield Cell("" if repeated else visible(row[grouping.name]), dim=dim)
-    yield Cell(visible(row["model"]) + (PAPER if dim else ""), dim=dim)
-    if setting:
-        yield Cell(visible(row["setting"]), dim=dim)
-
-
-def _values(row: ReportRow, columns: list[Column], scales: Mapping[str, float]) -> Iterator[Cell]:
-    for column in columns:
-        value = row.get(column.field)
-        text = UNKNOWN if value is None else column.format(value)
-        interval = interval_text(row, column.field, column.interval) if column.interval else ""
-        yield Cell(text, interval, bool(row.get("published")), _drawn(row, column, value, scales))
-
-
-def _drawn(
-    row: ReportRow, column: Column, value: Any, scales: Mapping[str, float]
-) -> tuple[float, float, float] | None:
-    """Of percentages and shares; published figures and computed ones have a place on the scale, and no interval."""
-    scale = scales.get(column.field)
+def _cell(row: ReportRow, column: Column, scale: float | None, paper: bool) -> Cell:
+    """Published and computed percentages and shares have a place on the scale, and no interval."""
+    value = row.get(column.field)
+    text = UNKNOWN if value is None else column.format(value)
+    interval = interval_text(row, column.field, column.interval) if column.interval else ""
     if value is None or scale is None or not 0 <= value <= scale:
-        return None
+        return Cell(text, interval, paper)
     low, high = row.get("intervals", {}).get(column.field, (value, value))
-    return low / scale, value / scale, high / scale
+    return Cell(text, interval, paper, (low / scale, value / scale, high / scale))
 
 
 @dataclass(frozen=True)
@@ -185,6 +151,10 @@ class Line:
     baselines: Sequence[ReportRow]
     published: Sequence[ReportRow]
 
+    @property
+    def tasks(self) -> int:
+        return max((row["tasks"] for row in (*self.ours, *self.baselines)), default=0)
+
     def rows(self) -> dict[_Key, ReportRow]:
         groups = ((self.ours, False), (self.published, True))
         return {(paper, row["model"], row["setting"]): row for rows, paper in groups for row in rows}
@@ -208,42 +178,39 @@ def line_of(report: Report, names: tuple[str, ...], grouping: str | None = None,
 def counts_table(
     title: str, names: Sequence[str], lines: Sequence[Line], facts: Iterable[Fact], note: str = ""
 ) -> TextTable:
-    """Cells are "right/asked". A fact that is not known for all tasks of a line says for how many."""
+    """Lay out right answers as "right/asked"; a fact that is not known for all tasks of a line has their number.
+
+    Where space is short, the paper's columns are left out first, from the last one on; then ours.
+    """
     players = list(
         dict.fromkeys(key for paper in (False, True) for line in lines for key in line.rows() if key[0] is paper)
     )
-    told = [fact for fact in facts if any(_fact(line, fact) != UNKNOWN for line in lines)]
+    known = [fact for fact in facts if any(_fact(line, fact) != UNKNOWN for line in lines)]
     headers = (
         *(Header(name, name=True) for name in names),
         Header("tasks", optional=15),
-        *(Header(fact.title, optional=fact.optional) for fact in told),
-        *(Header(_title(key), optional=_level(place, key)) for place, key in enumerate(players)),
+        *(Header(fact.title, optional=fact.optional) for fact in known),
+        *(
+            Header(f"{visible(model)}{PAPER * paper}\n{visible(setting)}", optional=place + 50 * paper)
+            for place, (paper, model, setting) in enumerate(players)
+        ),
     )
-    rows = tuple(tuple(_cells(line, told, players)) for line in lines)
-    return TextTable(title, headers, rows, note)
+    rows = []
+    for line in lines:
+        by_player = line.rows()
+        rows.append(
+            (
+                *(Cell(visible(name)) for name in line.names),
+                Cell(str(line.tasks)),
+                *(Cell(_fact(line, fact)) for fact in known),
+                *(Cell(_right(by_player.get(key)), dim=key[0]) for key in players),
+            )
+        )
+    return TextTable(title, headers, tuple(rows), note)
 
 
-def _title(key: _Key) -> str:
-    paper, model, setting = key
-    return f"{visible(model)}{PAPER * paper}\n{visible(setting)}"
-
-
-def _level(place: int, key: _Key) -> int:
-    """The paper's columns are the first to go, from the last one on; then ours."""
-    return place + (50 if key[0] else 0)
-
-
-def _cells(line: Line, facts: Sequence[Fact], players: Sequence[_Key]) -> Iterator[Cell]:
-    for name in line.names:
-        yield Cell(visible(name))
-    yield Cell(str(_tasks(line)))
-    for fact in facts:
-        yield Cell(_fact(line, fact))
-    rows = line.rows()
-    for key in players:
-        row = rows.get(key)
-        known = row is not None and row.get("correct") is not None
-        yield Cell(f"{row['correct']}/{row['questions']}" if row and known else UNKNOWN, dim=key[0])
+def _right(row: ReportRow | None) -> str:
+    return UNKNOWN if row is None or row.get("correct") is None else f"{row['correct']}/{row['questions']}"
 
 
 def _fact(line: Line, fact: Fact) -> str:
@@ -251,8 +218,4 @@ def _fact(line: Line, fact: Fact) -> str:
     if row is None or row[fact.field] is None:
         return UNKNOWN
     known = row["known"].get(fact.field, row["tasks"])
-    return fact.format(row[fact.field]) + (f" ({known})" if known != _tasks(line) else "")
-
-
-def _tasks(line: Line) -> int:
-    return max((row["tasks"] for row in (*line.ours, *line.baselines)), default=0)
+    return fact.format(row[fact.field]) + (f" ({known})" if known != line.tasks else "")
