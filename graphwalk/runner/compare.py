@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.errors import ConfigError, RunLogError
-from graphwalk.report.compare import RunComparison, compare_players, in_run, merge_runs
-from graphwalk.report.observations import Player, chosen, observe
-from graphwalk.report.suite_report import ResultRecord
+from graphwalk.reports.compare import RunComparison, compare_players, in_run, merge_runs
+from graphwalk.reports.observations import Player, chosen, observe
+from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.fingerprint import FORMAT, differences
 from graphwalk.suites.registry import suite_named

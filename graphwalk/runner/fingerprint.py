@@ -32,7 +32,7 @@ _ONLY_SHOWN = (
     "database",
     "evaluation",
     "mcp_server",
-    "report",
+    "reports",
     "runlog",
     "testing",
 )

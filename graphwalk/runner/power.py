@@ -6,8 +6,8 @@ from pathlib import Path
 
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.power import Design, Spread, assumed_spread, measured_spread, minimum_detectable_effect
-from graphwalk.report.compare import player_outcomes
-from graphwalk.report.observations import Player, chosen, observe
+from graphwalk.reports.compare import player_outcomes
+from graphwalk.reports.observations import Player, chosen, observe
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.plan import Plan
 from graphwalk.suites.registry import suite_named

@@ -10,7 +10,7 @@ import pytest
 import graphwalk
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.jsonlines import encode_line, read_lines
-from graphwalk.report.compare import TerminalComparison, comparison_csv, comparison_json, comparison_markdown
+from graphwalk.reports.compare import TerminalComparison, comparison_csv, comparison_json, comparison_markdown
 from graphwalk.runner.compare import compare_runs
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from graphwalk.report.measures import EFFORT, OUTCOME, QUALITY, count_if, scored
-from graphwalk.report.suite_report import Column, Grouping, Measure, Report, ResultRecord, SuiteReport
-from graphwalk.report.text_table import (
+from graphwalk.reports.measures import EFFORT, OUTCOME, QUALITY, count_if, scored
+from graphwalk.reports.suite_report import Column, Grouping, Measure, Report, ResultRecord, SuiteReport
+from graphwalk.reports.text_table import (
     UNKNOWN,
     Cell,
     Header,

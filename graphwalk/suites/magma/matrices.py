@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, ndtri
 
-from graphwalk.report.measures import tool_seconds
-from graphwalk.report.suite_report import Groups, Report, ReportRow, ResultRecord
-from graphwalk.report.text_table import (
+from graphwalk.reports.measures import tool_seconds
+from graphwalk.reports.suite_report import Groups, Report, ReportRow, ResultRecord
+from graphwalk.reports.text_table import (
     UNKNOWN,
     Cell,
     Header,

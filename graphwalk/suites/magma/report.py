@@ -6,11 +6,11 @@ from functools import cache
 from typing import Any
 
 from graphwalk.errors import ConfigError
-from graphwalk.report.common_plots import PAPER, cost_against_accuracy, player_name, point
-from graphwalk.report.measures import EFFORT, GRAPHS, OUTCOME, TASKS, scored
-from graphwalk.report.observations import Observations
-from graphwalk.report.plots import Figure, Panel, Point, Series
-from graphwalk.report.suite_report import (
+from graphwalk.reports.common_plots import PAPER, cost_against_accuracy, player_name, point
+from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, TASKS, scored
+from graphwalk.reports.observations import Observations
+from graphwalk.reports.plots import Figure, Panel, Point, Series
+from graphwalk.reports.suite_report import (
     Column,
     Grouping,
     Measure,
@@ -20,7 +20,7 @@ from graphwalk.report.suite_report import (
     ResultRecord,
     SuiteReport,
 )
-from graphwalk.report.text_table import (
+from graphwalk.reports.text_table import (
     UNKNOWN,
     Cell,
     Header,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from graphwalk.report.common_plots import (
+from graphwalk.reports.common_plots import (
     against_size,
     by_answer_size,
     by_group,
@@ -11,9 +11,9 @@ from graphwalk.report.common_plots import (
     failure_classes,
     is_wide,
 )
-from graphwalk.report.observations import Observations
-from graphwalk.report.plots import Figure, Panel, Point, Series
-from graphwalk.report.suite_report import Report
+from graphwalk.reports.observations import Observations
+from graphwalk.reports.plots import Figure, Panel, Point, Series
+from graphwalk.reports.suite_report import Report
 from graphwalk.suites.questions.scoring import ERROR_CLASSES
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphwalk.evaluation.statistics import Estimate, Outcomes, estimate_means, estimate_shares, outcomes_of, pass_rates
-from graphwalk.report.compare import PAIRS_NOTE, comparisons_of, memorisation_test
-from graphwalk.report.observations import Observations, Player, observe
-from graphwalk.report.suite_report import (
+from graphwalk.reports.compare import PAIRS_NOTE, comparisons_of, memorisation_test
+from graphwalk.reports.observations import Observations, Player, observe
+from graphwalk.reports.suite_report import (
     ESTIMATED,
     PERCENT,
     Measure,
@@ -21,7 +21,7 @@ from graphwalk.report.suite_report import (
     ResultRecord,
     SuiteReport,
 )
-from graphwalk.report.text_table import without_range
+from graphwalk.reports.text_table import without_range
 
 _MOST_CAUSES = 3
 _DIGITS = 6

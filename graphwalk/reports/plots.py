@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from graphwalk.report.text_table import csv_cell
+from graphwalk.reports.text_table import csv_cell
 
 Kind = Literal["dots", "lines", "steps", "stacked", "points", "heat"]
 """dots: a figure per group with its interval; lines and steps: against a number; stacked: shares that make up a whole;

@@ -10,10 +10,10 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from graphwalk.report.compare import PAIRS_NOTE
-from graphwalk.report.suite_report import ESTIMATED, Report, ReportRow
-from graphwalk.report.tables import text_tables
-from graphwalk.report.text_table import csv_cell, markdown_table, markdown_text, rendered
+from graphwalk.reports.compare import PAIRS_NOTE
+from graphwalk.reports.suite_report import ESTIMATED, Report, ReportRow
+from graphwalk.reports.tables import text_tables
+from graphwalk.reports.text_table import csv_cell, markdown_table, markdown_text, rendered
 from graphwalk.types.inert import visible
 
 

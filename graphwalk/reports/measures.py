@@ -4,8 +4,8 @@ from collections.abc import Callable
 from types import NoneType
 from typing import Any, get_args
 
-from graphwalk.report.suite_report import Column, Grouping, Kind, Measure, ResultRecord, SuiteReport
-from graphwalk.report.text_table import dollars, duration, integer, one_decimal, short, two_decimals
+from graphwalk.reports.suite_report import Column, Grouping, Kind, Measure, ResultRecord, SuiteReport
+from graphwalk.reports.text_table import dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.types.episode import ExitStatus, Score
 
 

@@ -5,11 +5,11 @@ import json
 import pytest
 from rich.console import Console
 
-from graphwalk.report.formats import TerminalReport, to_csv, to_json, to_markdown
-from graphwalk.report.report import build_report
+from graphwalk.reports.formats import TerminalReport, to_csv, to_json, to_markdown
+from graphwalk.reports.report import build_report
 from graphwalk.suites.registry import suite_named
 from graphwalk.types.inert import visible
-from tests.report.results import result, run
+from tests.reports.results import result, run
 
 DECLARED = suite_named("questions").report()
 HOSTILE = '=cmd|" /C calc"!A0\x1b[31m\x9b31m\u202eevil\ud800\n|<script>alert(1)</script>[x](javascript:alert(1))'

@@ -3,7 +3,7 @@
 import json
 
 import graphwalk
-from tests.report.recompute import GROUPS, differences
+from tests.reports.recompute import GROUPS, differences
 from tests.runner.runs import log_bytes
 
 

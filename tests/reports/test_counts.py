@@ -2,14 +2,14 @@
 
 from typing import Any
 
-from graphwalk.report.formats import as_text, to_csv, to_json, to_markdown
-from graphwalk.report.report import build_report
-from graphwalk.report.tables import text_tables
-from graphwalk.report.text_table import TextTable
+from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
+from graphwalk.reports.report import build_report
+from graphwalk.reports.tables import text_tables
+from graphwalk.reports.text_table import TextTable
 from graphwalk.suites.questions.report.baselines import baselines
 from graphwalk.suites.questions.report.paper import CATEGORIES, paper_reference
 from graphwalk.suites.registry import suite_named
-from tests.report.results import result
+from tests.reports.results import result
 
 DECLARED = suite_named("questions").report()
 SIZES = {"nodes": 100, "relationships": 300}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from graphwalk.errors import ConfigError
 from graphwalk.files import make_folder, write_whole
-from graphwalk.report.plots import Figure, Kind, Series, figure_csv
+from graphwalk.reports.plots import Figure, Kind, Series, figure_csv
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

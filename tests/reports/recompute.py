@@ -1,4 +1,4 @@
-"""Every cell of a report from `results.jsonl.gz` alone, without GraphWalk: python tests/report/recompute.py RUN < report.json"""
+"""Every cell of a report from `results.jsonl.gz` alone, without GraphWalk: python tests/reports/recompute.py RUN < report.json"""
 
 import gzip
 import json

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from graphwalk.console import counted
-from graphwalk.report.observations import Observations, Player
-from graphwalk.report.plots import Figure, Panel, Point, Series
-from graphwalk.report.report import row_of
-from graphwalk.report.suite_report import Report, ReportRow
+from graphwalk.reports.observations import Observations, Player
+from graphwalk.reports.plots import Figure, Panel, Point, Series
+from graphwalk.reports.report import row_of
+from graphwalk.reports.suite_report import Report, ReportRow
 from graphwalk.types.inert import visible
 
 PAPER = " (paper)"

@@ -19,9 +19,9 @@ from rich.text import Text
 
 from graphwalk.console import counted
 from graphwalk.evaluation.statistics import Comparison, Outcomes, compare, holm, outcomes_of
-from graphwalk.report.observations import Observations, Player
-from graphwalk.report.suite_report import PERCENT, Grouping
-from graphwalk.report.text_table import (
+from graphwalk.reports.observations import Observations, Player
+from graphwalk.reports.suite_report import PERCENT, Grouping
+from graphwalk.reports.text_table import (
     UNKNOWN,
     Cell,
     Header,

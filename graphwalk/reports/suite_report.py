@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from graphwalk.report.text_table import TextTable
+from graphwalk.reports.text_table import TextTable
 from graphwalk.types.episode import SCHEMA_VERSION
 
 ResultRecord = Mapping[str, Any]
@@ -116,7 +116,7 @@ class Report:
     """The tables of one run. `rows` has one row per model and setting, in this order; `groups` the same per group.
 
     `baselines` and `baseline_groups` are those of players that were not run. `comparisons` are differences first −
-    second on identical tasks (report/compare.py).
+    second on identical tasks (reports/compare.py).
     """
 
     suite: SuiteReport
@@ -126,7 +126,7 @@ class Report:
     baseline_groups: dict[str, list[ReportRow]]
     comparisons: list[dict[str, Any]]
     memorisation_test: list[dict[str, Any]]
-    """Of graphs that were played with their anonymised twins (report/memorisation.py)."""
+    """Of graphs that were played with their anonymised copies (reports/compare.py)."""
     reference: Reference | None
     notes: tuple[str, ...]
     incomplete: str | None = None

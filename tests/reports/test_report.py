@@ -5,9 +5,9 @@ import time
 import pytest
 
 from graphwalk.errors import ConfigError
-from graphwalk.report.report import build_report
+from graphwalk.reports.report import build_report
 from graphwalk.suites.registry import suite_named
-from tests.report.results import QUESTIONS, failure, result, run
+from tests.reports.results import QUESTIONS, failure, result, run
 
 DECLARED = suite_named("questions").report()
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphwalk.errors import ConfigError
-from graphwalk.report.suite_report import ResultRecord, SuiteReport
+from graphwalk.reports.suite_report import ResultRecord, SuiteReport
 from graphwalk.types.inert import visible
 
 _Value = TypeVar("_Value")

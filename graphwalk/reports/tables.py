@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.report.compare import comparison_table, memorisation_table
-from graphwalk.report.measures import TASKS
-from graphwalk.report.suite_report import BASELINE, Column, Grouping, Report, ReportRow
-from graphwalk.report.text_table import UNKNOWN, Cell, Header, TextTable, interval_text, one_decimal, short
+from graphwalk.reports.compare import comparison_table, memorisation_table
+from graphwalk.reports.measures import TASKS
+from graphwalk.reports.suite_report import BASELINE, Column, Grouping, Report, ReportRow
+from graphwalk.reports.text_table import UNKNOWN, Cell, Header, TextTable, interval_text, one_decimal, short
 from graphwalk.types.inert import visible
 
 PAPER = " (paper)"
