@@ -216,7 +216,8 @@ def _share_bounds(successes: Table, trials: Table) -> tuple[Table, Table]:
     arcsin √p; √ρ is uniform between 0 and 1 (A. Gelman, Bayesian Analysis 1, 2006). The posterior is summed over a
     grid; successes are rounded to a tenth, so that graphs and measures have terms in common.
     """
-    right, wrong, whole = successes.round(1), (trials - successes).round(1), trials.round(1)
+    # First to nine digits: a half must be rounded in the same direction for p and for 1 - p.
+    right, wrong, whole = (part.round(9).round(1) for part in (successes, trials - successes, trials))
     cells = 2 * int(np.clip(2 * np.sqrt(whole.sum(axis=0).max(initial=0)), 32, 256))
     edges = np.linspace(0, np.pi / 2, cells + 1)
     correlations = ((np.arange(_CORRELATIONS) + 0.5) / _CORRELATIONS) ** 2

@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -112,6 +112,8 @@ def test_nothing_at_all(estimate):
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4), st.sampled_from([0.0, 1.0])), min_size=1, max_size=60))
+@example([(0, 0, 0.0), (0, 1, 1.0), *[(1, 0, 0.0)] * 3, (1, 0, 1.0), (1, 1, 0.0), (1, 1, 0.0), (1, 1, 1.0)])
+@example([*[(0, 0, 0.0)] * 4, (0, 0, 1.0), (0, 1, 0.0), (0, 1, 0.0), (0, 2, 0.0), (1, 0, 0.0)])
 def test_intervals_hold_the_share_and_mirror(episodes):
     graphs, tasks, values = zip(*episodes, strict=True)
     (right,) = estimate_shares(outcomes_of(values, graphs, tasks))
@@ -119,9 +121,8 @@ def test_intervals_hold_the_share_and_mirror(episodes):
     if right.low is not None:
         assert 0 <= right.low <= right.value + 1e-12
         assert right.value - 1e-12 <= right.high <= 1
-        (once,) = estimate_shares(outcomes_of(values, graphs))
-        (wrong,) = estimate_shares(outcomes_of([1 - value for value in values], graphs))
-        assert (once.low, once.high) == pytest.approx((1 - wrong.high, 1 - wrong.low), abs=1e-9)
+        (wrong,) = estimate_shares(outcomes_of([1 - value for value in values], graphs, tasks))
+        assert (right.low, right.high) == pytest.approx((1 - wrong.high, 1 - wrong.low), abs=1e-9)
 
 
 def test_other_units():
