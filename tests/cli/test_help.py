@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-_HEAVY = ("asyncio", "jinja2", "langchain_core", "langgraph", "neo4j", "numpy", "openai", "scipy", "yaml")
+_HEAVY = ("asyncio", "jinja2", "langchain_core", "langgraph", "lark", "neo4j", "numpy", "openai", "scipy", "yaml")
 _PROGRAM = f"""
 import sys
 from graphwalk.cli import main
