@@ -314,7 +314,8 @@ def conversation(prompt: Sequence[Message], turns: Sequence[Turn], config: Agent
     """Return all messages so far as they are sent for the next turn, compacted as `config` says.
 
     Compaction is the paper's open question (GraphWalk, section on limitations): `none` sends everything, `window`
-    leaves out tool results of older turns, `summary` lets the model sum up older turns in its own words.
+    leaves out tool results of older turns, `summary` lets the model sum up older turns in its own words. Calls without
+    a result before a user message are answered as refused, since servers want a result for every call.
     """
     messages = list(prompt)
     first_whole = len(turns) - config.compaction_window if config.compaction == "window" else 0
@@ -326,6 +327,10 @@ def conversation(prompt: Sequence[Message], turns: Sequence[Turn], config: Agent
             content = result.content if number >= first_whole else _left_out(result, config)
             messages.append(Message("tool", content, tool_call_id=result.call.id))
         if turn.next_user is not None:
+            answered = {result.call.id for result in turn.results}
+            if refused := [call.id for call in turn.message.tool_calls if call.id not in answered]:
+                content = config.render("call_refused.j2", reason="not_made", limit=0)
+                messages += [Message("tool", content, tool_call_id=call_id) for call_id in refused]
             messages.append(Message("user", turn.next_user))
     return messages
 

@@ -17,7 +17,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 import graphwalk
-from tests.models.server import Answer, ModelServer, Request, chat
+from tests.models.server import Answer, ModelServer, Request, chat, error
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "langgraph_agent"
@@ -241,6 +241,37 @@ async def test_the_turn_limit_ends_with_an_answer(server: ModelServer) -> None:
     state = await in_thread(work)
     assert (state["exit_status"], state["messages"][-1].content) == ("turn_limit", "It is Red Dust")
     assert sum(isinstance(message, AIMessage) for message in state["messages"]) == 41
+
+
+async def test_a_thread_goes_on_after_calls_that_were_not_made(server: ModelServer) -> None:
+    """A model may call tools where it was asked for its answer. Servers refuse a call without a result."""
+
+    def respond(request: Request) -> Answer:
+        messages = request.body["messages"]
+        called = {call["id"] for message in messages for call in message.get("tool_calls", ())}
+        if called != {message["tool_call_id"] for message in messages if message["role"] == "tool"}:
+            return error(400, "an assistant message with 'tool_calls' must be followed by tool messages")
+        if "And again?" in messages[-1]["content"]:
+            return Answer(chat("It is Red Dust"))
+        reply = chat(calls=[("get_node_by_property", LOOK_UP)])
+        reply["choices"][0]["message"]["tool_calls"][0]["id"] = f"call_{len(messages)}"
+        return Answer(reply)
+
+    server.respond = respond
+
+    def work() -> Any:
+        with graphwalk.open_store(FILMS) as store:
+            agent = graphwalk.build_agent(MODEL, store, turn_limit=1, checkpointer=InMemorySaver())
+            config: Any = {"configurable": {"thread_id": "1"}}
+            return agent.invoke(asked(), config), agent.invoke(asked("And again?"), config)
+
+    first, second = await in_thread(work)
+    assert first["exit_status"] == "turn_limit"
+    assert first["messages"][-1].tool_calls
+    assert second["messages"][-1].content == "It is Red Dust"
+    *_, refused, question = server.requests[-1].body["messages"]
+    assert refused["content"].strip() == "This call was not made. Make it again if you still need it."
+    assert question["content"] == "And again?"
 
 
 async def test_a_failing_model_raises(server: ModelServer) -> None:
