@@ -203,6 +203,22 @@ async def test_a_server_without_streams_is_asked_without(model: OpenAIModel, ser
     assert [bool(request.body.get("stream")) for request in server.requests] == [True, False, False]
 
 
+async def test_calls_at_the_same_time_do_not_undo_what_others_found_out(
+    model: OpenAIModel, server: ModelServer
+) -> None:
+    def respond(request: Request) -> Answer:
+        if "max_tokens" in request.body:
+            return error(400, "use max_completion_tokens instead of max_tokens")
+        return error(400, "streaming is not supported") if request.body.get("stream") else Answer(chat("whole"))
+
+    server.respond = respond
+    limited, live = CallOptions(max_output_tokens=9), CallOptions(on_text=ignored)
+    await asyncio.gather(model.complete(ASK, (), limited), model.complete(ASK, (), live))
+    sent = len(server.requests)
+    await model.complete(ASK, (), replace(limited, on_text=ignored))
+    assert len(server.requests) == sent + 1
+
+
 async def test_a_whole_reply_to_a_request_for_a_stream_is_read(model: OpenAIModel, server: ModelServer) -> None:
     server.respond = lambda _: Answer(chat("whole"))
     assert (await model.complete(ASK, (), CallOptions(on_text=ignored))).message.content == "whole"
@@ -227,8 +243,20 @@ async def test_fields_that_are_not_interpreted_are_joined(model: OpenAIModel, se
             "reasoning_details": [detail(0, text="thought", signature="S1"), detail(1, data="AABB")],
             "provider": {"region": "eu"},
         },
-        "tool_calls": [{"extra_content": SIGNED}, {}],
+        "tool_calls": {"a": {"extra_content": SIGNED}},
     }
+
+
+async def test_parts_and_texts_of_one_message_are_joined(model: OpenAIModel, server: ModelServer) -> None:
+    """As Mistral streams: first a text, then thoughts as parts, then texts again."""
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+    words = [chunk(content=piece) for piece in ("Wait. ", [thought], "", "It is ", "Red Dust!")]
+    server.respond = lambda _: stream(*words, chunk("stop"))
+    pieces: list[str] = []
+    message = (await model.complete(ASK, (), CallOptions(on_text=collector(pieces)))).message
+    assert message.content == "".join(pieces) == "Wait. It is Red Dust!"
+    parts = [{"type": "text", "text": "Wait. "}, thought, {"type": "text", "text": "It is Red Dust!"}]
+    assert message.provider_state == {"format": "chat_completions", "message": {"content": parts}}
 
 
 SIGNED = {"google": {"thought_signature": "c2lnbmVk"}}
