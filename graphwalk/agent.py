@@ -282,8 +282,10 @@ async def _traced(
     except BaseException as error:
         await run.on_llm_error(error)
         raise
-    said = to_langchain(reply.message, {})
+    said = _with_facts(to_langchain(reply.message, {}), reply)
     said.id = run_id
+    if reply.model:
+        said.response_metadata.setdefault("model_name", reply.model)
     await run.on_llm_end(LLMResult(generations=[[ChatGeneration(message=said)]]))
     return reply, run_id
 
@@ -364,13 +366,19 @@ def _as_message(turn: Turn, run_id: str | None) -> "BaseMessage":
         **({} if turn.summary is None else {"summary": turn.summary}),
         **({"forced": True} if turn.forced else {}),
     }
-    message: AIMessage = to_langchain(turn.message, {"turn": facts})  # type: ignore[assignment]
+    message = _with_facts(to_langchain(turn.message, {"turn": facts}), turn)
     message.id = message.id or run_id
-    message.response_metadata.setdefault("finish_reason", turn.finish_reason)
-    if turn.usage.total_tokens and message.usage_metadata is None:
-        total, sent = turn.usage.total_tokens, turn.usage.input_tokens or 0
-        message.usage_metadata = {"input_tokens": sent, "output_tokens": total - sent, "total_tokens": total}
     return message
+
+
+def _with_facts(message: "BaseMessage", facts: Reply | Turn) -> "AIMessage":
+    """Fill in LangChain's own fields for finish reason and usage, where the message has none."""
+    said: AIMessage = message  # type: ignore[assignment]
+    said.response_metadata.setdefault("finish_reason", facts.finish_reason)
+    if facts.usage.total_tokens and said.usage_metadata is None:
+        total, sent = facts.usage.total_tokens, facts.usage.input_tokens or 0
+        said.usage_metadata = {"input_tokens": sent, "output_tokens": total - sent, "total_tokens": total}
+    return said
 
 
 def _conversation(messages: "Sequence[BaseMessage]") -> tuple[list[Message], list[Turn]]:

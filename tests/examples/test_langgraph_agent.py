@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.callbacks import get_usage_metadata_callback
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -120,6 +121,15 @@ async def test_the_three_streaming_modes(server: ModelServer, example: Any, caps
     shown = capsys.readouterr().out
     assert "model:  get_node_by_property" in shown
     assert shown.splitlines()[-1].strip() == "It is Red Dust"
+
+
+async def test_callbacks_see_usage_and_model(server: ModelServer) -> None:
+    def work() -> Any:
+        with graphwalk.open_store(FILMS) as store, get_usage_metadata_callback() as callback:
+            graphwalk.build_agent(MODEL, store).invoke(asked())
+            return callback.usage_metadata
+
+    assert await in_thread(work) == {"m": {"input_tokens": 20, "output_tokens": 10, "total_tokens": 30}}
 
 
 async def test_words_arrive_one_by_one(server: ModelServer) -> None:
