@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from graphwalk.config.calls import Limits
 from graphwalk.errors import ModelError
 from graphwalk.models import openai
 from graphwalk.models.openai import OpenAIModel
+from graphwalk.models.wrappers import RESTARTED
 from graphwalk.types.chat import CallOptions, ToolCall, Usage
-from tests.models.player import ASK, LOOK
+from tests.models.player import ASK, LOOK, in_run
 from tests.models.server import Answer, ModelServer, Request, chat, error, responses
 
 EVENTS = {"content-type": "text/event-stream"}
@@ -176,6 +178,15 @@ async def test_text_is_passed_on_before_the_reply_is_whole(model: OpenAIModel, s
     call.cancel()
     await asyncio.gather(call, return_exceptions=True)
     assert pieces == ["early"]
+
+
+async def test_text_that_is_streamed_again_is_marked(model: OpenAIModel, server: ModelServer) -> None:
+    half = stream(chunk(content="half"), done=False)
+    answers = iter([error(503), half, error(503), half, stream(chunk(content="whole"), chunk("stop"))])
+    server.respond = lambda _: next(answers)
+    pieces: list[str] = []
+    reply = await in_run(model, Limits(retries=4)).complete(ASK, (), CallOptions(on_text=collector(pieces)))
+    assert (reply.message.content, pieces) == ("whole", ["half", RESTARTED, "half", RESTARTED, "whole"])
 
 
 async def test_a_streamed_reply_is_the_one_that_comes_without_a_stream(model: OpenAIModel, server: ModelServer) -> None:
