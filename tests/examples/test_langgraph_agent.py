@@ -306,8 +306,9 @@ async def test_in_the_event_loop_of_the_caller(server: ModelServer) -> None:
 
 
 async def test_langgraph_json_names_a_factory(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    named = json.loads((EXAMPLE / "langgraph.json").read_text())["graphs"]["graphwalk"]
-    file, _, function = named.partition(":")
+    settings = json.loads((EXAMPLE / "langgraph.json").read_text())
+    assert "env" not in settings  # the server does not start without the file that is named there
+    file, _, function = settings["graphs"]["graphwalk"].partition(":")
     monkeypatch.setenv("GRAPHWALK_MODEL", MODEL)
     monkeypatch.setenv("GRAPHWALK_GRAPH", str(FILMS))
     spec = importlib.util.spec_from_file_location("agent_of_example", EXAMPLE / file)
