@@ -213,6 +213,13 @@ async def test_the_edited_text_of_a_response_is_sent() -> None:
     assert [item["content"] for item in inputs[1]] == [ASK.content, "good bye", ASK.content]
 
 
+async def test_the_edited_text_of_a_message_of_langchain_is_sent() -> None:
+    model = LangchainModel(GenericFakeChatModel(messages=iter([AIMessage("hello")])))
+    message = (await model.complete([ASK], (), CallOptions())).message
+    assert to_langchain(message).id == to_langchain(message).id is not None
+    assert to_langchain(replace(message, content="good bye")).content == "good bye"
+
+
 async def test_another_refusal_does_not_drop_state() -> None:
     """The words of a server that wants its state name the field as well."""
     server = SERVERS["DeepSeek"]()
