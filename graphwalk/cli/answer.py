@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from graphwalk.cli.episode_text import elapsed_and_tools
 from graphwalk.console import counted, data, printable, prose, say, stderr, stdout
 from graphwalk.files import write_whole
+from graphwalk.models.wrappers import RESTARTED
 from graphwalk.reports.text_table import dollars
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import RunFolder
@@ -81,7 +82,7 @@ class Teller(Watcher):
             trouble = answer.result.trajectory.error or "the model said nothing"
             say(f"error: no answer ({answer.exit_status}): {trouble}")
         else:
-            streamed = self._end_line()
+            streamed = self._end_line().rpartition(RESTARTED)[2]
             prose("" if streamed.strip() == answer.answer.strip() else f"\n{answer.answer}\n")
             if unseen := unseen_keys(answer.result.trajectory, answer.answer):
                 say(f"warning: no result has shown {', '.join(unseen)}: do not trust what is said of it")
