@@ -43,7 +43,7 @@ def tools(name: NameOrFile = None) -> None:
 
 
 def questions(name: Name = None) -> None:
-    """List the twelve questions, or show one, by its name or the path of a YAML file of your own."""
+    """List the kinds of questions, or show one, by its name or the path of a YAML file of your own."""
     from graphwalk.suites.questions.catalogue import choose_kinds
 
     if name is None:

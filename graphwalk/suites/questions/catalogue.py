@@ -5,12 +5,14 @@ Python part, where it has one, comes from an entry point of its name in the grou
 """
 
 import inspect
+import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 from pkgutil import iter_modules
+from typing import Any
 
 from graphwalk.config.strict import is_path
 from graphwalk.config.yaml_files import YamlFile
@@ -24,13 +26,18 @@ from graphwalk.suites.questions.players.reading import Steps
 from graphwalk.suites.questions.template import CATEGORIES, QuestionTemplate, read_template
 from graphwalk.types.values import Row, Value
 
+_LEADING = {"rows": 1, "plan": 2, "brute_force": 1, "by_reference": 2}
+"""Function → how many of its first arguments are no parameters of the question."""
+
 
 @dataclass(frozen=True)
 class PythonPart:
-    """What Python knows of a question: see `graphwalk.suites.questions.kinds`."""
+    """The Python part of a question: see `graphwalk.suites.questions.kinds`."""
 
     rows: Callable[..., Iterator[Row]]
     plan: Callable[..., Steps[list[Row]]]
+    brute_force: Callable[..., Iterator[Row]] | None = None
+    by_reference: Callable[..., Mapping[str, str]] | None = None
     steps: int = 1
     """Relationships of a path that a row tells of, where no parameter says how many."""
 
@@ -82,10 +89,11 @@ def python_part(
     module, origin = parts.load(name), parts.origin(name)
     if missing := [function for function in ("rows", "plan") if not callable(getattr(module, function, None))]:
         raise ConfigError(f"{origin} has no function `{'`, `'.join(missing)}`")
-    if parameters is not None:
-        _check_parameters(module.rows, 1, parameters, f"{origin}.rows")
-        _check_parameters(module.plan, 2, parameters, f"{origin}.plan")
-    return PythonPart(module.rows, module.plan, getattr(module, "STEPS", 1))
+    functions: dict[str, Any] = {name: getattr(module, name, None) for name in _LEADING}
+    for function_name, function in functions.items():
+        if parameters is not None and function is not None:
+            _check_parameters(function, _LEADING[function_name], parameters, f"{origin}.{function_name}")
+    return PythonPart(**functions, steps=getattr(module, "STEPS", 1))
 
 
 def load_kind(path: Path, parts: Registry | None = None) -> QuestionKind:
@@ -95,12 +103,12 @@ def load_kind(path: Path, parts: Registry | None = None) -> QuestionKind:
 
 
 def joined(folder: Path, parts: Registry) -> Mapping[str, QuestionKind]:
-    """Name → kind, by class and then by name, of the files in a folder and the built-in Python parts.
+    """Name → kind, by class and order, of the files in a folder and the built-in Python parts.
 
     ConfigError where one of them lacks the other.
     """
     found = [load_kind(path, parts) for path in sorted(folder.glob("*.yaml"))]
-    by_name = {kind.name: kind for kind in sorted(found, key=lambda k: (CATEGORIES.index(k.template.category), k.name))}
+    by_name = {kind.name: kind for kind in sorted(found, key=_place)}
     for name in by_name.keys() - parts.built_in.keys():
         raise ConfigError(f"{by_name[name].file.path} has no Python part", hint=f"add {kinds.__name__}.{name}")
     for name in parts.built_in.keys() - by_name.keys():
@@ -110,7 +118,7 @@ def joined(folder: Path, parts: Registry) -> Mapping[str, QuestionKind]:
 
 @cache
 def shipped_kinds() -> Mapping[str, QuestionKind]:
-    """The questions that come with GraphWalk, by class and then by name."""
+    """The questions that come with GraphWalk, by class and order."""
     return joined(data_path("templates") / "questions", python_parts())
 
 
@@ -129,6 +137,11 @@ def choose_kinds(names: Sequence[str] | None = None) -> tuple[QuestionKind, ...]
     if twice := [name for name, number in Counter(kind.name for kind in chosen).items() if number > 1]:
         raise ConfigError(f"the question {', '.join(twice)} is named twice", hint="per_question: 2 asks it twice")
     return chosen
+
+
+def _place(kind: QuestionKind) -> tuple[int, float, str]:
+    template = kind.template
+    return CATEGORIES.index(template.category), template.order or math.inf, kind.name
 
 
 def _check_parameters(function: Callable[..., object], given: int, parameters: Collection[str], origin: str) -> None:

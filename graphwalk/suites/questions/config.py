@@ -10,9 +10,9 @@ from graphwalk.config.strict import MOST, NameOrPath, SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
-from graphwalk.suites.questions.other_words import Wording
 from graphwalk.suites.questions.own_graph import AnyGraph, OwnGraph
 from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
+from graphwalk.suites.questions.template import Wording
 
 
 class QuestionsConfig(SuiteConfig):
@@ -26,7 +26,7 @@ class QuestionsConfig(SuiteConfig):
     graphs: tuple[AnyGraph, ...] = Field(default=(GraphSpec(),), min_length=1)
     """Graphs to generate, each `count` times, and graphs of your own."""
     questions: tuple[NameOrPath, ...] | None = None
-    """Questions that ship, by name, and the user's own, by the path of their YAML file; None: all twelve."""
+    """Questions that ship, by name, and the user's own, by the path of their YAML file; None: all that ship."""
     wording: Wording = Field(default="standard", exclude_if=lambda wording: wording == "standard")
     """The words of the questions that ship: their own, others that models may be trained on, or others that are held
     out."""

@@ -20,11 +20,10 @@ from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.reading_out import read_file, read_source
 from graphwalk.stores.store import GraphStore
-from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.brute_force import rows_by_brute_force
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.kept_tasks import LARGE, KeptTasks, Left
 from graphwalk.suites.questions.making import LeaveOut
-from graphwalk.suites.questions.oracle.by_networkx import rows_by_brute_force
 from graphwalk.suites.questions.oracle.rows import same_rows
 from graphwalk.suites.questions.other_words import in_other_words
 from graphwalk.suites.questions.own_worlds import OwnWorld, settings_left_out, worlds_of
@@ -105,7 +104,10 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         agent: AgentConfig = AgentConfig(),
     ) -> list[QuestionTask]:
         tasks = await self._standard_tasks(world, store, config, seed, agent)
-        return [in_other_words(task, config.wording, seed) for task in tasks]
+        if config.wording == "standard":
+            return tasks
+        texts = {kind.name: kind.template.other_wordings.get(config.wording, ()) for kind in config.kinds}
+        return [in_other_words(task, texts[task.template], seed) for task in tasks]
 
     async def _standard_tasks(
         self, world: World, store: GraphStore | None, config: QuestionsConfig, seed: int, agent: AgentConfig
@@ -214,12 +216,9 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return score_question(task, setting, trajectory, extraction)
 
     async def confirm(self, task: QuestionTask, world: World, config: QuestionsConfig) -> str | None:
-        """By brute force; only for questions that ship, and no file of the user's that has the name of one."""
+        """By brute force, for questions that have one."""
         kind = next(kind for kind in config.kinds if kind.name == task.template)
-        shipped = shipped_kinds().get(task.template)
-        if shipped is None or shipped.file.text != kind.file.text:
-            return None
-        rows = rows_by_brute_force(task.template, _graph(world), task.parameters)
+        rows = rows_by_brute_force(kind.python, _graph(world), task.parameters)
         if rows is not None and not same_rows(rows, task.gold):
             raise OracleError(f"brute force over networkx finds other rows for {task.template} {task.parameters}")
         return None if rows is None else "networkx"
@@ -235,9 +234,9 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return question_scene(record)
 
     def report(self) -> SuiteReport:
-        from graphwalk.suites.questions.report.report import REPORT
+        from graphwalk.suites.questions.report.report import question_report
 
-        return REPORT
+        return question_report()
 
     def player(self, name: str, task: QuestionTask, setting: str, schema: Schema | None, seed: int) -> Policy:
         assert schema is not None

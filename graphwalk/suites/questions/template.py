@@ -1,6 +1,7 @@
 """Question templates: wording, parameters, Cypher, shape of the answer, and what makes a question worth asking."""
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import Any, Literal, get_args
 
 from pydantic import Field, PositiveInt, ValidationInfo, field_validator
@@ -8,7 +9,7 @@ from pydantic import Field, PositiveInt, ValidationInfo, field_validator
 from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError
-from graphwalk.jinja import check_text
+from graphwalk.jinja import TEXT_FILTERS, check_text
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.suites.questions.wording import CYPHER_FILTERS, WORDING_FILTERS
 
@@ -16,6 +17,8 @@ Category = Literal["retrieval", "traversal", "logic"]
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 Mode = Literal["set", "any-one", "ties-allowed"]
 """What counts as right: exactly the gold rows; any one of them; one of the tied ones (or all)."""
+Size = Literal["nodes", "relationships"]
+Wording = Literal["standard", "training", "held_out"]
 Role = Literal["label", "relationship_type", "key", "property", "value", "hops"]
 
 _OWNERS: Mapping[Role, tuple[Role, ...]] = {
@@ -59,6 +62,8 @@ class QuestionTemplate(Strict):
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     category: Category = Field(alias="class")
+    order: PositiveInt | None = None
+    """Place within the class, in reports and lists; questions without one come last, by name."""
     version: PositiveInt
     parameters: dict[str, Parameter]
     wording: str
@@ -76,6 +81,12 @@ class QuestionTemplate(Strict):
     """Parameters that span all rows an answer can have (nodes of a label, relationships of a type, values of a
     property); none where rows hold computed values."""
     drawing: Drawing = Drawing()
+    chance: tuple[Size, ...] = ()
+    """Where `candidates` names none: sizes of the graph whose product is the number of rows that a guess draws from."""
+    other_wordings: Mapping[Literal["training", "held_out"], tuple[str, ...]] = Field(default={})
+    """Texts that may stand for all but the last paragraph of `wording`: to train on, or to keep from training."""
+    thoughts: Mapping[Literal["plan", "rule"], tuple[str, ...]] = Field(default={})
+    """What an expert thinks in training data: how it will walk, and how the answer follows from the rows."""
 
     @field_validator("parameters")
     @classmethod
@@ -95,6 +106,14 @@ class QuestionTemplate(Strict):
     def _words_use_known_names(cls, text: str, info: ValidationInfo) -> str:
         check_text(text, {*info.data.get("parameters", ()), "answer_properties"}, WORDING_FILTERS)
         return text
+
+    @field_validator("other_wordings", "thoughts")
+    @classmethod
+    def _texts_use_known_names(cls, texts: Mapping[str, tuple[str, ...]], info: ValidationInfo) -> Any:
+        filters = WORDING_FILTERS if info.field_name == "other_wordings" else TEXT_FILTERS
+        for text in chain.from_iterable(texts.values()):
+            check_text(text, info.data.get("parameters", ()), filters)
+        return texts
 
     @field_validator("cypher")
     @classmethod

@@ -204,22 +204,21 @@ async def test_a_graph_that_cannot_host_a_question_is_told_why() -> None:
     nodes = [Node(key, ("A",), {}) for key in "abc"]
     graph = PropertyGraph.from_rows(nodes, [Relationship("R", "a", "b", {})])
     messages = {}
-    for name in shipped_kinds():
-        try:
+    for name in (
+        "node_with_most_relationships",
+        "relationship_by_property",
+        "variable_hop_path",
+        "negation_with_connection",
+    ):
+        with pytest.raises(ConfigError) as caught:
             await drawn(GraphIndex(graph), name)
-        except ConfigError as error:
-            graph_part, _, messages[name] = str(error).partition(f" cannot host the question {name}: ")
-            assert graph_part == f"the graph {graph.digest[:12]} (3 nodes, 1 relationship)"
+        graph_part, _, messages[name] = str(caught.value).partition(f" cannot host the question {name}: ")
+        assert graph_part == f"the graph {graph.digest[:12]} (3 nodes, 1 relationship)"
     assert messages == snapshot(
         {
-            "node_by_property": "it takes a label and properties",
             "node_with_most_relationships": "of 1 choices tried, 0 have no answer and 1 a trivial one",
             "relationship_by_property": "it takes a relationship type and properties",
-            "path_finding": "of 1 choices tried, 1 have no answer and 0 a trivial one",
-            "remote_node_property": "it takes a label and properties",
             "variable_hop_path": "of 2 choices tried, 2 have no answer and 0 a trivial one",
-            "compositional_intersection": "it takes two labels",
-            "negation_on_rel_property": "it takes a label and a relationship type and properties",
             "negation_with_connection": "it takes two labels",
         }
     )

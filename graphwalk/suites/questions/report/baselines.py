@@ -5,14 +5,9 @@ from math import prod
 from typing import Any
 
 from graphwalk.report.declared import BASELINE, ResultRecord
+from graphwalk.suites.questions.catalogue import shipped_kinds
 
 CHANCE, PAR, EMPTY, EVERYTHING = "chance", "par", "always empty", "everything"
-_SPACES = {
-    "node_count": ("nodes",),
-    "relationship_count": ("relationships",),
-    "node_with_most_relationships": ("nodes", "relationships"),
-}
-"""Questions whose answer holds a count: a count is at most so many, and a node any of the graph."""
 
 
 def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
@@ -42,7 +37,8 @@ def valid_rows(result: ResultRecord) -> int | None:
     task, world = result["task"], result.get("world", {})
     if task.get("candidates"):
         return int(task["candidates"])
-    sizes = [world.get(name) for name in _SPACES.get(task["template"], ())]
+    kind = shipped_kinds().get(task["template"])
+    sizes = [world.get(size) for size in kind.template.chance] if kind else []
     return prod(sizes) if sizes and all(sizes) else None
 
 

@@ -1,24 +1,16 @@
 """The figures that the paper prints about questions."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from graphwalk.errors import ConfigError
 from graphwalk.report.declared import Reference
 from graphwalk.resources import data_path
+from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.template import CATEGORIES
 
-CATEGORIES: Mapping[str, tuple[str, ...]] = {
-    "retrieval": (
-        *("node_count", "relationship_count", "node_with_most_relationships", "node_by_property"),
-        "relationship_by_property",
-    ),
-    "traversal": ("path_finding", "variable_hop_path", "path_from_specific_node", "remote_node_property"),
-    "logic": ("compositional_intersection", "negation_with_connection", "negation_on_rel_property"),
-}
-"""In the order of the paper's Table 3."""
-QUESTIONS = tuple(question for questions in CATEGORIES.values() for question in questions)
 _TABLES = ("table_2_questions", "table_3_correct_of_10_by_question", "table_4_graph_size")
 _OF_ALL, _OF_EACH = 120, 10
 """Questions that a model was asked in all, and of each kind."""
@@ -35,9 +27,11 @@ def paper_reference(name: str) -> Reference:
         return Reference(f"{paper['source']}, Table 4", notes, groups={"nodes": sizes})
     overall = tuple(_overall(**row) for row in paper["table_2_questions"])
     table = paper["table_3_correct_of_10_by_question"]
+    asked = {name: kind.template.category for name, kind in shipped_kinds().items() if name in table[0]}
+    categories = {category: [name for name in asked if asked[name] == category] for category in CATEGORIES}
     groups = {
-        "category": tuple(_grouped(table, "category", CATEGORIES)),
-        "question": tuple(_grouped(table, "question", {question: (question,) for question in QUESTIONS})),
+        "category": tuple(_grouped(table, "category", categories)),
+        "question": tuple(_grouped(table, "question", {name: [name] for name in asked})),
     }
     return Reference(f"{paper['source']}, Tables 2 and 3", notes, overall, groups)
 
@@ -51,7 +45,7 @@ def _counted(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, "correct": round(row["accuracy"] * _OF_ALL / 100), "questions": _OF_ALL}
 
 
-def _grouped(table: list[dict[str, Any]], name: str, groups: Mapping[str, tuple[str, ...]]) -> Iterator[dict[str, Any]]:
+def _grouped(table: list[dict[str, Any]], name: str, groups: Mapping[Any, Sequence[str]]) -> Iterator[dict[str, Any]]:
     for group, questions in groups.items():
         asked = _OF_EACH * len(questions)
         for row in table:

@@ -8,8 +8,8 @@ from graphwalk.report.declared import Column, Report
 from graphwalk.report.formats import integer
 from graphwalk.report.layout import TextTable
 from graphwalk.report.tables import players_table
+from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.report.baselines import CHANCE, EMPTY, PAR
-from graphwalk.suites.questions.report.paper import CATEGORIES
 from graphwalk.suites.questions.scoring import ERROR_CLASSES
 
 _FACTS = common_facts(EMPTY, CHANCE, PAR)
@@ -40,7 +40,7 @@ def _questions(report: Report) -> Iterator[Line]:
     rows = report.groups["question"]
     asked = list(dict.fromkeys(row["question"] for row in rows))
     categories = list(dict.fromkeys(row["category"] for row in report.groups.get("category", ())))
-    category_of = {question: name for name, questions in CATEGORIES.items() for question in questions}
+    category_of = {name: kind.template.category for name, kind in shipped_kinds().items()}
     for category in categories:
         members = [question for question in asked if category_of.get(question) == category]
         for place, question in enumerate(members):

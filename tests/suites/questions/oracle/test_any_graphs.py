@@ -5,8 +5,8 @@ from random import Random
 import pytest
 
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.questions.brute_force import rows_by_brute_force
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.oracle.by_networkx import rows_by_brute_force
 from graphwalk.suites.questions.oracle.rows import as_shown, same_rows
 from graphwalk.suites.questions.tasks_about import own_tasks
 from tests.suites.questions.oracle.any_graphs import any_graph
@@ -28,7 +28,7 @@ async def test_both_oracles_agree_wherever_a_question_can_be_hosted(bare: bool) 
             hosted[task.template] += 1
             assert task.par_calls is not None, "the expert has played it"
             if all(isinstance(v, str | int | float) and "-" not in str(v) for v in task.parameters.values()):
-                rows = rows_by_brute_force(task.template, graph, task.parameters)
+                rows = rows_by_brute_force(shipped_kinds()[task.template].python, graph, task.parameters)
                 assert rows is not None
                 assert same_rows(list(map(as_shown, rows)), task.gold), task.question
     assert min(hosted.values()) > 0, hosted
