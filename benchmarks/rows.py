@@ -9,8 +9,8 @@ from benchmarks.measure import Row
 from graphwalk.bulk.rows import Rows
 from graphwalk.bulk.writing import write_rows
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.graphs.random.rows import graph_rows
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec
+from graphwalk.graphs.rows import graph_rows
 from graphwalk.suites.magma.config import MagmaSpec
 from graphwalk.suites.magma.generator.rows import magma_rows
 from graphwalk.suites.mazes.config import MazeSpec

@@ -8,12 +8,12 @@ from graphwalk.asynchronous import run_in_background
 from graphwalk.config.yaml_files import validate
 from graphwalk.database.files import read_any
 from graphwalk.environment import read_environment
-from graphwalk.graphs.files.formats import save_graph
-from graphwalk.graphs.files.undirected import Undirected
+from graphwalk.graphs import generate
+from graphwalk.graphs.files import save_graph
+from graphwalk.graphs.formats.common import Undirected
+from graphwalk.graphs.generate import GraphSpec
 from graphwalk.graphs.networkx_form import from_networkx, to_networkx
 from graphwalk.graphs.pandas_form import from_pandas
-from graphwalk.graphs.random import generate
-from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.generator import maze
 from graphwalk.suites.mazes.generator.graph import maze_graph

@@ -17,7 +17,7 @@ from graphwalk.environment import read_environment
 from graphwalk.long_work import long_work
 
 if TYPE_CHECKING:
-    from graphwalk.graphs.random.spec import GraphSpec
+    from graphwalk.graphs.generate import GraphSpec
 
 app = typer.Typer(
     cls=suite_group("GENERATE"), help="Generate property graphs, mazes and algorithm traces.", no_args_is_help=True
@@ -42,9 +42,8 @@ def twin(
 ) -> None:
     """Make the anonymised twin of a graph: the same structure, and not one of its words."""
     from graphwalk.errors import ConfigError
-    from graphwalk.graphs.files.formats import graph_format, save_graph
-    from graphwalk.graphs.twin.making import make_twin
-    from graphwalk.graphs.twin.mapping import save_mapping
+    from graphwalk.graphs.anonymise import make_twin, save_mapping
+    from graphwalk.graphs.files import graph_format, save_graph
     from graphwalk.stores.reading_out import read_source
 
     graph_format(out)
@@ -99,9 +98,8 @@ def graph(
 ) -> None:
     """Generate a property graph with meaningless names, or as many as are wanted."""
     from graphwalk.config.yaml_files import validate
-    from graphwalk.graphs.files.formats import save_graph, writable_format
-    from graphwalk.graphs.random.generate import generate_graph
-    from graphwalk.graphs.random.spec import GraphSpec
+    from graphwalk.graphs.files import save_graph, writable_format
+    from graphwalk.graphs.generate import GraphSpec, generate_graph
 
     given: dict[str, Any] = {
         "preset": preset,
@@ -143,7 +141,7 @@ def graph(
 def _write_rows(spec: "GraphSpec", seed: int, index: int, count: int, out: Path | None, workers: int | None) -> None:
     from graphwalk.bulk.writing import write_rows
     from graphwalk.errors import ConfigError
-    from graphwalk.graphs.random.rows import graph_rows
+    from graphwalk.graphs.rows import graph_rows
 
     if out is None or out.suffix.lower() not in _ROWS:
         raise ConfigError("several graphs are written as rows of one file", hint="--out graphs.jsonl, or .parquet")

@@ -17,7 +17,7 @@ def read_graph_or_spec(place: Path, environment: Environment) -> PropertyGraph:
     What is there as a file is read. ConfigError that says what is wrong with it.
     """
     from graphwalk.database.files import read_any
-    from graphwalk.graphs.random.spec import GRAPH_PRESETS
+    from graphwalk.graphs.generate import GRAPH_PRESETS
 
     words = str(place)
     if not (words in GRAPH_PRESETS or "=" in words) or place.exists():
@@ -28,8 +28,7 @@ def read_graph_or_spec(place: Path, environment: Environment) -> PropertyGraph:
 def generated(words: str) -> PropertyGraph:
     """The graph of `preset` or of `field=value,…`: fields of a GraphSpec, `seed` (0) and `index` (0)."""
     from graphwalk.config.yaml_files import parse_value, validate
-    from graphwalk.graphs.random.generate import generate_graph
-    from graphwalk.graphs.random.spec import GraphSpec
+    from graphwalk.graphs.generate import GraphSpec, generate_graph
 
     given: dict[str, Any] = {"seed": 0, "index": 0}
     for word in words.split(","):

@@ -86,7 +86,7 @@ def tools(incomplete: str) -> list[str]:
 
 
 def presets(incomplete: str) -> list[str]:
-    from graphwalk.graphs.random.spec import GRAPH_PRESETS
+    from graphwalk.graphs.generate import GRAPH_PRESETS
 
     return _beginning(GRAPH_PRESETS, incomplete)
 

@@ -4,8 +4,7 @@ import json
 
 from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.runner.one_episode import play_task
 from graphwalk.runner.resolve import can_play, resolve
 from graphwalk.suites.questions.scoring import extract_rows, score_question

@@ -14,7 +14,7 @@ import pytest
 from graphwalk.environment import Environment
 from graphwalk.errors import GraphwalkError
 from graphwalk.experiments.loading import load_experiment, shipped_experiments
-from graphwalk.graphs.files.formats import load_graph, save_graph
+from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.jsonlines import encode_line
 from graphwalk.resources import data_path
 from graphwalk.runlog.listing import list_runs

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.random.names import english_words
+from graphwalk.graphs.generate import english_words
 from graphwalk.training.chats import ChatForm
 from graphwalk.training.splits import check_splits
 from graphwalk.training.traces import TraceOptions, export_traces, manifest_path

@@ -8,7 +8,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.files.formats import load_graph
+from graphwalk.graphs.files import load_graph
 from graphwalk.models.policy import Policy
 from graphwalk.report.declared import ResultRecord, SuiteReport
 from graphwalk.report.scenes import Scene

@@ -17,7 +17,7 @@ from typing_extensions import TypedDict  # pydantic needs this one below Python 
 
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.files.json_values import parse_json
+from graphwalk.graphs.formats.json import parse_json
 from graphwalk.suites.magma.export import MANIFEST
 
 _NODES = re.compile(r"its nodes are the numbers 0 to (\d+)\.")
