@@ -14,7 +14,7 @@ from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.generator.bits import grid_of
 from graphwalk.suites.mazes.generator.maze import Maze, generate_mazes
 from graphwalk.suites.mazes.scoring import path_error
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 SEED = 20260401

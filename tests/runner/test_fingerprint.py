@@ -103,7 +103,7 @@ async def test_only_the_scorer_changed(tmp_path: Path, monkeypatch: pytest.Monke
         ("magma", "suites/magma/judgement.py"),
         ("magma", "suites/magma/generator/algorithms.py"),
         ("mazes", "suites/mazes/walk.py"),
-        ("questions", "suites/questions/scoring.py"),
+        ("questions", "suites/questions/score.py"),
         ("questions", "scoring/evidence.py"),
     ],
 )

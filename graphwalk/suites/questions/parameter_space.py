@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.template import QuestionTemplate
 from graphwalk.types.graph import value_order
 from graphwalk.types.values import Temporal, TemporalKind, Value, shown

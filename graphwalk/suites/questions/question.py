@@ -8,7 +8,7 @@ from typing import cast
 
 from graphwalk.stores.cypher import Identifiers
 from graphwalk.suites.questions.catalogue import QuestionKind
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.template import IDENTIFIER_ROLES, QuestionTemplate
 from graphwalk.types.values import Row, Scalar, Value, shown
 

@@ -21,15 +21,15 @@ from graphwalk.stores.reading_out import read_file, read_source
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.questions.brute_force import rows_by_brute_force
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.kept_tasks import LARGE, KeptTasks, Left
-from graphwalk.suites.questions.making import LeaveOut
-from graphwalk.suites.questions.oracle.rows import same_rows
+from graphwalk.suites.questions.generate import LeaveOut
 from graphwalk.suites.questions.other_words import in_other_words
 from graphwalk.suites.questions.own_worlds import OwnWorld, settings_left_out, worlds_of
-from graphwalk.suites.questions.players.roster import FOLLOW_A_PLAN, PLAYERS, WRITE_QUERIES, player_named
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_system, write_cypher_system
-from graphwalk.suites.questions.scoring import QuestionScore, extract_rows, score_question
+from graphwalk.suites.questions.rows import same_rows
+from graphwalk.suites.questions.score import QuestionScore, extract_rows, score_question
+from graphwalk.suites.questions.scripted import FOLLOW_A_PLAN, PLAYERS, WRITE_QUERIES, player_named
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.task_cache import LARGE, KeptTasks, Left
 from graphwalk.suites.questions.tasks_about import own_tasks, paging_of, tasks_in, twin_tasks
 from graphwalk.suites.questions.thoughts import no_answer, walk_in_words
 from graphwalk.suites.questions.whole_text import whole_text_tokens
@@ -223,17 +223,17 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return None if rows is None else "networkx"
 
     def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:
-        from graphwalk.suites.questions.report.figures import question_figures
+        from graphwalk.suites.questions.plots import question_figures
 
         return question_figures(report, observed)
 
     def scene(self, record: ResultRecord) -> Scene:
-        from graphwalk.suites.questions.pictures.scene import question_scene
+        from graphwalk.suites.questions.scene import question_scene
 
         return question_scene(record)
 
     def report(self) -> SuiteReport:
-        from graphwalk.suites.questions.report.report import question_report
+        from graphwalk.suites.questions.report import question_report
 
         return question_report()
 

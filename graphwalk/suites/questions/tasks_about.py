@@ -15,11 +15,11 @@ from graphwalk.stores.schema_queries import schema_of
 from graphwalk.stores.sources import open_source
 from graphwalk.stores.store import Database, GraphStore
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
-from graphwalk.suites.questions.drawing import OWN, generated_effort
-from graphwalk.suites.questions.making import LeaveOut, Par, TaskMaker, make_tasks
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.generate import LeaveOut, Par, TaskMaker, make_tasks
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.own_worlds import bounds_of
 from graphwalk.suites.questions.par import ExpertPar
+from graphwalk.suites.questions.parameters import OWN, generated_effort
 from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tools_in_memory.tools import ToolsInMemory, can_be_walked_in_memory

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from graphwalk.graphs.anonymise import Twin
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import QuestionTemplate
 from graphwalk.types.graph import Node, Relationship, value_order

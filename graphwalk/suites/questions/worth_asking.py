@@ -2,11 +2,11 @@
 
 from graphwalk.errors import StoreError
 from graphwalk.stores.store import GraphStore
-from graphwalk.suites.questions.oracle.agreement import cypher_rows
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.oracle.rows import distinct
-from graphwalk.suites.questions.oracle.scratch import Scratch
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.oracles import cypher_rows
 from graphwalk.suites.questions.question import Question, count_candidates
+from graphwalk.suites.questions.rows import distinct
+from graphwalk.suites.questions.scratch import Scratch
 from graphwalk.types.values import Row
 
 

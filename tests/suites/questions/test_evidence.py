@@ -13,7 +13,7 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.evidence.shown import schema_pairs
 from graphwalk.suites.questions.evidence.support import only_grows
-from graphwalk.suites.questions.making import make_tasks
+from graphwalk.suites.questions.generate import make_tasks
 from graphwalk.suites.suite import World
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult

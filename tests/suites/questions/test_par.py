@@ -18,9 +18,9 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.drive import drive
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.making import make_tasks
+from graphwalk.suites.questions.expert import expert
+from graphwalk.suites.questions.generate import make_tasks
 from graphwalk.suites.questions.par import ExpertPar
-from graphwalk.suites.questions.players.expert import expert
 from graphwalk.suites.questions.prompts import tools_prompt
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask

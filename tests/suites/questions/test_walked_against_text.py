@@ -5,8 +5,8 @@ from typing import Any
 from graphwalk.report.figures import Figure, worth_drawing
 from graphwalk.report.observations import observe
 from graphwalk.report.report import report_on
-from graphwalk.suites.questions.report.figures import question_figures
-from graphwalk.suites.questions.report.report import question_report
+from graphwalk.suites.questions.plots import question_figures
+from graphwalk.suites.questions.report import question_report
 from tests.report.results import result
 
 

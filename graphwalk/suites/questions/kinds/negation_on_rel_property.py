@@ -3,13 +3,13 @@
 import json
 from collections.abc import Iterator, Mapping
 
+from graphwalk.suites.questions.answer_call import condition
+from graphwalk.suites.questions.answer_rows import node_keys
 from graphwalk.suites.questions.brute_force import NetworkxGraph, same_value
-from graphwalk.suites.questions.oracle.equality import differs
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.players.answer_call import condition
-from graphwalk.suites.questions.players.answer_rows import node_keys
+from graphwalk.suites.questions.equality import differs
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.walker import Centre, Walker
+from graphwalk.suites.questions.walker import Centre, Walker
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 

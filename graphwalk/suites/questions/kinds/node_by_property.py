@@ -3,12 +3,12 @@
 import json
 from collections.abc import Iterator, Mapping
 
+from graphwalk.suites.questions.answer_rows import node_keys
 from graphwalk.suites.questions.brute_force import NetworkxGraph, same_value
-from graphwalk.suites.questions.oracle.equality import equal
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.players.answer_rows import node_keys
+from graphwalk.suites.questions.equality import equal
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.players.reading import Steps, nodes, read
-from graphwalk.suites.questions.players.walker import Walker
+from graphwalk.suites.questions.walker import Walker
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 

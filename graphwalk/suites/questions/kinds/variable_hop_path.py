@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Iterator
 
+from graphwalk.suites.questions.answer_rows import end_keys
 from graphwalk.suites.questions.brute_force import NetworkxGraph
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.players.answer_rows import end_keys
-from graphwalk.suites.questions.players.reach import on_the_way, reached, successors
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.walker import Walker
+from graphwalk.suites.questions.reach import on_the_way, reached, successors
+from graphwalk.suites.questions.walker import Walker
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 

@@ -12,13 +12,13 @@ from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.drive import Played
 from graphwalk.suites.questions.catalogue import QuestionKind, shipped_kinds
-from graphwalk.suites.questions.drawing import GENERATED, CannotHost, Drawn, Effort, draw_parameters
-from graphwalk.suites.questions.oracle.agreement import agreed_rows
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.oracle.scratch import LoadGraph, Scratch
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.oracles import agreed_rows
 from graphwalk.suites.questions.parameter_space import ParameterSpace
+from graphwalk.suites.questions.parameters import GENERATED, CannotHost, Drawn, Effort, draw_parameters
 from graphwalk.suites.questions.question import Question, count_candidates, instantiate
 from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
+from graphwalk.suites.questions.scratch import LoadGraph, Scratch
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.wording import render_wording
 from graphwalk.types.graph import PropertyGraph

@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from graphwalk.suites.questions.players.link import Link
 from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.walker import Walker
+from graphwalk.suites.questions.walker import Walker
 from graphwalk.types.schema import Schema
 
 

@@ -15,9 +15,9 @@ from graphwalk.scoring.rows import compare_rows
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.drive import Played, drive
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.making import LeaveOut, make_tasks
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.players.expert import expert
+from graphwalk.suites.questions.expert import expert
+from graphwalk.suites.questions.generate import LeaveOut, make_tasks
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
@@ -25,7 +25,7 @@ from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 from tests.suites.questions.episodes import stage
-from tests.suites.questions.oracle.odd_graphs import odd_graph, odd_question
+from tests.suites.questions.odd_graphs import odd_graph, odd_question
 
 TURN_LIMIT = QuestionsSuite.turn_limit
 ODD: dict[str, Any] = {"missing_rate": 0.4, "self_loops": True, "parallel_relationships": True}

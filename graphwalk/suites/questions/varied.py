@@ -7,7 +7,7 @@ import random
 from collections.abc import Generator
 
 from graphwalk.models.policy import Ask, Policy
-from graphwalk.suites.questions.players.flawed import missing_argument, unknown_label, unknown_tool
+from graphwalk.suites.questions.flawed import missing_argument, unknown_label, unknown_tool
 
 MISTAKES = 0.15
 """Share of the turns with calls that begin with a wrong one."""

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from graphwalk.errors import OracleError, StoreError
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.store import GraphStore
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.oracle.rows import as_shown, distinct, same_rows
-from graphwalk.suites.questions.oracle.scratch import LoadGraph, Scratch
-from graphwalk.suites.questions.oracle.shrinking import smallest
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.question import Question
+from graphwalk.suites.questions.rows import as_shown, distinct, same_rows
+from graphwalk.suites.questions.scratch import LoadGraph, Scratch
+from graphwalk.suites.questions.shrinking import smallest
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Row
 

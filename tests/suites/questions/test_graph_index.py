@@ -5,7 +5,7 @@ a:A:B ─R→ b:B ─R→ c (no label), a ─R→ b again, b ─S→ b, c ─S�
 
 import pytest
 
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.types.graph import Node, PropertyGraph, Relationship, value_order
 
 NODES = [Node("a", ("A", "B"), {"p": 1, "q": "x"}), Node("b", ("B",), {"p": 1.0, "r": True}), Node("c", (), {"z": 2})]

@@ -12,12 +12,12 @@ from graphwalk.graphs.generate import GRAPH_PRESETS, GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.suites.drive import Played
 from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds
-from graphwalk.suites.questions.making import make_tasks
-from graphwalk.suites.questions.oracle.rows import same_rows
+from graphwalk.suites.questions.generate import make_tasks
+from graphwalk.suites.questions.rows import same_rows
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Row
-from tests.suites.questions.oracle.test_evaluators import GRAPH
+from tests.suites.questions.test_evaluators import GRAPH
 
 
 async def tasks_on(preset: str, *, seed: int = 3, index: int = 0, per_question: int = 1) -> list[QuestionTask]:
@@ -148,7 +148,7 @@ async def test_a_store_that_answers_wrongly_stops_the_making() -> None:
 
 SCRIPT = """
 import asyncio, hashlib
-from tests.suites.questions.test_making import tasks_on
+from tests.suites.questions.test_generate import tasks_on
 tasks = asyncio.run(tasks_on("paper-200", seed=11))
 print(hashlib.sha256("".join(task.model_dump_json() for task in tasks).encode()).hexdigest())
 """

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.suites.questions.oracle.rows import as_shown, distinct, same_rows
+from graphwalk.suites.questions.rows import as_shown, distinct, same_rows
 from graphwalk.types.values import Temporal
 
 

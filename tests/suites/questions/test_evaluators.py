@@ -10,11 +10,11 @@ import pytest
 
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.oracle.agreement import cypher_rows
-from graphwalk.suites.questions.oracle.equality import equal
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.oracle.rows import same_rows
+from graphwalk.suites.questions.equality import equal
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.oracles import cypher_rows
 from graphwalk.suites.questions.question import Question, instantiate
+from graphwalk.suites.questions.rows import same_rows
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import Value

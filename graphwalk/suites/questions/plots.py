@@ -7,7 +7,7 @@ from graphwalk.report.declared import Report
 from graphwalk.report.figures import Figure, Panel, Point, Series
 from graphwalk.report.observations import Observations
 from graphwalk.report.plots import against_size, by_answer_size, by_group, effort_figures, failure_classes, is_wide
-from graphwalk.suites.questions.scoring import ERROR_CLASSES
+from graphwalk.suites.questions.score import ERROR_CLASSES
 
 
 def question_figures(report: Report, observed: Observations) -> Iterator[Figure]:

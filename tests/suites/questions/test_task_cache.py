@@ -6,8 +6,8 @@ import pytest
 
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
-from graphwalk.suites.questions.kept_tasks import KeptTasks, Left
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.task_cache import KeptTasks, Left
 from graphwalk.suites.questions.tasks_about import tasks_on
 
 KINDS = choose_kinds(["node_count", "path_finding"])
@@ -60,6 +60,6 @@ async def test_a_damaged_file_is_made_again_and_no_folder_keeps_nothing(tmp_path
 
 
 async def test_what_was_not_read_for_longest_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graphwalk.suites.questions.kept_tasks.MOST_BYTES", 1)
+    monkeypatch.setattr("graphwalk.suites.questions.task_cache.MOST_BYTES", 1)
     await KeptTasks(tmp_path).of({}, KINDS, Maker())
     assert kept(tmp_path) == []

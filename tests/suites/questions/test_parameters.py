@@ -12,13 +12,13 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds
-from graphwalk.suites.questions.drawing import draw_parameters
-from graphwalk.suites.questions.making import make_tasks
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.oracle.scratch import Scratch
+from graphwalk.suites.questions.generate import make_tasks
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.parameter_space import ParameterSpace
+from graphwalk.suites.questions.parameters import draw_parameters
 from graphwalk.suites.questions.question import instantiate
 from graphwalk.suites.questions.row_bounds import RowBounds
+from graphwalk.suites.questions.scratch import Scratch
 from graphwalk.suites.questions.template import Parameter
 from graphwalk.suites.questions.worth_asking import is_worth_asking
 from graphwalk.types.graph import Node, PropertyGraph, Relationship

@@ -6,11 +6,11 @@ from functools import cache
 from graphwalk.report.common import EFFORT, GRAPHS, OUTCOME, ROWS, TASKS, WASTE, count_if, if_scored, scored
 from graphwalk.report.declared import Column, Grouping, Measure, ResultRecord, SuiteReport
 from graphwalk.report.formats import dollars, duration, integer, one_decimal, short, two_decimals
+from graphwalk.suites.questions.baselines import baselines
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.report.baselines import baselines
-from graphwalk.suites.questions.report.paper import paper_reference
-from graphwalk.suites.questions.report.tables import more_tables
-from graphwalk.suites.questions.scoring import EARLIER_ERROR_CLASSES, ERROR_CLASSES
+from graphwalk.suites.questions.paper import paper_reference
+from graphwalk.suites.questions.score import EARLIER_ERROR_CLASSES, ERROR_CLASSES
+from graphwalk.suites.questions.tables import more_tables
 from graphwalk.suites.questions.template import CATEGORIES
 
 

@@ -5,8 +5,8 @@ import pytest_asyncio
 
 from graphwalk.errors import ConfigError
 from graphwalk.seeds import stdlib_random
-from graphwalk.suites.questions.players.flawed import FLAWS, SPOILING, WALK_FLAWS
-from graphwalk.suites.questions.players.roster import PLAYERS, player_named
+from graphwalk.suites.questions.flawed import FLAWS, SPOILING, WALK_FLAWS
+from graphwalk.suites.questions.scripted import PLAYERS, player_named
 from graphwalk.types.episode import ExitStatus
 from graphwalk.types.schema import Schema
 from tests.suites.questions.episodes import Stage, stage

@@ -11,7 +11,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.models.policy import Policy
 from graphwalk.suites.questions.catalogue import python_part
 from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.walker import Walker
+from graphwalk.suites.questions.walker import Walker
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 

@@ -8,15 +8,15 @@ from inline_snapshot import snapshot
 from graphwalk.errors import OracleError
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.questions import equality
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.oracle import equality
-from graphwalk.suites.questions.oracle.agreement import agree, agreed_rows
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.oracle.scratch import LoadGraph, Scratch
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.oracles import agree, agreed_rows
 from graphwalk.suites.questions.question import instantiate
+from graphwalk.suites.questions.scratch import LoadGraph, Scratch
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Value
-from tests.suites.questions.oracle.odd_graphs import odd_graph, odd_question
+from tests.suites.questions.odd_graphs import odd_graph, odd_question
 
 PER_GRAPH = 3
 """Questions of each kind about one graph."""

@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from graphwalk.suites.questions.players.link import Link
-from graphwalk.suites.questions.players.reach import on_the_way
 from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.walker import KEY, Centre, Walker
+from graphwalk.suites.questions.reach import on_the_way
+from graphwalk.suites.questions.walker import KEY, Centre, Walker
 from graphwalk.types.schema import Schema
 
 Layers = list[list[Link]]

@@ -8,11 +8,11 @@ from random import Random
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError
 from graphwalk.suites.questions.catalogue import QuestionKind
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.oracle.scratch import Scratch
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.parameter_space import ParameterSpace
 from graphwalk.suites.questions.question import instantiate, ways_of
 from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
+from graphwalk.suites.questions.scratch import Scratch
 from graphwalk.suites.questions.template import QuestionTemplate
 from graphwalk.suites.questions.worth_asking import has_answer, is_worth_asking, known_rows
 from graphwalk.types.graph import PropertyGraph

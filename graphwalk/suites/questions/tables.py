@@ -8,9 +8,9 @@ from graphwalk.report.declared import Column, Report
 from graphwalk.report.formats import integer
 from graphwalk.report.layout import TextTable
 from graphwalk.report.tables import players_table
+from graphwalk.suites.questions.baselines import CHANCE, EMPTY, PAR
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.report.baselines import CHANCE, EMPTY, PAR
-from graphwalk.suites.questions.scoring import ERROR_CLASSES
+from graphwalk.suites.questions.score import ERROR_CLASSES
 
 _FACTS = common_facts(EMPTY, CHANCE, PAR)
 _NOTE = "right/asked. rows: median size of the right answer. chance %: one valid row at random. (n): known for n tasks."

@@ -4,14 +4,14 @@ import random
 
 from graphwalk.errors import ConfigError
 from graphwalk.models.policy import Policy
-from graphwalk.suites.questions.players.by_reference import by_reference
-from graphwalk.suites.questions.players.empty import always_empty
-from graphwalk.suites.questions.players.expert import expert
-from graphwalk.suites.questions.players.flawed import FLAWS, flawed
-from graphwalk.suites.questions.players.own_cypher import own_cypher
-from graphwalk.suites.questions.players.random_walk import random_walk
-from graphwalk.suites.questions.players.varied import varied
+from graphwalk.suites.questions.by_reference import by_reference
+from graphwalk.suites.questions.empty import always_empty
+from graphwalk.suites.questions.expert import expert
+from graphwalk.suites.questions.flawed import FLAWS, flawed
+from graphwalk.suites.questions.own_cypher import own_cypher
+from graphwalk.suites.questions.random_walk import random_walk
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.varied import varied
 from graphwalk.types.schema import Schema
 
 PLAYERS = (

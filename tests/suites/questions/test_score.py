@@ -3,7 +3,7 @@ import json
 import pytest
 
 from graphwalk.scoring.extraction import Extraction
-from graphwalk.suites.questions.scoring import QuestionScore, extract_rows, score_question
+from graphwalk.suites.questions.score import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.episode import ExitStatus
 from tests.scoring.episodes import call, episode, seen, tool_turn
