@@ -45,7 +45,6 @@ PARTS = {
     "evaluators": Part(
         (
             "suites/questions/kinds/*.py",
-            "suites/questions/equality.py",
             "suites/questions/rows.py",
             "suites/questions/graph_index.py",
         ),

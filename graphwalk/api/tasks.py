@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from numbers import Integral
 
 from graphwalk.asynchronous import run_in_background
+from graphwalk.suites.questions.generate import tasks_on
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.tasks_about import tasks_on
 from graphwalk.types.check_type import check_type
 from graphwalk.types.graph import PropertyGraph
 

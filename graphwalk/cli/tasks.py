@@ -25,7 +25,7 @@ def tasks(
     Each answer is proven by two oracles; to a question of your own without a Python part, by one. Questions that the
     graph cannot host are left out, and named.
     """
-    from graphwalk.suites.questions.tasks_about import tasks_of_source
+    from graphwalk.suites.questions.generate import tasks_of_source
 
     source = chosen_source(graph, database)
     left_out: dict[str, str] = {}

@@ -7,10 +7,10 @@ from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.runner.one_episode import play_task
 from graphwalk.runner.resolve import can_play, resolve
+from graphwalk.suites.questions.generate import tasks_on
 from graphwalk.suites.questions.score import extract_rows, score_question
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.tasks_about import tasks_on
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from graphwalk.types.graph import PropertyGraph

@@ -7,9 +7,8 @@ from graphwalk.report.report import build_report
 from graphwalk.report.tables import text_tables
 from graphwalk.report.terminal import as_text
 from graphwalk.report.written import to_csv, to_json, to_markdown
-from graphwalk.suites.questions.baselines import baselines
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.paper import paper_reference
+from graphwalk.suites.questions.report import baselines, paper_reference
 from graphwalk.suites.registry import suite_named
 from tests.report.results import result
 

@@ -6,7 +6,7 @@ flaws make a right answer wrong, the others cost turns, errors or an easy extrac
 
 import json
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 from graphwalk.errors import ConfigError
@@ -115,7 +115,7 @@ def fenced(answer: str, draw: random.Random) -> str:
 
 
 def invented_rows(answer: str, draw: random.Random) -> str:
-    """Adds rows that nobody has seen, made in the likeness of the first."""
+    """Add invented rows that look like the first."""
     rows: list[Row] = json.loads(answer)
     invented = [_invented(rows[0], draw) for _ in range(draw.randint(1, MOST_INVENTED))] if rows else []
     return json.dumps(rows + invented, ensure_ascii=False)
@@ -160,3 +160,29 @@ def _another(value: Any, draw: random.Random) -> Any:
     if isinstance(value, int | float):
         return value + draw.randint(1, 9)
     return f"x{draw.getrandbits(32):08x}"
+
+
+MISTAKES = 0.15
+"""Share of the turns with calls that begin with a wrong one."""
+_WRONG = (unknown_label, missing_argument, unknown_tool)
+
+
+def varied(player: Policy, draw: random.Random) -> Policy:
+    """The same walk; only what is refused, and the order of calls within a turn, differ."""
+    results: list[str] | None = None
+    while True:
+        try:
+            asks = next(player) if results is None else player.send(results)
+        except StopIteration as end:
+            answer: str = end.value
+            return answer
+        assert not isinstance(asks, str)  # players of questions call tools until they answer
+        if draw.random() < MISTAKES:
+            yield [draw.choice(_WRONG)(draw.choice(asks))]
+        results = yield from _in_any_order(asks, draw)
+
+
+def _in_any_order(asks: list[Ask], draw: random.Random) -> Generator[list[Ask], list[str], list[str]]:
+    order = draw.sample(range(len(asks)), len(asks))
+    given = yield [asks[number] for number in order]
+    return [text for _, text in sorted(zip(order, given, strict=True))]

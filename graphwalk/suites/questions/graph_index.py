@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Literal
 
-from graphwalk.suites.questions.equality import equal
+from graphwalk.suites.questions.rows import equal
 from graphwalk.types.graph import Column, Node, PropertyGraph, Relationship, value_order
 from graphwalk.types.values import Value
 

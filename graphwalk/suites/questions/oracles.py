@@ -3,22 +3,45 @@
 Where a question has no evaluator, the engines are its oracle: its Cypher in the store and on the embedded engine.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TypeVar
 
 from graphwalk.errors import OracleError, StoreError
 from graphwalk.stores.cypher import render_cypher
+from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import GraphStore
+from graphwalk.suites.questions.catalogue import Question
 from graphwalk.suites.questions.graph_index import GraphIndex
-from graphwalk.suites.questions.question import Question
 from graphwalk.suites.questions.rows import as_shown, distinct, same_rows
-from graphwalk.suites.questions.scratch import LoadGraph, Scratch
-from graphwalk.suites.questions.shrinking import smallest
-from graphwalk.types.graph import PropertyGraph
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row
 
+LoadGraph = Callable[[PropertyGraph], Awaitable[GraphStore]]
+"""Puts a graph into a database: the `load` of a Database."""
 RightRows = Callable[[GraphIndex], list[Row]]
+Shows = Callable[[PropertyGraph], Awaitable[bool]]
+T = TypeVar("T")
+Entity = TypeVar("Entity", bound=Node | Relationship)
 _SHOWN = 60
 """Nodes and relationships, and rows, that a message lists."""
+BUDGET = 400
+"""Graphs tried before the smallest so far is taken."""
+
+
+class Scratch:
+    """One graph on the embedded engine, loaded when it is first asked for; `load` takes other graphs too."""
+
+    def __init__(self, graph: PropertyGraph, store: GraphStore, load: LoadGraph | None = None) -> None:
+        """`store` holds the graph already, and is taken where it is the embedded engine."""
+        self.load = load or EmbeddedDatabase().load
+        self._graph = graph
+        self._store = store if store.kind == EmbeddedDatabase.kind else None
+
+    async def store(self) -> GraphStore:
+        if self._store is None:
+            self._store = await self.load(self._graph)
+        return self._store
 
 
 async def agreed_rows(
@@ -108,3 +131,55 @@ def _written(graph: PropertyGraph) -> str:
     if left_out:
         lines.append(f"  … and {left_out} more; digest {graph.digest}, seed {graph.seed}")
     return "\n".join(lines)
+
+
+async def smallest(graph: PropertyGraph, shows: Shows, budget: int = BUDGET) -> PropertyGraph:
+    """A part of `graph` that still `shows` it: first without relationships, then nodes, then properties to spare.
+
+    Returns `graph` itself where nothing can be left out. At most `budget` calls of `shows`.
+    """
+    search = _Search(shows, budget)
+    nodes, relationships = list(graph.nodes()), list(graph.relationships())
+    relationships = await search.fewest(relationships, lambda kept: PropertyGraph.from_rows(nodes, kept))
+    ends = {key for r in relationships for key in (r.source, r.target)}
+    joined = [node for node in nodes if node.key in ends]
+    lonely = [node for node in nodes if node.key not in ends]
+    lonely = await search.fewest(lonely, lambda kept: PropertyGraph.from_rows([*joined, *kept], relationships))
+    nodes = [*joined, *lonely]
+    nodes = await search.plain(nodes, lambda plain: PropertyGraph.from_rows(plain, relationships))
+    relationships = await search.plain(relationships, lambda plain: PropertyGraph.from_rows(nodes, plain))
+    return PropertyGraph.from_rows(nodes, relationships, seed=graph.seed)
+
+
+class _Search:
+    def __init__(self, shows: Shows, budget: int) -> None:
+        self._shows = shows
+        self._left = budget
+
+    async def _holds(self, graph: PropertyGraph) -> bool:
+        self._left -= 1
+        return self._left >= 0 and await self._shows(graph)
+
+    async def fewest(self, items: list[T], graph_of: Callable[[list[T]], PropertyGraph]) -> list[T]:
+        """Items without the chunks that are not needed; chunks shrink from a half to one."""
+        chunk = max(1, len(items) // 2)
+        while items:
+            start = 0
+            while start < len(items):
+                fewer = items[:start] + items[start + chunk :]
+                if await self._holds(graph_of(fewer)):
+                    items = fewer
+                else:
+                    start += chunk
+            if chunk == 1:
+                break
+            chunk //= 2
+        return items
+
+    async def plain(self, entities: list[Entity], graph_of: Callable[[list[Entity]], PropertyGraph]) -> list[Entity]:
+        """Entities without the properties that are not needed."""
+        for position, entity in enumerate(entities):
+            changed = [*entities[:position], replace(entity, properties={}), *entities[position + 1 :]]
+            if entity.properties and await self._holds(graph_of(changed)):
+                entities = changed
+        return entities

@@ -1,12 +1,22 @@
-"""Rows compared as sets: order and repetition carry no meaning in an answer."""
+"""Values and rows compared as Cypher does."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from graphwalk.types.graph import value_order
-from graphwalk.types.values import PLAIN, Row, shown
+from graphwalk.types.values import PLAIN, Row, Value, shown
 
 RowKey = tuple[tuple[str, tuple[int, Any]], ...]
+
+
+def equal(left: Value | None, right: Value | None) -> bool:
+    """Cypher's `=`: numbers by value, booleans only with booleans, null with nothing."""
+    return left is not None and left == right and isinstance(left, bool) == isinstance(right, bool)
+
+
+def differs(left: Value | None, right: Value | None) -> bool:
+    """Cypher's `<>`: a missing property does not differ from anything either."""
+    return left is not None and right is not None and not equal(left, right)
 
 
 def as_shown(row: Row) -> Row:

@@ -23,8 +23,6 @@ from graphwalk.types.values import Row
 
 ErrorClass = Literal["no_answer", "unreadable", "invented", "unsupported", "incomplete", "misread", "unverifiable"]
 ERROR_CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
-EARLIER_ERROR_CLASSES = frozenset({"hallucinated", "misreported", "seen_but_wrong"})
-"""What earlier versions called them, which looked every value up by itself."""
 _MOST_ROWS = 10_000
 """Rows of an answer that are checked for what supports them."""
 
@@ -37,12 +35,12 @@ class QuestionScore(Score):
     the same. `rows_given`: rows of the answer as it was read. `extra_fields`, `missing_fields`: names that rows have
     beyond what was asked for, and lack.
 
-    `grounded`: share of the rows given (of the first 10,000) that the tool results prove, None where that cannot be
-    told. `evidence_sufficient`: they prove every row of the target, or one where one is enough.
+    `grounded`: share of the rows given (of the first 10,000) that the tool results prove, None where that is
+    unknown. `evidence_sufficient`: they prove every row of the target, or one where one is enough.
     `error_class` (None for a right answer): "no_answer" nothing or an empty list was given; "unreadable" there is a
-    text but no answer in it; "invented" some row has a value that stands in no tool result; "misread" the
+    text but no answer in it; "invented" some row has a value that is in no tool result; "misread" the
     results prove the whole target, and something else was answered; "unsupported" they do not, nor some row that was
-    given; "incomplete" they prove every row given, and not the whole target; "unverifiable" it cannot be told.
+    given; "incomplete" they prove every row given, and not the whole target; "unverifiable" it is unknown.
     `last_mile`: not correct though the text of the reply names the right answer, its evidence was seen, and only the
     form was wrong (nothing could be read, or fields were missing).
     """
@@ -97,14 +95,14 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
 
 
 class _Audit:
-    """What the tool results prove of the answer, and of the target. All None without tools, or where it is not told."""
+    """What the tool results prove of the answer, and of the target. All None without tools, or where it is unknown."""
 
     def __init__(self, task: QuestionTask, setting: str, trajectory: Trajectory, rows: Sequence[Row]) -> None:
         self.grounded: float | None = None
         self.sufficient: bool | None = None
         self.invented = False
         rows = rows[:_MOST_ROWS]
-        # Columns of a query of the model's own may hold anything: what they show cannot be told.
+        # Columns of a query of the model's own may hold anything: what they show is unknown.
         proven = supported_rows(task, trajectory, [*rows, *task.gold]) if setting == "tools" else None
         if proven is None:
             return
@@ -117,7 +115,7 @@ class _Audit:
 
 
 def _has_invented(task: QuestionTask, rows: Sequence[Row], evidence: Evidence) -> bool:
-    """True where a value that is not computed stands in no tool result."""
+    """Return whether a value that is not computed is in no tool result."""
     fields = [field for field in task.scored_fields if field not in task.computed_fields]
     values = (row[field] for row in rows for field in fields if row.get(field) is not None)
     return not all(map(evidence.holds, values))

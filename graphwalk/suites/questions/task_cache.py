@@ -39,7 +39,7 @@ Left = dict[str, str]
 Make = Callable[[], Awaitable[tuple[list[QuestionTask], Left]]]
 
 
-class KeptTasks:
+class TaskCache:
     """A folder of them; None keeps nothing."""
 
     def __init__(self, folder: Path | None) -> None:
@@ -66,7 +66,7 @@ class KeptTasks:
 
 
 def _read(path: Path) -> tuple[list[QuestionTask], Left] | None:
-    """None where nothing is kept, or somebody has damaged it."""
+    """Return None where nothing is kept, or the file is damaged."""
     try:
         first, *lines = path.read_text(encoding="utf-8").splitlines()
         tasks = [QuestionTask.model_validate_json(line) for line in lines]

@@ -1,7 +1,8 @@
-"""What every expert plan is made of: the relationships of whole labels or of single nodes, in few tool calls."""
+"""What the plans of experts are made of: relationships of whole labels or of single nodes, in few tool calls."""
 
+import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -14,6 +15,10 @@ from graphwalk.types.values import SCALARS, Row, Value
 KEY = "key"
 WORTH_ASKING = 8
 """More properties are looked at only if that could save this many times the calls it costs."""
+NEIGHBOR_KEY = "neighbor_properties.key"
+Layers = list[list[Link]]
+"""Relationships that begin at nodes 0, 1, … steps away from a start."""
+Successors = Mapping[str, set[str]]
 
 
 class Centre(NamedTuple):
@@ -58,7 +63,7 @@ class Walker:
         """Every relationship that begins or ends at a node of these labels, once each.
 
         The nodes of a label are asked for by the values of one property, and those that were not seen, because they
-        lack that property or stand alone, by key.
+        lack that property or have no relationships, by key.
         """
         values = yield from self._values(sorted(labels))
         splits = [_split(label, values) for label in sorted(labels)]
@@ -91,7 +96,7 @@ class Walker:
         return [p.name for p in sorted(properties, key=_known_values)]
 
     def as_links(self, label: str, found: list[Any]) -> list[Link]:
-        """What a call found, which is links already where nobody needs its rows."""
+        """Return what a call found as links."""
         return found if found and isinstance(found[0], Link) else [self._link(label, row) for row in found]
 
     def _link(self, label: str, row: Row) -> Link:
@@ -176,3 +181,106 @@ def _can_be_asked(values: Iterable[Value]) -> bool:
 
 def _known_values(property_: PropertyType) -> float:
     return len(property_.samples) if property_.complete else float("inf")
+
+
+def target_labels(walker: Walker, label: str) -> Steps[dict[str, set[str]]]:
+    """Key of every node of the label that relationships begin at → labels that they lead to."""
+    links = yield from walker.relationships({label})
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for link in links:
+        if label in link.source_labels:
+            found[link.source] |= link.target_labels
+    return found
+
+
+def links_of_type(walker: Walker, schema: Schema, name: str) -> Steps[list[Link]]:
+    """All relationships of a type, seen from its sources or from its targets, whichever have fewer labels."""
+    type_ = schema.relationship(name)
+    pairs = type_.pairs if type_ else ()
+    links = yield from walker.relationships(min(_labels(pairs, 0), _labels(pairs, 1), key=len))
+    return [link for link in links if link.type == name]
+
+
+def _labels(pairs: Collection[tuple[str, str]], end: int) -> set[str]:
+    return {pair[end] for pair in pairs}
+
+
+def spread(
+    walker: Walker, schema: Schema, start: Centre, target_label: str, hops: int, until: Callable[[Layers], bool]
+) -> Steps[Layers]:
+    """Walk on from all nodes of a layer at once, but only where the target label may still be reached."""
+    layers: Layers = []
+    seen: set[str] = set()
+    edge = {str(start.value): frozenset([start.label])}
+    for labels in on_the_way(schema, start.label, target_label, hops):
+        fresh = {key: edge[key] & labels for key in edge.keys() - seen if edge[key] & labels}
+        layers.append((yield from walker.outgoing(sorted(Centre(min(own), KEY, key) for key, own in fresh.items()))))
+        if until(layers):
+            break
+        seen |= fresh.keys()
+        edge = {link.target: link.target_labels for link in layers[-1]}
+    return layers
+
+
+def on_the_way(schema: Schema, source: str, target: str, hops: int) -> list[set[str]]:
+    """Labels worth walking on from after 0, 1, … hops-1 steps: those from which the target may still be reached."""
+    follow: defaultdict[str, set[str]] = defaultdict(set)  # label → labels that one relationship leads to
+    for type_ in schema.relationships:
+        for before, after in type_.pairs:
+            follow[before].add(after)
+    layers = [{source}]
+    for _ in range(hops - 1):
+        layers.append({label for previous in layers[-1] for label in follow.get(previous, ())})
+    return [
+        {label for label in layer if target in reached(label, hops - depth, follow)}
+        for depth, layer in enumerate(layers)
+    ]
+
+
+def successors(links: Iterable[Link]) -> Successors:
+    """Key of a node → keys of the nodes that one step leads to."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for link in links:
+        found[link.source].add(link.target)
+    return found
+
+
+def reached(start: str, hops: int, follow: Successors) -> set[str]:
+    """Nodes that 1..hops steps lead to; the start itself only by a way back to it.
+
+    Cypher matches trails, in which no relationship comes twice; walks are looked for here, which is the same: a
+    shortest walk from a to b repeats no node, and one back to a uses one relationship that begins at a.
+    """
+    found: set[str] = set()
+    edge = {start}
+    for _ in range(hops):
+        edge = {target for node in edge for target in follow.get(node, ())} - found
+        found |= edge
+    return found
+
+
+def node_keys(keys: Iterable[str]) -> list[Row]:
+    """One row per node."""
+    return [{"node_key": key} for key in sorted(set(keys))]
+
+
+def end_keys(pairs: Iterable[tuple[str, str]]) -> list[Row]:
+    """One row per pair of first and last node."""
+    return [{"source_node_key": source, "target_node_key": target} for source, target in sorted(set(pairs))]
+
+
+def condition(**named: Any) -> str:
+    """Return a condition on rows of neighborhoods: every column has this value."""
+    return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in named.items())
+
+
+def leading_to(label: str) -> str:
+    """Return the condition that a row leads to a node with this label."""
+    return condition(direction="outgoing", neighbor_label=label)
+
+
+def side_of(schema: Schema, relationship_type: str) -> str:
+    """Return the side from which `links_of_type` looks at the relationships of a type."""
+    type_ = schema.relationship(relationship_type)
+    pairs = type_.pairs if type_ else ()
+    return "outgoing" if len({p[0] for p in pairs}) <= len({p[1] for p in pairs}) else "incoming"

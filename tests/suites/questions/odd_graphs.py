@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from random import Random
 
-from graphwalk.suites.questions.catalogue import QuestionKind
+from graphwalk.suites.questions.catalogue import Question, QuestionKind, instantiate
 from graphwalk.suites.questions.graph_index import GraphIndex
-from graphwalk.suites.questions.question import Question, instantiate
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Value
 

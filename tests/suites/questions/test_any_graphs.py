@@ -7,8 +7,8 @@ import pytest
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.brute_force import rows_by_brute_force
 from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.generate import own_tasks
 from graphwalk.suites.questions.rows import as_shown, same_rows
-from graphwalk.suites.questions.tasks_about import own_tasks
 from tests.suites.questions.any_graphs import any_graph
 
 GRAPHS = 12

@@ -15,9 +15,9 @@ from graphwalk.scoring.rows import compare_rows
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.drive import Played, drive
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.expert import expert
 from graphwalk.suites.questions.generate import LeaveOut, make_tasks
 from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.scripted import expert
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.toolbox.graph_toolbox import GraphToolbox

@@ -8,12 +8,10 @@ from inline_snapshot import snapshot
 from graphwalk.errors import OracleError
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions import equality
-from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions import rows as compared
+from graphwalk.suites.questions.catalogue import instantiate, shipped_kinds
 from graphwalk.suites.questions.graph_index import GraphIndex
-from graphwalk.suites.questions.oracles import agree, agreed_rows
-from graphwalk.suites.questions.question import instantiate
-from graphwalk.suites.questions.scratch import LoadGraph, Scratch
+from graphwalk.suites.questions.oracles import LoadGraph, Scratch, agree, agreed_rows
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Value
 from tests.suites.questions.odd_graphs import odd_graph, odd_question
@@ -104,4 +102,4 @@ async def test_one_tied_node_is_enough_and_a_wrong_one_is_not() -> None:
     ],
 )
 def test_comparison_follows_cypher(left: Value | None, right: Value | None, equal: bool, differs: bool) -> None:
-    assert (equality.equal(left, right), equality.differs(left, right)) == (equal, differs)
+    assert (compared.equal(left, right), compared.differs(left, right)) == (equal, differs)

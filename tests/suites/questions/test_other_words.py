@@ -7,7 +7,7 @@ import pytest
 
 from graphwalk.resources import data_path
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.wording import render_wording
+from graphwalk.suites.questions.template import render_wording
 
 
 @pytest.mark.parametrize("name", shipped_kinds())

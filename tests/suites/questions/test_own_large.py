@@ -8,7 +8,7 @@ import pytest
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import Database
 from graphwalk.suites.questions.catalogue import choose_kinds
-from graphwalk.suites.questions.tasks_about import own_tasks
+from graphwalk.suites.questions.generate import own_tasks
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Temporal
 

@@ -11,16 +11,13 @@ from graphwalk.errors import ConfigError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds
+from graphwalk.suites.questions.catalogue import choose_kinds, instantiate, shipped_kinds
+from graphwalk.suites.questions.config import RowBounds
 from graphwalk.suites.questions.generate import make_tasks
 from graphwalk.suites.questions.graph_index import GraphIndex
-from graphwalk.suites.questions.parameter_space import ParameterSpace
-from graphwalk.suites.questions.parameters import draw_parameters
-from graphwalk.suites.questions.question import instantiate
-from graphwalk.suites.questions.row_bounds import RowBounds
-from graphwalk.suites.questions.scratch import Scratch
+from graphwalk.suites.questions.oracles import Scratch
+from graphwalk.suites.questions.parameters import ParameterSpace, draw_parameters, is_worth_asking
 from graphwalk.suites.questions.template import Parameter
-from graphwalk.suites.questions.worth_asking import is_worth_asking
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row, Value
 

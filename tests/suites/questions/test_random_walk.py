@@ -5,7 +5,7 @@ import json
 import pytest_asyncio
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.suites.questions.random_walk import MOST_TURNS
+from graphwalk.suites.questions.scripted import MOST_TURNS
 from graphwalk.types.episode import ExitStatus
 from tests.suites.questions.episodes import Stage, stage
 

@@ -6,9 +6,9 @@ import pytest
 
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
+from graphwalk.suites.questions.generate import tasks_on
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.task_cache import KeptTasks, Left
-from graphwalk.suites.questions.tasks_about import tasks_on
+from graphwalk.suites.questions.task_cache import Left, TaskCache
 
 KINDS = choose_kinds(["node_count", "path_finding"])
 
@@ -26,8 +26,8 @@ class Maker:
 
 async def test_they_are_made_once_and_come_back_as_they_were(tmp_path: Path) -> None:
     make = Maker()
-    first = await KeptTasks(tmp_path / "plans").of({"graph": "d", "seed": 1}, KINDS, make)
-    again = await KeptTasks(tmp_path / "plans").of({"graph": "d", "seed": 1}, KINDS, make)
+    first = await TaskCache(tmp_path / "plans").of({"graph": "d", "seed": 1}, KINDS, make)
+    again = await TaskCache(tmp_path / "plans").of({"graph": "d", "seed": 1}, KINDS, make)
     assert first == again
     assert make.times == 1
 
@@ -40,8 +40,8 @@ async def test_another_graph_seed_or_question_is_made_anew(
     tmp_path: Path, about: dict[str, object], kinds: tuple[QuestionKind, ...]
 ) -> None:
     make = Maker()
-    await KeptTasks(tmp_path).of({"graph": "d", "seed": 1}, KINDS, make)
-    await KeptTasks(tmp_path).of(about, kinds, make)
+    await TaskCache(tmp_path).of({"graph": "d", "seed": 1}, KINDS, make)
+    await TaskCache(tmp_path).of(about, kinds, make)
     assert make.times == 2
 
 
@@ -51,15 +51,15 @@ def kept(folder: Path) -> list[Path]:
 
 async def test_a_damaged_file_is_made_again_and_no_folder_keeps_nothing(tmp_path: Path) -> None:
     make = Maker()
-    first = await KeptTasks(tmp_path).of({}, KINDS, make)
+    first = await TaskCache(tmp_path).of({}, KINDS, make)
     (file,) = kept(tmp_path)
     file.write_text(file.read_text()[:200])
-    assert await KeptTasks(tmp_path).of({}, KINDS, make) == first
-    await KeptTasks(None).of({}, KINDS, make)
+    assert await TaskCache(tmp_path).of({}, KINDS, make) == first
+    await TaskCache(None).of({}, KINDS, make)
     assert make.times == 3
 
 
 async def test_what_was_not_read_for_longest_makes_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("graphwalk.suites.questions.task_cache.MOST_BYTES", 1)
-    await KeptTasks(tmp_path).of({}, KINDS, Maker())
+    await TaskCache(tmp_path).of({}, KINDS, Maker())
     assert kept(tmp_path) == []

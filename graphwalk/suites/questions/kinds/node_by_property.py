@@ -3,12 +3,11 @@
 import json
 from collections.abc import Iterator, Mapping
 
-from graphwalk.suites.questions.answer_rows import node_keys
 from graphwalk.suites.questions.brute_force import NetworkxGraph, same_value
-from graphwalk.suites.questions.equality import equal
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.players.reading import Steps, nodes, read
-from graphwalk.suites.questions.walker import Walker
+from graphwalk.suites.questions.rows import equal
+from graphwalk.suites.questions.walker import Walker, node_keys
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 

@@ -3,11 +3,10 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from graphwalk.suites.questions.answer_call import condition
 from graphwalk.suites.questions.brute_force import NetworkxGraph
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.walker import Walker
+from graphwalk.suites.questions.walker import Walker, condition
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from graphwalk.suites.questions.answer_call import NEIGHBOR_KEY, leading_to
 from graphwalk.suites.questions.brute_force import NetworkxGraph
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.spreading import Layers, spread
-from graphwalk.suites.questions.walker import KEY, Centre, Walker
+from graphwalk.suites.questions.walker import KEY, NEIGHBOR_KEY, Centre, Layers, Walker, leading_to, spread
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 

@@ -4,12 +4,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graphwalk.suites.questions.answer_call import leading_to
 from graphwalk.suites.questions.brute_force import NetworkxGraph
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.spreading import Layers, spread
-from graphwalk.suites.questions.walker import KEY, Centre, Walker
+from graphwalk.suites.questions.walker import KEY, Centre, Layers, Walker, leading_to, spread
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
