@@ -7,7 +7,7 @@ from typing import Any
 from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from mcp_types import Tool as Offer
 
-from graphwalk.toolbox.encodings import decode_notes, next_page, read_rows
+from graphwalk.encodings import decode_notes, next_page, read_rows
 from graphwalk.toolbox.tool import Tool
 from graphwalk.types.chat import ToolSpec
 from graphwalk.types.episode import ToolResult

@@ -6,9 +6,9 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, cast
 
+from graphwalk.encodings import decode_notes, read_rows
 from graphwalk.report.scenes import Scene, SceneStep, StateTable
 from graphwalk.suites.suite import Suite
-from graphwalk.toolbox.encodings import decode_notes, read_rows
 from graphwalk.types.chat import Message, Usage
 from graphwalk.types.episode import ToolResult, Trajectory, Turn
 from graphwalk.types.wire import from_dict

@@ -149,7 +149,7 @@ def test_of_a_suite_that_is_one_file_that_file_is_digested(other_package: Path) 
 @pytest.mark.parametrize(
     "file",
     [
-        "toolbox/encodings.py",
+        "encodings.py",
         "toolbox/operations.py",
         "agent.py",
         "models/text_calls.py",

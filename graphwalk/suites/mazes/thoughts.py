@@ -4,10 +4,10 @@ import random
 from collections.abc import Mapping
 from typing import Any
 
+from graphwalk.encodings import read_rows
 from graphwalk.scoring.values import parse_json
 from graphwalk.suites.mazes.toolbox import NEXT_CELLS
 from graphwalk.suites.thoughts import Thoughts
-from graphwalk.toolbox.encodings import read_rows
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult, Trajectory, Turn
 

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from graphwalk.encodings import read_rows
 from graphwalk.scoring.values import parse_json
 from graphwalk.suites.mazes.generator.maze import Maze
 from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, NEXT_CELLS
-from graphwalk.toolbox.encodings import read_rows
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
+from graphwalk.encodings import read_rows
 from graphwalk.errors import ConfigError
 from graphwalk.models.policy import Ask, Policy
 from graphwalk.models.scripted import NO_ANSWER, AnswerNow
@@ -14,7 +15,6 @@ from graphwalk.suites.questions.flawed import FLAWS, flawed, varied
 from graphwalk.suites.questions.players.reading import Steps, labels_in, neighborhood, nodes, read, unique_values
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.walker import KEY, Centre, Walker
-from graphwalk.toolbox.encodings import read_rows
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 

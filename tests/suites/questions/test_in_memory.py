@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.encodings import decode_rows
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.models.policy import Ask
 from graphwalk.models.tokens import count_tokens, rule_hundredths
@@ -20,7 +21,6 @@ from graphwalk.suites.questions.scripted import expert
 from graphwalk.suites.questions.tools_in_memory.tools import ToolsInMemory, can_be_walked_in_memory
 from graphwalk.suites.questions.tools_in_memory.weights import inside_quotes, of_rows
 from graphwalk.suites.questions.walker import Walker
-from graphwalk.toolbox.encodings import decode_rows
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.temporals import read_temporal

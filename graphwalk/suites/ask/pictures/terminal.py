@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.console import counted
+from graphwalk.encodings import decode_notes, read_rows
 from graphwalk.suites.ask.evidence import AnswerEvidence
 from graphwalk.suites.ask.steps import Step
-from graphwalk.toolbox.encodings import decode_notes, read_rows
 from graphwalk.toolbox.seen import KEY
 from graphwalk.types.inert import visible
 from graphwalk.types.values import Row

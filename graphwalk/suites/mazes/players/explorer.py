@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
+from graphwalk.encodings import Encoding, decode_rows
 from graphwalk.models.policy import Ask, Policy
 from graphwalk.models.scripted import AnswerNow
 from graphwalk.suites.mazes.toolbox import CONNECTED_PATH, NEXT_CELLS
-from graphwalk.toolbox.encodings import Encoding, decode_rows
 from graphwalk.types.values import Row
 
 Order = Callable[[Row], Any]
