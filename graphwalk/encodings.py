@@ -12,30 +12,26 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from graphwalk.types.values import Row
 
-Encoding = Literal["json", "csv", "compact"]
-
 NOTE = "Note: "
-_READ: tuple[Encoding, ...] = ("json", "compact", "csv")
-"""The order in which they can be told apart."""
 _JSON = json.JSONEncoder(ensure_ascii=False, default=str)
 _DENSE_JSON = json.JSONEncoder(ensure_ascii=False, default=str, separators=(",", ":"))
 _NEXT_PAGE = re.compile(r'"page": (\d+)')
 
 
-def encode_result(rows: Sequence[Row], notes: Sequence[str] = (), encoding: Encoding = "json") -> str:
+def encode_result(rows: Sequence[Row], notes: Sequence[str] = (), encoding: str = "json") -> str:
     """The text of a tool result. All rows have the same fields."""
     lines = [NOTE + " ".join(note.splitlines()) for note in notes]
-    return "\n".join([*lines, _ENCODERS[encoding](rows)]).removesuffix("\n")
+    return "\n".join([*lines, ENCODINGS[encoding].write(rows)]).removesuffix("\n")
 
 
-def decode_rows(text: str, encoding: Encoding = "json") -> list[Row]:
+def decode_rows(text: str, encoding: str = "json") -> list[Row]:
     """The rows in the text of a tool result. ValueError if there are none in it, as in a message about a mistake."""
-    rows = _DECODERS[encoding](_split(text)[1])
+    rows = ENCODINGS[encoding].read(_split(text)[1])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ValueError(f"not rows: {text[:80]!r}")
     return rows
@@ -43,7 +39,7 @@ def decode_rows(text: str, encoding: Encoding = "json") -> list[Row]:
 
 def read_rows(text: str) -> list[Row] | None:
     """The rows of a tool result in whatever encoding it is; None for any other text. Never raises."""
-    for encoding in _READ:
+    for encoding in ENCODINGS:
         try:
             return decode_rows(text, encoding)
         except (ValueError, TypeError, RecursionError, MemoryError):
@@ -68,10 +64,6 @@ def _split(text: str) -> tuple[list[str], str]:
         note, _, text = text.partition("\n")
         notes.append(note.removeprefix(NOTE))
     return notes, text
-
-
-def _to_json(rows: Sequence[Row]) -> str:
-    return _JSON.encode(rows)
 
 
 def _to_compact(rows: Sequence[Row]) -> str:
@@ -127,9 +119,16 @@ def _value(cell: str) -> Any:
     return cell if value is _NO_JSON else value
 
 
-_ENCODERS: Mapping[Encoding, Callable[[Sequence[Row]], str]] = {
-    "json": _to_json,
-    "csv": _to_csv,
-    "compact": _to_compact,
+class ResultEncoding(NamedTuple):
+    """How rows are written as text, and read back: `read` raises ValueError for any other text."""
+
+    write: Callable[[Sequence[Row]], str]
+    read: Callable[[str], Any]
+
+
+ENCODINGS: dict[str, ResultEncoding] = {
+    "json": ResultEncoding(_JSON.encode, json.loads),
+    "compact": ResultEncoding(_to_compact, _from_compact),
+    "csv": ResultEncoding(_to_csv, _from_csv),
 }
-_DECODERS: Mapping[Encoding, Callable[[str], Any]] = {"json": json.loads, "csv": _from_csv, "compact": _from_compact}
+"""Name → encoding, in the order in which they are tried on a text. CSV is last: it reads almost any lines."""

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
-from graphwalk.encodings import Encoding, decode_rows
+from graphwalk.encodings import read_rows
 from graphwalk.models.policy import Ask, Policy
 from graphwalk.models.scripted import AnswerNow
 from graphwalk.suites.mazes.toolbox import CONNECTED_PATH, NEXT_CELLS
@@ -13,8 +13,6 @@ from graphwalk.types.values import Row
 Order = Callable[[Row], Any]
 """Sort key of the cells next to a cell: which one to try first."""
 Visit = Generator[list[Ask], list[str], list[Row]]
-
-_ENCODINGS: tuple[Encoding, ...] = ("json", "compact", "csv")
 
 
 def nearest_first(row: Row) -> tuple[float, int]:
@@ -78,10 +76,8 @@ def answer(path: Sequence[str]) -> str:
 
 
 def read_cells(text: str) -> list[Row] | None:
-    """The rows of a result in whatever encoding it is; None for a message."""
-    for encoding in _ENCODINGS:
-        try:
-            return [{**row, "key": str(row["key"])} for row in decode_rows(text, encoding)]
-        except (ValueError, KeyError):
-            continue
-    return None
+    """Return the rows of a result in any encoding; None for a message."""
+    rows = read_rows(text)
+    if rows is None or not all("key" in row for row in rows):
+        return None
+    return [{**row, "key": str(row["key"])} for row in rows]
