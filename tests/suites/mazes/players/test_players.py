@@ -10,8 +10,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import ENCODINGS, ResultEncoding
 from graphwalk.errors import ConfigError
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.players import walker_named
-from graphwalk.suites.mazes.players.flawed import FLAWS, SPOILING
+from graphwalk.suites.mazes.scripted import FLAWS, SPOILING, walker_named
 from graphwalk.suites.mazes.suite import expert_walk
 from graphwalk.types.episode import ExitStatus
 from graphwalk.types.values import Row
