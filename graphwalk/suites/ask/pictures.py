@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from graphwalk.console import counted, printable
 from graphwalk.encodings import decode_notes, read_rows
-from graphwalk.report.declared import ResultRecord
-from graphwalk.report.scenes import Scene, StateTable
+from graphwalk.reports.plots import Scene, StateTable
+from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.ask.evidence import AnswerEvidence, Step, evidence_of, named_in, steps_of
 from graphwalk.suites.ask.svg import evidence_svg
 from graphwalk.suites.walked import walked_scene

@@ -4,11 +4,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from graphwalk.report.declared import Report, ResultRecord
-from graphwalk.report.figures import Figure, Panel, Point, Series
-from graphwalk.report.observations import Observations
-from graphwalk.report.plots import against_size, by_answer_size, by_group, effort_figures, failure_classes, is_wide
-from graphwalk.report.scenes import Fate, Scene, StateTable
+from graphwalk.reports.common_plots import (
+    against_size,
+    by_answer_size,
+    by_group,
+    effort_figures,
+    failure_classes,
+    is_wide,
+)
+from graphwalk.reports.observations import Observations
+from graphwalk.reports.plots import Fate, Figure, Panel, Point, Scene, Series, StateTable
+from graphwalk.reports.suite_report import Report, ResultRecord
 from graphwalk.scoring.rows import row_set, typed_rows
 from graphwalk.suites.questions.score import ERROR_CLASSES
 from graphwalk.suites.walked import walked_scene

@@ -7,12 +7,19 @@ from math import prod
 from typing import Any
 
 from graphwalk.errors import ConfigError
-from graphwalk.report.common import EFFORT, GRAPHS, OUTCOME, ROWS, TASKS, WASTE, count_if, if_scored, scored
-from graphwalk.report.counts import Line, common_facts, counts_table, line_of
-from graphwalk.report.declared import BASELINE, Column, Grouping, Measure, Reference, Report, ResultRecord, SuiteReport
-from graphwalk.report.formats import dollars, duration, integer, one_decimal, short, two_decimals
-from graphwalk.report.layout import TextTable
-from graphwalk.report.tables import players_table
+from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, ROWS, TASKS, WASTE, count_if, if_scored, scored
+from graphwalk.reports.suite_report import (
+    BASELINE,
+    Column,
+    Grouping,
+    Measure,
+    Reference,
+    Report,
+    ResultRecord,
+    SuiteReport,
+)
+from graphwalk.reports.tables import Line, common_facts, counts_table, line_of, players_table
+from graphwalk.reports.text_table import TextTable, dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.resources import data_path
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.score import ERROR_CLASSES

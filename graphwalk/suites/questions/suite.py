@@ -12,10 +12,9 @@ from graphwalk.graphs.anonymise import Twin, make_twin
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.text import graph_text
 from graphwalk.models.policy import Policy
-from graphwalk.report.declared import Report, ResultRecord, SuiteReport
-from graphwalk.report.figures import Figure
-from graphwalk.report.observations import Observations
-from graphwalk.report.scenes import Scene
+from graphwalk.reports.observations import Observations
+from graphwalk.reports.plots import Figure, Scene
+from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
 from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
