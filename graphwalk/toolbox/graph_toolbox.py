@@ -8,11 +8,11 @@ from time import perf_counter
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.encodings import encode_result
 from graphwalk.errors import QueryLimitError
 from graphwalk.jinja import render_text
 from graphwalk.stores.store import Bounded, GraphStore, Standing
 from graphwalk.toolbox.arguments import Checked, check_names, check_shape, close_names, parse_arguments
-from graphwalk.toolbox.encodings import encode_result
 from graphwalk.toolbox.messages import ToolMistake
 from graphwalk.toolbox.operations import OPERATIONS
 from graphwalk.toolbox.readings import as_parameter, kind_of_value, other_readings, shown_alike

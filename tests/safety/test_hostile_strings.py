@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
+from graphwalk.encodings import decode_rows
 from graphwalk.stores.neo4j.standing import StandingStore
-from graphwalk.toolbox.encodings import decode_rows
 from graphwalk.toolbox.tool import load_tools, tool_names
 from graphwalk.types.episode import ToolResult
 from tests.safety.conftest import Place

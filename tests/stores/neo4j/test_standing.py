@@ -8,6 +8,7 @@ import pytest
 from neo4j.exceptions import ClientError
 
 from graphwalk.config.graph_source import GraphSource
+from graphwalk.encodings import decode_rows
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.stores.neo4j.connection import Connection, connect
@@ -15,7 +16,6 @@ from graphwalk.stores.neo4j.standing import StandingStore
 from graphwalk.stores.sources import open_source
 from graphwalk.suites.ask.browser import browser_cypher
 from graphwalk.suites.ask.evidence import AnswerEvidence
-from graphwalk.toolbox.encodings import decode_rows
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.seen import SeenLink, SeenNode
 from graphwalk.toolbox.tool import load_tool
