@@ -16,8 +16,8 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.environment import Environment
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.registry import open_database
-from graphwalk.stores.store import GraphStore
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.tool import GRAPH_SWITCHES, SWITCHES, load_tools
 from graphwalk.types.chat import ToolCall

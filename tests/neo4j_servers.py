@@ -21,7 +21,7 @@ from graphwalk.database.releases import RELEASES
 from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import StoreError
 from graphwalk.stores import open_database
-from graphwalk.stores.store import Database
+from graphwalk.stores.base import Database
 from tests.guard import start_guard
 
 GIVEN = "given"

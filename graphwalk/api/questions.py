@@ -11,7 +11,7 @@ from graphwalk.asynchronous import run_in_background
 from graphwalk.environment import read_environment
 from graphwalk.runner.answer import Answer
 from graphwalk.runner.asking import asking, conversation
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.suite import World
 from graphwalk.types.check_type import GRAPH, check_type
 from graphwalk.types.graph import PropertyGraph

@@ -18,8 +18,8 @@ from graphwalk.runner.places import Places
 from graphwalk.runner.plan import LoadedWorld, Plan, PlannedEpisode, make_plan
 from graphwalk.runner.players import Players
 from graphwalk.runner.resolve import Experiment, resolve
+from graphwalk.stores.base import Database
 from graphwalk.stores.registry import open_database
-from graphwalk.stores.store import Database
 from graphwalk.suites.suite import Opening
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import Message, ToolCall, ToolSpec

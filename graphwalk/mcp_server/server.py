@@ -27,7 +27,7 @@ from graphwalk.jinja import TEXT_FILTERS, make_environment
 from graphwalk.mcp_server.content import arguments_text, called, failed, offer
 from graphwalk.mcp_server.progress import reported
 from graphwalk.resources import data_path
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.schema_text import schema_text
 from graphwalk.toolbox.tool import Tool

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from graphwalk.runlog.result import Result
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.browser import browser_cypher
 from graphwalk.suites.ask.config import Exchange
 from graphwalk.suites.ask.evidence import AnswerEvidence

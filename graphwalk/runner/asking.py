@@ -21,7 +21,7 @@ from graphwalk.runner.manifest import new_manifest
 from graphwalk.runner.plan import LoadedWorld, Plan, PlannedEpisode
 from graphwalk.runner.players import Players
 from graphwalk.runner.resolve import Experiment, resolve
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.config import Asked, Exchange
 from graphwalk.suites.ask.task import task_about
 from graphwalk.suites.suite import Opening, World

@@ -11,7 +11,7 @@ from graphwalk.runlog.result import Result
 from graphwalk.runner.plan import PlannedEpisode
 from graphwalk.runner.resolve import Experiment
 from graphwalk.scoring.extraction import Extraction, extract_with_model
-from graphwalk.stores.store import Provable
+from graphwalk.stores.base import Provable
 from graphwalk.suites.suite import Suite
 from graphwalk.types.chat import Reply, Usage
 from graphwalk.types.episode import ExitStatus, Task, Trajectory

@@ -16,8 +16,8 @@ from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runner.resolve import Experiment, per_episode
 from graphwalk.runner.sight import smallest_difference_of
 from graphwalk.seeds import stdlib_random
+from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import Database
 from graphwalk.types.chat import Message
 
 PLAYED_WHOLE = 600

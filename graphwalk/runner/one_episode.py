@@ -11,8 +11,8 @@ from graphwalk.runner.places import Places
 from graphwalk.runner.plan import LoadedWorld, PlannedEpisode, episodes_about
 from graphwalk.runner.players import Players
 from graphwalk.runner.resolve import Experiment, no_episode
+from graphwalk.stores.base import Database
 from graphwalk.stores.registry import open_database
-from graphwalk.stores.store import Database
 from graphwalk.suites.suite import ReadLine, World
 from graphwalk.types.episode import Task
 from graphwalk.types.graph import PropertyGraph

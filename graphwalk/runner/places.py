@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 
 from graphwalk.environment import Environment
+from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.outage import Gate, Waits
 from graphwalk.stores.reading_out import read_source
 from graphwalk.stores.sources import WAIT_SECONDS, open_source
-from graphwalk.stores.store import Database, GraphStore
 from graphwalk.suites.suite import World
 
 OpenOnce = Callable[[], Awaitable[Database]]

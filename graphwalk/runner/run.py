@@ -26,9 +26,9 @@ from graphwalk.runner.shards import WHOLE, Shard
 from graphwalk.runner.sitting import Sitting, is_played_by_itself
 from graphwalk.runner.tally import RunSummary, Tally, earlier_results
 from graphwalk.runner.workers import Workers
+from graphwalk.stores.base import Database
 from graphwalk.stores.outage import Gate
 from graphwalk.stores.registry import open_database
-from graphwalk.stores.store import Database
 
 _CLEAN_UP_SECONDS = 2.0
 """An interrupted run waits this long for the database to drop its graphs, and as long for it to close."""

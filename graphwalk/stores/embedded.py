@@ -12,13 +12,13 @@ import kglite
 
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, QueryLimitError, StoreError
+from graphwalk.stores.base import Asked
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.stores.embedded_filling import REFUSALS, Results, filled_engine
 from graphwalk.stores.embedded_names import HIDDEN, RESERVED, EmbeddedDialect
 from graphwalk.stores.encoding import Encoding
 from graphwalk.stores.engine_process import EngineProcess
 from graphwalk.stores.schema_queries import Form, has_lists, read_schema
-from graphwalk.stores.store import Asked
 from graphwalk.stores.written.translation import translate
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema

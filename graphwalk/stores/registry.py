@@ -5,7 +5,7 @@ from typing import Protocol
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.plugins import Registry
-from graphwalk.stores.store import Database
+from graphwalk.stores.base import Database
 
 STORES = Registry(
     "store",

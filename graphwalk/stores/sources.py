@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.reading_out import read_source
 from graphwalk.stores.registry import open_database
-from graphwalk.stores.store import GraphStore
 from graphwalk.types.graph import PropertyGraph
 
 WAIT_SECONDS = 10.0

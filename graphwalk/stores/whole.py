@@ -2,7 +2,7 @@
 
 import hashlib
 
-from graphwalk.stores.store import GivesValues, GraphStore
+from graphwalk.stores.base import GivesValues, GraphStore
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 _NODES = (

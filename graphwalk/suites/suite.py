@@ -19,7 +19,7 @@ from graphwalk.report.figures import Figure
 from graphwalk.report.observations import Observations
 from graphwalk.report.scenes import Scene
 from graphwalk.scoring.extraction import Extraction
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.toolbox.tool import Tool
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import Message

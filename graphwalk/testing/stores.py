@@ -6,10 +6,10 @@ from typing import Any
 
 from graphwalk.environment import read_environment
 from graphwalk.errors import StoreError
+from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.registry import OpenDatabase, open_database
 from graphwalk.stores.schema_queries import schema_of
-from graphwalk.stores.store import Database, GraphStore
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 StoreCheck = Callable[[Database], Awaitable[None]]

@@ -10,7 +10,7 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import QueryLimitError
 from graphwalk.jinja import render_text
-from graphwalk.stores.store import Bounded, GraphStore, Standing
+from graphwalk.stores.base import Bounded, GraphStore, Standing
 from graphwalk.toolbox.arguments import Checked, check_names, check_shape, close_names, parse_arguments
 from graphwalk.toolbox.encodings import encode_result
 from graphwalk.toolbox.messages import ToolMistake

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
-from graphwalk.stores.store import GraphStore, OpenToQueries
+from graphwalk.stores.base import GraphStore, OpenToQueries
 from graphwalk.stores.written.refusal import QueryRefused
 from graphwalk.toolbox.arguments import listed_names
 from graphwalk.toolbox.messages import ToolMistake

@@ -10,8 +10,8 @@ from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.places import Places
 from graphwalk.runner.resolve import Experiment
 from graphwalk.runner.verification.kept_experiment import kept_experiment
+from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import Database
 from graphwalk.types.chat import ToolSpec
 from graphwalk.types.episode import Task
 

@@ -12,12 +12,12 @@ import pytest
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment, read_environment
+from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.batches import node_batches, relationship_batches
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.neo4j.connection import connect
 from graphwalk.stores.neo4j.standing import StandingStore
 from graphwalk.stores.registry import open_database
-from graphwalk.stores.store import Database, GraphStore
 from graphwalk.suites.mazes.generator.graph import maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.toolbox.by_reference import ReferenceToolbox

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.environment import Environment
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.neo4j.connection import connect
-from graphwalk.stores.store import GraphStore
 
 FILE = Path(__file__).parents[1] / "data" / "hostile.json"
 GOOD: Mapping[str, dict[str, Any]] = {

@@ -8,7 +8,7 @@ import pytest
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
-from graphwalk.stores.store import Database
+from graphwalk.stores.base import Database
 from graphwalk.toolbox.encodings import decode_notes, decode_rows
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.tool import load_tools

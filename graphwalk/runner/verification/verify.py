@@ -26,8 +26,8 @@ from graphwalk.runner.verification.again import check_player, check_walk, seated
 from graphwalk.runner.verification.findings import Check, Verification, no_findings
 from graphwalk.runner.verification.kept_experiment import kept_experiment
 from graphwalk.runner.verification.log_lines import checked_lines
+from graphwalk.stores.base import Database
 from graphwalk.stores.registry import open_database
-from graphwalk.stores.store import Database
 from graphwalk.types.wire import to_dict
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
+from graphwalk.stores.base import Asked
 from graphwalk.stores.cypher import NO_LABEL, Dialect, Identifiers, render_cypher
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.filling import Kept, check_names, kept_as, kept_somehow
@@ -17,7 +18,6 @@ from graphwalk.stores.neo4j.process import this_process
 from graphwalk.stores.neo4j.values import SCALARS, own, plain
 from graphwalk.stores.outage import Gate
 from graphwalk.stores.schema_queries import Form, read_schema, schema_of
-from graphwalk.stores.store import Asked
 from graphwalk.stores.tagged import decoded
 from graphwalk.stores.whole import content_digest, read_whole
 from graphwalk.stores.written.translation import translate

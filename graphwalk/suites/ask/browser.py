@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files.cypher_values import literal
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
-from graphwalk.stores.store import GraphStore
 from graphwalk.suites.ask.evidence import AnswerEvidence
 from graphwalk.toolbox.seen import SeenNode
 

@@ -13,7 +13,7 @@ from graphwalk.models.policy import Policy
 from graphwalk.report.declared import ResultRecord, SuiteReport
 from graphwalk.report.scenes import Scene
 from graphwalk.scoring.extraction import Extraction, spoken
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.config import AskConfig
 from graphwalk.suites.ask.look import look
 from graphwalk.suites.ask.task import AskScore, AskTask, score_of, task_about

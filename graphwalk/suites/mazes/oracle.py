@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Sequence
 from itertools import pairwise
 
 from graphwalk.errors import OracleError
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.task import MazeScore, MazeTask, PathError
 from graphwalk.toolbox.readings import as_parameter
 

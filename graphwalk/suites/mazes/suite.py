@@ -14,7 +14,7 @@ from graphwalk.report.observations import Observations
 from graphwalk.report.scenes import Scene
 from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.drive import Played, drive
 from graphwalk.suites.mazes.config import MazesConfig
 from graphwalk.suites.mazes.generator.graph import maze_graph

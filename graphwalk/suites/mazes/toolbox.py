@@ -8,7 +8,7 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.jinja import render_text
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.toolbox.arguments import check_shape, close_names, parse_arguments
 from graphwalk.toolbox.encodings import encode_result
 from graphwalk.toolbox.graph_toolbox import GraphToolbox

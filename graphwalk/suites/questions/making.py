@@ -8,8 +8,8 @@ from jinja2 import TemplateError
 
 from graphwalk.errors import OracleError
 from graphwalk.seeds import stdlib_random
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
-from graphwalk.stores.store import GraphStore
 from graphwalk.suites.drive import Played
 from graphwalk.suites.questions.catalogue import QuestionKind, shipped_kinds
 from graphwalk.suites.questions.drawing import GENERATED, CannotHost, Drawn, Effort, draw_parameters

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.text import graph_text
 from graphwalk.graphs.twin.making import Twin, make_twin
-from graphwalk.stores.store import GraphStore, OpenToQueries
+from graphwalk.stores.base import GraphStore, OpenToQueries
 from graphwalk.suites.questions.own_graph import OwnGraph
 from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
 from graphwalk.suites.suite import World

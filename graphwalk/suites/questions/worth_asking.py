@@ -1,7 +1,7 @@
 """Which parameters make a question worth asking: it has an answer, and the answer is not simply everything."""
 
 from graphwalk.errors import StoreError
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.questions.oracle.agreement import cypher_rows
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.oracle.rows import distinct

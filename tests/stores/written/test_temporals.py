@@ -2,8 +2,8 @@
 
 import pytest
 
+from graphwalk.stores.base import Database, OpenToQueries
 from graphwalk.stores.cypher import UNSCOPED
-from graphwalk.stores.store import Database, OpenToQueries
 from graphwalk.stores.written.refusal import QueryRefused
 from graphwalk.stores.written.translation import translate
 from graphwalk.types.graph import Node, PropertyGraph

@@ -7,8 +7,8 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.models.scripted import ScriptedModel
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import GraphStore
 from graphwalk.suites.questions.making import make_tasks
 from graphwalk.suites.questions.scoring import QuestionScore
 from graphwalk.suites.questions.suite import QuestionsSuite

@@ -6,8 +6,8 @@ Where a question has no evaluator, the engines are its oracle: its Cypher in the
 from collections.abc import Callable
 
 from graphwalk.errors import OracleError, StoreError
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
-from graphwalk.stores.store import GraphStore
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.oracle.rows import as_shown, distinct, same_rows
 from graphwalk.suites.questions.oracle.scratch import LoadGraph, Scratch

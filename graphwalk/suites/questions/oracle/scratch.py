@@ -2,8 +2,8 @@
 
 from collections.abc import Awaitable, Callable
 
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import GraphStore
 from graphwalk.types.graph import PropertyGraph
 
 LoadGraph = Callable[[PropertyGraph], Awaitable[GraphStore]]
