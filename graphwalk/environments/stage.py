@@ -19,7 +19,7 @@ from graphwalk.runner.plan import LoadedWorld, Plan, PlannedEpisode, make_plan
 from graphwalk.runner.players import Players
 from graphwalk.runner.resolve import Experiment, resolve
 from graphwalk.stores.base import Database
-from graphwalk.stores.registry import open_database
+from graphwalk.stores.registry import open_database, queries_in_place
 from graphwalk.suites.suite import Opening
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
@@ -96,7 +96,7 @@ def _resolved(experiment: Any, flags: Mapping[str, Any]) -> tuple[Experiment, Pl
     async def open_one() -> Database:
         return await open_database(config.store, environment, run_id="environment")
 
-    places = Places(open_one, environment if config.store == "neo4j" else None)
+    places = Places(open_one, environment if queries_in_place(config.store) else None)
     return resolve(config, environment, keys=False), places
 
 

@@ -1,52 +1,26 @@
-"""The seam to a graph database: a `Database` holds many graphs, a `GraphStore` is one of them, read only.
+"""Base classes of graph stores: a `Database` holds many graphs, a `GraphStore` is one of them, read only.
 
 Queries are written once, as Jinja text whose identifiers pass a filter (`{{ source_label | label }}`,
 `{{ relationship_type | type }}`, `{{ property | property }}`, `({{ any_node }})` for a node without a label), and are
 rendered by the store, which knows how to tell its graph from others. Values travel only as parameters.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal
 
+from graphwalk.errors import ConfigError
+from graphwalk.stores.cypher import Identifiers, render_cypher
+from graphwalk.stores.health import HealthCheck
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
 
-class GraphStore(Protocol):
-    """One loaded graph. All methods may be called from many tasks of one event loop at the same time."""
-
-    kind: str
-    """"embedded" or "neo4j"; third parties use a name of their own."""
-
-    def render(self, template: str, identifiers: Mapping[str, str | int | Sequence[str]]) -> str:
-        """Cypher for this store: identifiers back-tick quoted, every node pattern confined to this graph.
-
-        A list of names is for loops in the template, such as one column per property of a type.
-        """
-        ...
-
-    async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """Rows of a read-only query, with values as they are shown (`graphwalk.types.values.shown`).
-
-        Parameters may be any `Value`; a tuple is one value, a list is a list of values. StoreError if the database
-        cannot be reached, refuses, or takes too long.
-        """
-        ...
-
-    async def schema(self, samples: int = 0) -> Schema:
-        """The schema found in the database, with up to `samples` values per property (0: none)."""
-        ...
-
-    async def drop(self) -> None:
-        """Remove this graph from the database, if it was GraphWalk that put it there."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a query that a model wrote found: some rows, and how many there are; None where that is not known.
+    """Rows of a query that a model wrote, and how many there are; None where that is not known.
 
     `ordered`: the query asks for the order that the rows have.
     """
@@ -56,76 +30,103 @@ class Asked:
     ordered: bool
 
 
-@runtime_checkable
-class OpenToQueries(Protocol):
-    """A store that answers Cypher that a model wrote (the setting write_cypher). Not every store needs to."""
+class GraphStore(ABC):
+    """One loaded graph. All methods may be called from many tasks of one event loop at the same time.
 
-    async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
-        """Up to `rows` rows of a read-only query, from this graph and from nothing else.
+    A store implements `run`, `schema` and `drop`; everything else has a default.
+    """
 
-        QueryRefused (`graphwalk.stores.written.refusal`) where the query is at fault, or takes longer than `seconds`;
-        StoreError where the database is.
+    kind: str
+    """The name of the store: "embedded", "neo4j", or one of your own."""
+    in_process = False
+    """True for a graph in the memory of this process: queries cost no round trip."""
+    in_neo4j = False
+    """True for a graph that Neo4j's browser can show."""
+    generation = 0
+    """How often the graph was loaded again after the database had lost it."""
+
+    def render(self, template: str, identifiers: Identifiers) -> str:
+        """Return Cypher for this store: identifiers back-tick quoted, every node pattern confined to this graph.
+
+        A list of names is for loops in the template, such as one column per property of a type. Default: for a
+        database that holds one graph only.
         """
-        ...
+        return render_cypher(template, identifiers)
 
+    @abstractmethod
+    async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
+        """Return the rows of a read-only query, with values as they are shown (`graphwalk.types.values.shown`).
 
-@runtime_checkable
-class GivesValues(Protocol):
-    """A store that gives values as the graph has them, where `run` gives them as they are shown."""
+        Parameters may be any `Value`; a tuple is one value, a list is a list of values. StoreError if the database
+        cannot be reached, refuses, or takes too long.
+        """
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """Rows of a read-only query with `graphwalk.types.values.Value` in them; see `GraphStore.run`."""
-        ...
-
-
-@runtime_checkable
-class Bounded(Protocol):
-    """A store that stops a query where it has given enough."""
+        """Return the same rows with every `graphwalk.types.values.Value` as the graph has it. Default: as `run`."""
+        return await self.run(cypher, parameters)
 
     async def first(
         self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
     ) -> tuple[list[Row], int | None]:
-        """Up to `rows` rows, and how many there are; None where there are more and nobody counted them.
+        """Return up to `rows` rows, and how many there are; None where there are more and they were not counted.
 
-        QueryLimitError where it takes longer than `seconds`, or more memory than there is.
+        QueryLimitError where it takes longer than `seconds`, or more memory than there is. Default: as `run`.
         """
-        ...
+        found = await self.run(cypher, parameters)
+        return found[:rows], len(found)
 
+    async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
+        """Return up to `rows` rows of a read-only query that a model wrote, from this graph and from nothing else.
 
-@runtime_checkable
-class Provable(Protocol):
-    """A store whose content others could change or lose while it is walked."""
+        QueryRefused (`graphwalk.stores.written.refusal`) where the query is at fault, or takes longer than `seconds`;
+        StoreError where the database is; ConfigError for a store that takes no such queries, as by default.
+        """
+        raise ConfigError(f"the store {self.kind} does not answer queries of a model's own", hint="docs/extending.md")
 
-    generation: int
-    """How often the graph had to be put there anew."""
+    @property
+    def takes_queries(self) -> bool:
+        """True for a store that has `ask`, so that the setting write_cypher can be played."""
+        return type(self).ask is not GraphStore.ask
 
-    async def prove(self, generation: int) -> None:
-        """StoreError unless the graph is there whole, and was all the time since that generation."""
-        ...
-
-
-@runtime_checkable
-class Standing(Protocol):
-    """A store of a graph that is too large to be looked at whole, and has indexes of its own."""
+    @abstractmethod
+    async def schema(self, samples: int = 0) -> Schema:
+        """Return the schema found in the database, with up to `samples` values per property (0: none)."""
 
     async def look_closer(self, kind: Literal["node", "relationship"], name: str, samples: int) -> Schema:
-        """The schema with the properties of this label or type."""
-        ...
+        """Return the schema with the properties of this label or type, for a store whose `schema` left them out."""
+        return await self.schema(samples)
 
     async def missing_index(self, label: str, property_name: str) -> str | None:
-        """The statement that creates the index which would find nodes by this property; None where one does."""
-        ...
+        """Return the statement for the index that would find nodes by this property; None where none is missing."""
+        return None
+
+    def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
+        """Return label, property and value that find a node by the index of a constraint; None where nothing does."""
+        return None
+
+    def share_health_check(self, health: HealthCheck, digest: str | None = None) -> None:  # noqa: B027
+        """Wait for a database that is away together with others. `digest`: of the graph, to compare it afterwards."""
+
+    async def check_unchanged(self, generation: int) -> None:  # noqa: B027
+        """Raise StoreError unless the whole graph is there, and has been since that generation."""
+
+    @abstractmethod
+    async def drop(self) -> None:
+        """Remove this graph from the database, if GraphWalk put it there."""
 
 
-class Database(Protocol):
+class Database(ABC):
     """Something that holds graphs."""
 
     kind: str
 
+    @abstractmethod
     async def load(self, graph: PropertyGraph) -> GraphStore:
         """Load a graph, or find it already there. Idempotent: a load that was killed is completed or started again."""
-        ...
 
+    def share_health_check(self, health: HealthCheck) -> None:  # noqa: B027 -- a default: never away
+        """Wait for a database that is away together with others."""
+
+    @abstractmethod
     async def close(self) -> None:
         """Close the connections. Graphs stay until they are dropped."""
-        ...

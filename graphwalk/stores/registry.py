@@ -14,6 +14,11 @@ STORES = Registry(
 )
 
 
+def queries_in_place(kind: str) -> bool:
+    """Return True if a graph that is in a Neo4j already is queried there; otherwise a copy is loaded into the store."""
+    return kind == "neo4j"
+
+
 class OpenDatabase(Protocol):
     """The function that a store is registered with."""
 

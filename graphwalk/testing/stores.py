@@ -48,7 +48,7 @@ async def _open(store: str | OpenDatabase, run_id: str) -> Database:
     return await store(read_environment(), run_id=run_id, timeout_seconds=30.0, wait_seconds=90.0)
 
 
-class _Tidy:
+class _Tidy(Database):
     """A database that is left as it was found."""
 
     def __init__(self, inner: Database) -> None:

@@ -29,7 +29,7 @@ SLOW = (pytest.mark.slow, pytest.mark.timeout(0))
 """Servers take their time to start again; on the oldest release the shortest of these tests are quick ones."""
 REPEATS = 4
 EPISODES = 12 * REPEATS
-AWAY, BACK = "waiting for it", "the database answers again"
+AWAY, BACK = "waiting for it", "database back after"
 
 
 @dataclass

@@ -13,15 +13,15 @@ from neo4j.exceptions import DriverError, Neo4jError
 from graphwalk.environment import Environment
 from graphwalk.errors import QueryLimitError, StoreAwayError, StoreError
 from graphwalk.stores.cypher import quote
+from graphwalk.stores.health import SILENT_SECONDS, HealthCheck
 from graphwalk.stores.neo4j.errors import SLOW, query_refused, silent, store_error, timed_out
 from graphwalk.stores.neo4j.local_server import compose_server, read_state
-from graphwalk.stores.outage import DOUBT_SECONDS, Gate
 
 GRACE_SECONDS = 1.5
 """How long we wait beyond the server's own time limit before we hang up."""
 FIRST_ANSWER_SECONDS = 30.0
 """For the first query: a server that has just started on a busy machine needs several seconds."""
-LOOK_SECONDS = 5.0
+PING_SECONDS = 5.0
 """For the question whether the server is there at all."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 SETTLING_SECONDS = 60.0
@@ -33,17 +33,19 @@ _NOWHERE = logging.NullHandler()
 
 NamesAndValues = list[tuple[list[str], list[Any]]]
 """Rows as (names, values)."""
-Proof = Callable[[bool], Awaitable[None]]
+ContentCheck = Callable[[bool], Awaitable[None]]
 """Raises a StoreError unless the database holds what it held; True: to the last value."""
 
 
 class Connection:
     """Queries against one database of one server; many tasks may send them at the same time."""
 
-    def __init__(self, driver: Any, place: str, database: str | None, gate: Gate, notices: list[str] | None) -> None:
+    def __init__(
+        self, driver: Any, place: str, database: str | None, health: HealthCheck, notices: list[str] | None
+    ) -> None:
         self.place = place
-        self.gate = gate
-        self.proofs: list[Proof] = []
+        self.health = health
+        self.content_checks: list[ContentCheck] = []
         """What has to hold when the server comes back."""
         self._driver = driver
         self._database = database
@@ -52,27 +54,27 @@ class Connection:
         # Of a cluster, any member may answer a read: it has to know first what this process has written.
         routed = place.startswith("neo4j")
         self.bookmarks = AsyncGraphDatabase.bookmark_manager() if routed else None
-        gate.join(self)
+        health.add(self)
 
-    def wait_at(self, gate: Gate) -> None:
-        """See `Waits`."""
-        self.gate = gate
-        gate.join(self)
+    def share_health_check(self, health: HealthCheck) -> None:
+        """Wait for the server together with others."""
+        self.health = health
+        health.add(self)
 
     def at_once(self) -> "Connection":
-        """The same connection for those who look after the gate: its queries wait for nothing."""
+        """The same connection for the health check itself: its queries do not wait for one."""
         other = copy(self)
         other._waits = False
         return other
 
-    async def look(self) -> None:
-        """See `Member`."""
-        await self.at_once().read("RETURN 1 AS ready", {}, LOOK_SECONDS)
+    async def ping(self) -> None:
+        """See `Checked`."""
+        await self.at_once().read("RETURN 1 AS ready", {}, PING_SECONDS)
 
-    async def prove(self, *, thoroughly: bool) -> None:
-        """See `Member`."""
-        for proof in list(self.proofs):
-            await proof(thoroughly)
+    async def check_content(self, *, thoroughly: bool) -> None:
+        """See `Checked`."""
+        for check in list(self.content_checks):
+            await check(thoroughly)
 
     async def read(
         self,
@@ -128,7 +130,7 @@ class Connection:
             raise
 
     async def close(self) -> None:
-        await self.gate.leave(self)
+        await self.health.remove(self)
         await self._driver.close()
 
     async def _patiently(
@@ -141,15 +143,15 @@ class Connection:
         once: bool = False,
         rows: int | None = None,
     ) -> NamesAndValues:
-        """Try until there is an answer, or the gate's patience is over; with `rows`, no more rows are fetched.
+        """Try until there is an answer, or the database was away for too long; with `rows`, no more rows are fetched.
 
         A query that took too long while the database was away is sent again: the time was not its own.
         """
-        query, gate = Query(cypher, timeout=seconds), self.gate
+        query, health = Query(cypher, timeout=seconds), self.health
         clock = asyncio.get_running_loop().time
-        deadline, pause = clock() + gate.seconds, FIRST_PAUSE
+        deadline, pause = clock() + health.seconds, FIRST_PAUSE
         while True:
-            outages = gate.outages
+            outages = health.outages
             try:
                 return await self._in_time(mode, query, parameters, rows)
             except TimeoutError as error:
@@ -165,9 +167,9 @@ class Connection:
             if once or not self._waits or not (late or isinstance(failed, StoreAwayError)):
                 raise failed from cause
             arrived = clock()
-            await (gate.settled() if late else gate.passed())
+            await (health.finished() if late else health.passed())
             deadline += clock() - arrived
-            if clock() + pause > deadline or (late and gate.outages == outages):
+            if clock() + pause > deadline or (late and health.outages == outages):
                 raise failed from cause
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
@@ -180,24 +182,24 @@ class Connection:
         if not self._waits:
             async with asyncio.timeout(seconds):
                 return await self._send(mode, query, parameters, rows)
-        await self.gate.settled()
-        loop, pause = asyncio.get_running_loop(), min(DOUBT_SECONDS, seconds / 2)
+        await self.health.finished()
+        loop, pause = asyncio.get_running_loop(), min(SILENT_SECONDS, seconds / 2)
         doubt: asyncio.TimerHandle
 
         def look_after() -> None:
             nonlocal doubt
-            self.gate.doubt()
+            self.health.start()
             doubt = loop.call_later(pause, look_after)
 
         doubt = loop.call_later(pause, look_after)
         limit = asyncio.timeout(seconds)
         try:
             async with limit:
-                self.gate.flying.add(limit)
+                self.health.running.add(limit)
                 return await self._send(mode, query, parameters, rows)
         finally:
             doubt.cancel()
-            self.gate.flying.discard(limit)
+            self.health.running.discard(limit)
 
     async def _send(self, mode: str, query: Any, parameters: Mapping[str, Any], most: int | None) -> NamesAndValues:
         # An auto-commit statement takes half the round trips of an explicit transaction.
@@ -257,7 +259,7 @@ async def connect(
         )
     except (DriverError, ValueError) as error:
         raise StoreError(f"{_place(uri)} is not the address of a Neo4j: {error}", hint="correct NEO4J_URI") from error
-    connection = Connection(driver, _place(uri), database, Gate(wait_seconds), notices)
+    connection = Connection(driver, _place(uri), database, HealthCheck(wait_seconds), notices)
     try:
         await connection.read("RETURN 1 AS ready", {}, FIRST_ANSWER_SECONDS, once=True)
     except StoreError as error:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -11,7 +11,9 @@ from neo4j.exceptions import Neo4jError
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreAwayError, StoreError
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import KEY, Identifiers, quote, render_cypher
+from graphwalk.stores.health import HealthCheck
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.driver_values import native
 from graphwalk.stores.neo4j.naming import SECONDS
@@ -19,7 +21,6 @@ from graphwalk.stores.neo4j.reading import read_shown
 from graphwalk.stores.neo4j.standing_dialect import ID_OF, StandingDialect, read_dialect
 from graphwalk.stores.neo4j.standing_schema import SchemaReader, read_standing_schema
 from graphwalk.stores.neo4j.values import SCALARS, plain
-from graphwalk.stores.outage import Gate
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Point, Row, Temporal, Value, shown, shown_rows
@@ -38,10 +39,11 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LOOKED_UP = re.compile(rf"\${ID_OF}(\w+)")
 
 
-class StandingStore:
+class StandingStore(GraphStore):
     """One database of a server, or a part of it. Every query runs in READ mode, in which the server refuses writes."""
 
     kind = "neo4j"
+    in_neo4j = True
 
     def __init__(self, connection: Connection, dialect: StandingDialect, timeout_seconds: float) -> None:
         self.connection = connection
@@ -50,7 +52,6 @@ class StandingStore:
         self._schemas: dict[int, Schema] = {}
         self._indexed: set[tuple[str, str]] | None = None
         self._pulse: list[Any] | None = None
-        self.generation = 0
 
     @classmethod
     async def open(
@@ -82,23 +83,23 @@ class StandingStore:
     async def close(self) -> None:
         await self.connection.close()
 
-    def wait_at(self, gate: Gate, digest: str | None = None) -> None:
-        """See `Waits`. After an outage the content must be that of the digest."""
+    def share_health_check(self, health: HealthCheck, digest: str | None = None) -> None:
+        """See `GraphStore`. After an outage the content must be that of the digest."""
 
-        async def prove(thoroughly: bool) -> None:
+        async def check(thoroughly: bool) -> None:
             direct = self.connection.at_once()
             if await _pulse(direct) != self._pulse:
                 raise _another(self.connection.place)
             if thoroughly and digest is not None and (await read_shown(direct, self.dialect)).digest != digest:
                 raise _another(self.connection.place)
 
-        self.connection.wait_at(gate)
-        self.connection.proofs.append(prove)
+        self.connection.share_health_check(health)
+        self.connection.content_checks.append(check)
 
-    async def prove(self, generation: int) -> None:
-        """See `Provable`. Its owner may change it, which is looked for at the end of a run; it must not be gone."""
+    async def check_unchanged(self, generation: int) -> None:
+        """See `GraphStore`. Its owner may change it, which is looked for at the end of a run; it must not be gone."""
         if self._pulse is not None and await _pulse(self.connection) != self._pulse:
-            await self.connection.gate.passed()
+            await self.connection.health.passed()
 
     def render(self, template: str, identifiers: Identifiers) -> str:
         return render_cypher(template, identifiers, self.dialect)
@@ -107,7 +108,7 @@ class StandingStore:
         return shown_rows(await self.values(cypher, parameters))
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """See `GivesValues`."""
+        """See `GraphStore`."""
         return await self._rows(cypher, parameters or {}, self._timeout_seconds)
 
     async def _rows(
@@ -137,7 +138,7 @@ class StandingStore:
         return self._schemas[samples]
 
     async def look_closer(self, kind: Literal["node", "relationship"], name: str, samples: int) -> Schema:
-        """See `Standing`."""
+        """See `GraphStore`."""
         schema = await self.schema(samples)
         reader = SchemaReader(self.connection, self.dialect, samples)
         if kind == "node":
@@ -154,12 +155,12 @@ class StandingStore:
     async def first(
         self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
     ) -> tuple[list[Row], int | None]:
-        """See `Bounded`."""
+        """See `GraphStore`."""
         found = await self._rows(cypher, parameters, min(seconds, self._timeout_seconds), rows + 1)
         return shown_rows(found[:rows]), len(found) if len(found) <= rows else None
 
     async def missing_index(self, label: str, property_name: str) -> str | None:
-        """See `Standing`. Keys are found by constraints and element ids; the indexes are read once."""
+        """See `GraphStore`. Keys are found by constraints and element ids; the indexes are read once."""
         if property_name == KEY or not label:
             return None
         stored = KEY if property_name == self.dialect.key_title else property_name
@@ -168,6 +169,9 @@ class StandingStore:
         if (label, stored) in self._indexed:
             return None
         return f"CREATE INDEX FOR (n:{_name(label)}) ON (n.{_name(stored)})"
+
+    def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
+        return self.dialect.unique_property(labels, key)
 
     async def whole(self) -> PropertyGraph:
         """All that the store shows, in memory, under the same names."""

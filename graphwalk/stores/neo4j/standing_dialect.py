@@ -75,7 +75,7 @@ class StandingDialect(Dialect):
         sought = _SOUGHT.sub(rf"elementId(\1) = ${ID_OF}\2", cypher)
         return _KEY.sub(lambda found: self._called(found[1]), sought)
 
-    def found_by(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
+    def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
         """Return label, property and value that find a node by the index of a constraint; None if its key is an id."""
         names = self.names
         if key.startswith(names.mark) and key[len(names.mark) :].isdecimal():

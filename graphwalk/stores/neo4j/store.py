@@ -8,15 +8,15 @@ from typing import Any
 
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
-from graphwalk.stores.base import Asked
+from graphwalk.stores.base import Asked, Database, GraphStore
 from graphwalk.stores.cypher import NO_LABEL, Dialect, Identifiers, render_cypher
+from graphwalk.stores.health import HealthCheck
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.filling import Kept, check_names, kept_as, kept_somehow
 from graphwalk.stores.neo4j.loading import Loader
 from graphwalk.stores.neo4j.loads import BY_HAND, LEASE_SECONDS, Load
 from graphwalk.stores.neo4j.process import this_process
 from graphwalk.stores.neo4j.values import SCALARS, own, plain
-from graphwalk.stores.outage import Gate
 from graphwalk.stores.schema_queries import Form, read_schema, schema_of
 from graphwalk.stores.tagged import decoded
 from graphwalk.stores.whole import content_digest, read_whole
@@ -36,7 +36,7 @@ def scope_of(run_id: str, digest: str) -> str:
     return "gw_" + hashlib.sha256(f"{run_id}\0{digest}".encode()).hexdigest()[:12]
 
 
-class Neo4jDatabase:
+class Neo4jDatabase(Database):
     """The graphs of one run in a Neo4j; open it with `Neo4jDatabase.open`."""
 
     kind = "neo4j"
@@ -54,7 +54,7 @@ class Neo4jDatabase:
         """What was there before, and is only read."""
         self._by_hand: dict[str, Neo4jStore] = {}
         """Of these the graphs that this run would have loaded, by digest."""
-        connection.proofs.append(self._prove)
+        connection.content_checks.append(self._check_content)
         self._loading = asyncio.Lock()
         self._renewal: asyncio.Task[None] | None = None
 
@@ -72,9 +72,8 @@ class Neo4jDatabase:
         connection = await connect(environment, wait_seconds=wait_seconds, notices=notices)
         return cls(connection, run_id=run_id, timeout_seconds=timeout_seconds)
 
-    def wait_at(self, gate: Gate, digest: str | None = None) -> None:
-        """See `Waits`."""
-        self._connection.wait_at(gate)
+    def share_health_check(self, health: HealthCheck) -> None:
+        self._connection.share_health_check(health)
 
     async def load(self, graph: PropertyGraph) -> "Neo4jStore":
         """See `Database`. A graph that a person has loaded is read where it is, and stays."""
@@ -126,10 +125,10 @@ class Neo4jDatabase:
 
     async def prove(self) -> None:
         """Have everything looked at, and what is gone loaded anew. StoreError where that cannot be done."""
-        await self._connection.gate.passed()
+        await self._connection.health.passed()
 
-    async def _prove(self, thoroughly: bool) -> None:
-        """See `Member`. What this run loaded is loaded anew where it is gone; what was there before cannot be."""
+    async def _check_content(self, thoroughly: bool) -> None:
+        """See `Checked`. What this run loaded is loaded anew where it is gone; what was there before cannot be."""
         loader = self._loader.at_once()
         # Graphs are loaded and dropped while this waits for the server.
         for scope, load in list(self._borrowed.items()):
@@ -145,7 +144,7 @@ class Neo4jDatabase:
                 continue
             store.generation += 1
             await loader.load_anew(self._graphs[scope], scope)
-            self._connection.gate.note(f"the graph {scope} was not whole in Neo4j any more, and was loaded anew")
+            self._connection.health.note(f"the graph {scope} was not whole in Neo4j any more, and was loaded anew")
         if thoroughly and self._stores:
             await loader.ledger.renew(list(self._stores))
 
@@ -190,7 +189,7 @@ class Neo4jDatabase:
         try:
             if self._stores:
                 await self._loader.at_once().ledger.keep(list(self._stores))
-            elif self._ledger.prepared and self._connection.gate.lost is None:
+            elif self._ledger.prepared and self._connection.health.failure is None:
                 with suppress(StoreError):  # `db clean` removes it too
                     await self._loader.at_once().ledger.forget()
         finally:
@@ -206,10 +205,11 @@ async def open_neo4j(
     )
 
 
-class Neo4jStore:
+class Neo4jStore(GraphStore):
     """One graph among the many of a Neo4j."""
 
     kind = "neo4j"
+    in_neo4j = True
 
     def __init__(self, database: Neo4jDatabase, connection: Connection, kept: Kept, timeout_seconds: float) -> None:
         self.scope = kept.scope
@@ -221,8 +221,8 @@ class Neo4jStore:
         self._schemas: dict[int, Schema] = {}
         self.generation = 0
 
-    async def prove(self, generation: int) -> None:
-        """See `Provable`."""
+    async def check_unchanged(self, generation: int) -> None:
+        """See `GraphStore`."""
         if not await self._database.stands(self.scope):
             await self._database.prove()
         if self.generation != generation:
@@ -235,7 +235,7 @@ class Neo4jStore:
         return shown_rows(await self.values(cypher, parameters))
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """See `GivesValues`."""
+        """See `GraphStore`."""
         found = await self._connection.read(cypher, self._kept.encoding.parameters(parameters), self._timeout_seconds)
         own = self._own
         return [{name: own(value) for name, value in zip(names, values, strict=True)} for names, values in found]
@@ -247,7 +247,7 @@ class Neo4jStore:
         return decoded(value) if self._kept.encoding.tags else value
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
-        """See `OpenToQueries`. Every node pattern is confined to this graph, and every node that comes back checked."""
+        """See `GraphStore`. Every node pattern is confined to this graph, and every node that comes back checked."""
         asked = translate(query, await self.schema(), self._dialect)
         parameters = self._kept.encoding.parameters(asked.parameters)
         with asked.told():

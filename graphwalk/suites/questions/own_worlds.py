@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.text import graph_text
 from graphwalk.graphs.twin.making import Twin, make_twin
-from graphwalk.stores.base import GraphStore, OpenToQueries
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.questions.own_graph import OwnGraph
 from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
 from graphwalk.suites.suite import World
@@ -52,7 +52,7 @@ def bounds_of(bounds: RowBounds) -> RowBounds:
 
 def settings_left_out(graph: PropertyGraph, store: GraphStore, agent: AgentConfig) -> Iterator[tuple[str, str]]:
     """The settings in which no question about a graph can be asked, and why."""
-    if not isinstance(store, OpenToQueries):
+    if not store.takes_queries:
         yield (
             "write_cypher",
             "a database as it stands takes no queries of a model's own; its copy does (store: embedded)",

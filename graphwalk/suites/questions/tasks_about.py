@@ -174,7 +174,7 @@ async def _tasks_on(
 
 async def _own_par(index: GraphIndex, store: GraphStore, scratch: Database, agent: AgentConfig) -> Par:
     """Played on the embedded engine: the schema of a large database is sampled, and a plan needs all of it."""
-    here = store if store.kind == EmbeddedDatabase.kind else await scratch.load(index.graph)
+    here = store if store.in_process else await scratch.load(index.graph)
     return _par_on(here, index, agent)
 
 

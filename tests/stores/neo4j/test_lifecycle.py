@@ -158,7 +158,7 @@ async def test_an_answer_that_got_lost_does_not_load_twice(
 async def test_graphs_are_loaded_and_dropped_during_a_check(opened: Neo4jDatabase) -> None:
     async def check_during(work: "asyncio.Future[Any]") -> Any:
         while not work.done():
-            await opened._connection.prove(thoroughly=False)
+            await opened._connection.check_content(thoroughly=False)
         return await work
 
     first = await opened.load(chain(2))

@@ -270,7 +270,7 @@ async def test_the_minimal_role_covers_what_is_called(standing: Standing, monkey
     await standing.write(f"CREATE (:StPerson:{MARK} {{name: 'Ida', born: 1}})-[:ST_KNOWS]->(:StPerson:{MARK})")
     sent.clear()
     store = await standing.open()
-    await store.prove(0)
+    await store.check_unchanged(0)
     await store.schema(3)
     await store.missing_index("StPerson", "born")
     await call(store, "get_all_nearest_neighbors", label="StPerson", property_name="name", property_value="Ida")

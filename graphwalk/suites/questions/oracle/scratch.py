@@ -17,7 +17,7 @@ class Scratch:
         """`store` holds the graph already, and is taken where it is the embedded engine."""
         self.load = load or EmbeddedDatabase().load
         self._graph = graph
-        self._store = store if store.kind == EmbeddedDatabase.kind else None
+        self._store = store if store.in_process else None
 
     async def store(self) -> GraphStore:
         if self._store is None:
