@@ -11,7 +11,7 @@ from typing import Any
 from benchmarks.reliability.row import Row
 from graphwalk.errors import StoreError
 from graphwalk.stores.neo4j import filling
-from graphwalk.stores.neo4j.store import Neo4jDatabase, scope_of
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase, scope_of
 from tests.neo4j_servers import RELEASE_NAMES
 from tests.runner.own_server import OwnServer, own_server, proxied
 from tests.runner.runs import resume, start

@@ -23,10 +23,10 @@ from graphwalk.graphs.files.csv_writer import ARGUMENTS, write_csv_folder
 from graphwalk.graphs.files.shared import write_lines
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.filling import LEDGER, check_names
+from graphwalk.stores.neo4j.loaded import scope_of
 from graphwalk.stores.neo4j.loading import Loader
 from graphwalk.stores.neo4j.loads import BY_HAND, LEASE_SECONDS, Load, entry
 from graphwalk.stores.neo4j.process import this_process
-from graphwalk.stores.neo4j.store import scope_of
 from graphwalk.stores.neo4j.stored_graph import stored_graph
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Value

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from graphwalk.environment import Environment
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.stores.neo4j.loads import BY_HAND, Load
-from graphwalk.stores.neo4j.store import Neo4jDatabase
 from graphwalk.types.graph import PropertyGraph
 
 _WAIT_SECONDS = 10.0

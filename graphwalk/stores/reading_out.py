@@ -24,10 +24,10 @@ async def read_source(source: GraphSource, environment: Environment) -> Property
     if source.loaded is not None:
         return await _read_loaded(source, environment)
     # The driver takes a fifth of a second to import, which a file does not need.
+    from graphwalk.stores.neo4j.existing import ExistingStore
     from graphwalk.stores.neo4j.reading import read_whole
-    from graphwalk.stores.neo4j.standing import StandingStore
 
-    store = await StandingStore.open(source, environment, wait_seconds=_WAIT_SECONDS)
+    store = await ExistingStore.open(source, environment, wait_seconds=_WAIT_SECONDS)
     try:
         return await read_whole(store.connection, source.labels, source.relationship_types)
     finally:
@@ -36,7 +36,7 @@ async def read_source(source: GraphSource, environment: Environment) -> Property
 
 async def _read_loaded(source: GraphSource, environment: Environment) -> PropertyGraph:
     """What `db load` put into Neo4j."""
-    from graphwalk.stores.neo4j.store import Neo4jDatabase
+    from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 
     database = await Neo4jDatabase.open(environment, run_id=secrets.token_hex(4), wait_seconds=_WAIT_SECONDS)
     try:

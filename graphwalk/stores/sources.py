@@ -59,9 +59,9 @@ async def _standing(
     source: GraphSource, environment: Environment, timeout_seconds: float, wait_seconds: float
 ) -> AsyncIterator[GraphStore]:
     # The driver takes a fifth of a second to import, which a file does not need.
-    from graphwalk.stores.neo4j.standing import StandingStore
+    from graphwalk.stores.neo4j.existing import ExistingStore
 
-    store = await StandingStore.open(source, environment, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
+    store = await ExistingStore.open(source, environment, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
     try:
         yield store
     finally:
@@ -73,7 +73,7 @@ async def _loaded(
     source: GraphSource, environment: Environment, timeout_seconds: float, wait_seconds: float
 ) -> AsyncIterator[GraphStore]:
     """A graph that `db load` left there; it stays."""
-    from graphwalk.stores.neo4j.store import Neo4jDatabase
+    from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 
     database = await Neo4jDatabase.open(
         environment, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds, wait_seconds=wait_seconds

@@ -13,10 +13,10 @@ from graphwalk.errors import ConfigError, StoreError
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.stores.neo4j.connection import Connection, connect
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.stores.neo4j.loading import Loader
 from graphwalk.stores.neo4j.local_server import LocalServer, write_state
 from graphwalk.stores.neo4j.process import this_process
-from graphwalk.stores.neo4j.store import Neo4jDatabase
 from graphwalk.stores.whole import content_digest, read_whole
 from graphwalk.types.graph import Node, PropertyGraph
 from graphwalk.types.values import Value

@@ -15,8 +15,8 @@ from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.stores.neo4j.local_server import read_state
-from graphwalk.stores.neo4j.store import Neo4jDatabase
 from tests.database.another import connected_by_another
 from tests.database.rich_graph import rich_graph
 

@@ -5,7 +5,7 @@ import sys
 
 from graphwalk.environment import read_environment
 from graphwalk.stores.neo4j import filling
-from graphwalk.stores.neo4j import store as neo4j_store
+from graphwalk.stores.neo4j import loaded as neo4j_store
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from graphwalk.graphs.keys import apart_from_key
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.neo4j.connection import Connection
-from graphwalk.stores.neo4j.standing_dialect import StandingDialect, read_dialect
+from graphwalk.stores.neo4j.existing_names import ExistingDialect, read_dialect
 from graphwalk.stores.neo4j.values import plain
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Value
@@ -38,7 +38,7 @@ async def read_whole(
     return await read_shown(connection, await read_dialect(connection, labels, relationship_types))
 
 
-async def read_shown(connection: Connection, dialect: StandingDialect) -> PropertyGraph:
+async def read_shown(connection: Connection, dialect: ExistingDialect) -> PropertyGraph:
     """All that the dialect shows, under the names that it gives."""
     keys: dict[str, str] = {}
     nodes = []
@@ -55,7 +55,7 @@ async def read_shown(connection: Connection, dialect: StandingDialect) -> Proper
     return PropertyGraph.from_rows(nodes, relationships)
 
 
-def _render(template: str, dialect: StandingDialect) -> str:
+def _render(template: str, dialect: ExistingDialect) -> str:
     return render_cypher(template, {}, dialect)
 
 

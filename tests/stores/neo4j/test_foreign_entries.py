@@ -7,7 +7,7 @@ import pytest
 
 from graphwalk import database
 from graphwalk.environment import Environment
-from graphwalk.stores.neo4j.store import Neo4jDatabase
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from tests.stores.loader import chain
 
 pytestmark = pytest.mark.neo4j

@@ -21,9 +21,9 @@ import graphwalk
 from graphwalk import database
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreAwayError, StoreError
-from graphwalk.stores.neo4j import filling, store
+from graphwalk.stores.neo4j import filling, loaded
 from graphwalk.stores.neo4j.errors import store_error
-from graphwalk.stores.neo4j.store import Neo4jDatabase, scope_of
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase, scope_of
 from graphwalk.stores.schema_queries import schema_of
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES, server_settings
 from tests.stores.loader import chain
@@ -91,7 +91,7 @@ async def test_the_schema_of_a_large_graph_is_told_by_the_graph(
     opened: Neo4jDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = chain(10)
-    monkeypatch.setattr(store, "TOLD_BY_GRAPH", graph.node_count + graph.relationship_count)
+    monkeypatch.setattr(loaded, "TOLD_BY_GRAPH", graph.node_count + graph.relationship_count)
     small, large = await opened.load(chain(9)), await opened.load(graph)
     monkeypatch.setattr(opened._connection, "read", None)  # no query is sent any more
     assert await large.schema(2) == schema_of(graph, 2)

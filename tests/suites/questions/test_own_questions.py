@@ -14,7 +14,7 @@ from graphwalk.errors import ConfigError, OracleError
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
-from graphwalk.stores.neo4j.store import Neo4jDatabase
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.making import make_tasks

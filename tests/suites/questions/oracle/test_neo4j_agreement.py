@@ -14,7 +14,7 @@ from graphwalk.stores.cypher import quote
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.filling import kept_as
-from graphwalk.stores.neo4j.store import Neo4jDatabase, Neo4jStore
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase, Neo4jStore
 from graphwalk.suites.questions.making import make_tasks
 from graphwalk.types.graph import PropertyGraph
 from tests.suites.questions.oracle.test_agreement import count_agreements

@@ -19,7 +19,7 @@ _KEY = re.compile(r"\0(\w+)\0")
 
 
 @dataclass(frozen=True)
-class StandingDialect(Dialect):
+class ExistingDialect(Dialect):
     """`hidden` are labels of nodes that are not shown; `labels` and `types` keep what has one of these, None all.
 
     `key_title` is the name under which a property is shown that is itself called `key`; None where there is none.
@@ -148,7 +148,7 @@ class StandingDialect(Dialect):
 
 async def read_dialect(
     connection: Connection, chosen_labels: Sequence[str] | None = None, chosen_types: Sequence[str] | None = None
-) -> StandingDialect:
+) -> ExistingDialect:
     """How names are written for a database, or the part of it that has these labels and types.
 
     ConfigError where the choice names what is not there; StoreError where the database cannot be read.
@@ -161,7 +161,7 @@ async def read_dialect(
     shown = [label for label in labels if not is_own(label) and writable(label)]
     check_filter("label", chosen_labels, shown)
     check_filter("relationship type", chosen_types, types)
-    return StandingDialect(
+    return ExistingDialect(
         names=await read_names(connection, shown),
         hidden=tuple(sorted(filter(is_own, labels))),
         labels=None if chosen_labels is None else tuple(sorted(set(chosen_labels))),

@@ -13,8 +13,8 @@ from typing import Any
 
 from graphwalk.stores.cypher import KEY, quote, render_cypher
 from graphwalk.stores.neo4j.connection import Connection
+from graphwalk.stores.neo4j.existing_names import ExistingDialect
 from graphwalk.stores.neo4j.naming import SECONDS, writable
-from graphwalk.stores.neo4j.standing_dialect import StandingDialect
 from graphwalk.stores.neo4j.values import plain
 from graphwalk.types.graph import value_order
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
@@ -46,7 +46,7 @@ _KEYS = "MATCH (e:{{ name | label }}) WITH e LIMIT $samples RETURN {{ 'e' | key_
 _KINDS = {"STRING": "text", "ZONED DATETIME": "datetime", "ZONED TIME": "time"}
 
 
-async def read_standing_schema(connection: Connection, dialect: StandingDialect, samples: int) -> Schema:
+async def read_existing_schema(connection: Connection, dialect: ExistingDialect, samples: int) -> Schema:
     """Labels and types with their counts; with properties where there are few, else to be read with `look_closer`."""
     reader = SchemaReader(connection, dialect, samples)
     labels, types, names = await asyncio.gather(reader.labels(), reader.types(), reader.property_names())
@@ -67,7 +67,7 @@ async def read_standing_schema(connection: Connection, dialect: StandingDialect,
 class SchemaReader:
     """Questions about one database, as far as its dialect shows it."""
 
-    def __init__(self, connection: Connection, dialect: StandingDialect, samples: int) -> None:
+    def __init__(self, connection: Connection, dialect: ExistingDialect, samples: int) -> None:
         self._connection = connection
         self._dialect = dialect
         self._samples = samples

@@ -16,10 +16,10 @@ from graphwalk.stores.cypher import KEY, Identifiers, quote, render_cypher
 from graphwalk.stores.health import HealthCheck
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.driver_values import native
+from graphwalk.stores.neo4j.existing_names import ID_OF, ExistingDialect, read_dialect
+from graphwalk.stores.neo4j.existing_schema import SchemaReader, read_existing_schema
 from graphwalk.stores.neo4j.naming import SECONDS
 from graphwalk.stores.neo4j.reading import read_shown
-from graphwalk.stores.neo4j.standing_dialect import ID_OF, StandingDialect, read_dialect
-from graphwalk.stores.neo4j.standing_schema import SchemaReader, read_standing_schema
 from graphwalk.stores.neo4j.values import SCALARS, plain
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
@@ -39,13 +39,13 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LOOKED_UP = re.compile(rf"\${ID_OF}(\w+)")
 
 
-class StandingStore(GraphStore):
+class ExistingStore(GraphStore):
     """One database of a server, or a part of it. Every query runs in READ mode, in which the server refuses writes."""
 
     kind = "neo4j"
     in_neo4j = True
 
-    def __init__(self, connection: Connection, dialect: StandingDialect, timeout_seconds: float) -> None:
+    def __init__(self, connection: Connection, dialect: ExistingDialect, timeout_seconds: float) -> None:
         self.connection = connection
         self.dialect = dialect
         self._timeout_seconds = timeout_seconds
@@ -61,7 +61,7 @@ class StandingStore(GraphStore):
         *,
         timeout_seconds: float = 30.0,
         wait_seconds: float = WAIT_SECONDS,
-    ) -> "StandingStore":
+    ) -> "ExistingStore":
         """The database `source.neo4j` of the server at NEO4J_URI, or of the one that `db up` started.
 
         ConfigError for a filter that names what is not there; StoreError where the server has no such database (with
@@ -134,7 +134,7 @@ class StandingStore(GraphStore):
 
     async def schema(self, samples: int = 0) -> Schema:
         if samples not in self._schemas:
-            self._schemas[samples] = await read_standing_schema(self.connection, self.dialect, samples)
+            self._schemas[samples] = await read_existing_schema(self.connection, self.dialect, samples)
         return self._schemas[samples]
 
     async def look_closer(self, kind: Literal["node", "relationship"], name: str, samples: int) -> Schema:
