@@ -1,5 +1,6 @@
 """Start and stop a real Neo4j Community server from its published jars, on a loopback port."""
 
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -13,6 +14,8 @@ from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
 from graphwalk.stores.neo4j.local_server import answers_bolt, write_private
 
+DATABASE = "neo4j"
+_UNFINISHED = "unfinished-import"
 STOP_SECONDS = 30.0
 _FLAGS = (
     "-XX:+UseG1GC",
@@ -59,23 +62,14 @@ def start_jars(
     return launch([*java, release.entry_point, *places], folder, port, wait_seconds)
 
 
-def launch(
-    command: Sequence[str],
-    folder: Path,
-    port: int,
-    wait_seconds: float,
-    known: Callable[[int], object] = lambda pid: None,
-) -> int:
-    """Start a server by its command line and wait until it answers; its process id. Errors as of `start_jars`.
-
-    `known` is told the process id before the waiting begins.
-    """
+def launch(command: Sequence[str], folder: Path, port: int, wait_seconds: float) -> int:
+    """Start a server by its command line and wait until it answers; its process id. Errors as of `start_jars`."""
+    _discard_import(folder)
     log = folder / "server.log"
     words = ["sh", "-c", _DETACH, "sh", str(log), *command]
     done = subprocess.run(words, capture_output=True, text=True, check=True, start_new_session=True, cwd=folder)
     pid = int(done.stdout)
     try:
-        known(pid)
         _wait(pid, folder, port, log, wait_seconds)
     except BaseException:
         stop_jars(pid, folder, at_once=True)
@@ -113,15 +107,36 @@ def command_of(pid: int, folder: Path) -> list[str]:
     return [] if server is None else server.cmdline()
 
 
-def run_admin(command: Sequence[str], folder: Path, words: Sequence[str], cwd: Path) -> str | None:
-    """Run `neo4j-admin` on the data of a stopped server, with the Java of its command line.
+def run_importer(command: Sequence[str], folder: Path, arguments: Sequence[str], cwd: Path) -> None:
+    """Replace the empty database of a stopped server by what `neo4j-admin database import full` makes of files.
 
-    None where that went well, else the end of what it said.
+    `command` is the server's own command line, `cwd` the folder of the files. StoreError where it fails; the next
+    start of the server makes an empty database then.
     """
+    (folder / _UNFINISHED).touch()
+    for place in ("databases", "transactions"):
+        shutil.rmtree(database_folder(folder, place), ignore_errors=True)
+    words = ["database", "import", "full", DATABASE, *arguments]
     java = command[: command.index(_CLASSES) + 2]
     places = [f"NEO4J_HOME={folder}", f"NEO4J_CONF={folder / 'conf'}"]
     done = subprocess.run(["env", *places, *java, _TOOL, *words], capture_output=True, text=True, check=False, cwd=cwd)
-    return (done.stdout + done.stderr).strip()[-1500:] if done.returncode else None
+    if done.returncode:
+        said = (done.stdout + done.stderr).strip()[-1500:]
+        raise StoreError(f"Neo4j's importer failed:\n{said}", hint="load it without --bulk")
+    (folder / _UNFINISHED).unlink()
+
+
+def _discard_import(folder: Path) -> None:
+    """Remove what an import left that failed or was killed, so that the server makes an empty database."""
+    if (folder / _UNFINISHED).exists():
+        for place in ("databases", "transactions"):
+            shutil.rmtree(database_folder(folder, place), ignore_errors=True)
+        (folder / _UNFINISHED).unlink()
+
+
+def database_folder(folder: Path, place: str) -> Path:
+    """Return the folder of the one database of a Neo4j Community; `place`: "databases" or "transactions"."""
+    return folder / "data" / place / DATABASE
 
 
 def runs_in(pid: int, folder: Path) -> bool:

@@ -13,7 +13,6 @@ from typing import Any, Literal
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-from graphwalk.database.aside import put_back, recover
 from graphwalk.database.docker import docker_answers, start_docker, stop_docker
 from graphwalk.database.jars import command_of, launch, runs_in, start_jars, stop_jars
 from graphwalk.database.ports import free_port, is_taken
@@ -89,7 +88,6 @@ def up(
         if how == "docker":
             start_docker(chosen, **common)
         else:
-            recover(folder)
             pid = start_jars(chosen, environment, conf=conf or {}, **common)
         server = LocalServer(how, chosen.name, chosen.version, port, password, folder, pid)
         write_state(environment, server)
@@ -121,52 +119,25 @@ def status(environment: Environment) -> ServerStatus:
     return ServerStatus(server, running, running and answers)
 
 
-@dataclass
-class Stopped:
-    """A server of ours that was stopped, and the command line that starts it again."""
-
-    server: LocalServer
-    command: list[str]
-    environment: Environment
-    tell: Callable[[str], object]
-    running: bool = False
-
-    def start(self) -> None:
-        """Start it as it was, with its own database if that is still set aside. StoreError, and no process, if not."""
-        self.tell("starting Neo4j")
-        put_back(self.server.folder)
-
-        def known(pid: int) -> None:
-            # At once, so that it is found even where nobody is left to wait for it.
-            self.server = replace(self.server, pid=pid)
-            write_state(self.environment, self.server)
-
-        pid = launch(self.command, self.server.folder, self.server.port, START_SECONDS, known)
-        try:
-            _await_answer(self.server, START_SECONDS)
-        except BaseException:
-            stop_jars(pid, self.server.folder)
-            raise
-        self.running = True
-
-
 @contextmanager
-def stopped(environment: Environment, tell: Callable[[str], object]) -> Iterator[Stopped]:
-    """The server that `up` started from the jars, stopped while the block runs, or until the block starts it.
+def stopped(environment: Environment, tell: Callable[[str], object]) -> Iterator[tuple[LocalServer, list[str]]]:
+    """Stop the server that `up` started from the jars while the block runs; yield it and its command line.
 
-    However the block ends, it is started again as it was. StoreError where no such server runs.
+    However the block ends, the server is started again as it was. StoreError where no such server runs.
     """
     with _locked(environment):
         server = by_jars(environment)
         assert server.pid is not None
-        halted = Stopped(server, command_of(server.pid, server.folder), environment, tell)
+        command = command_of(server.pid, server.folder)
         tell("stopping Neo4j")
         stop_jars(server.pid, server.folder)
         try:
-            yield halted
+            yield server, command
         finally:
-            if not halted.running:
-                halted.start()
+            tell("starting Neo4j")
+            server = replace(server, pid=launch(command, server.folder, server.port, START_SECONDS))
+            write_state(environment, server)
+            _await_answer(server, START_SECONDS)
 
 
 def by_jars(environment: Environment) -> LocalServer:

@@ -15,12 +15,11 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import KEY, Identifiers, quote, render_cypher
 from graphwalk.stores.health import HealthCheck
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.driver_values import native
 from graphwalk.stores.neo4j.existing_names import ID_OF, ExistingDialect, read_dialect
 from graphwalk.stores.neo4j.existing_schema import SchemaReader, read_existing_schema
 from graphwalk.stores.neo4j.naming import SECONDS
 from graphwalk.stores.neo4j.reading import read_shown
-from graphwalk.stores.neo4j.values import SCALARS, plain
+from graphwalk.stores.neo4j.values import SCALARS, native, plain
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Point, Row, Temporal, Value, shown, shown_rows

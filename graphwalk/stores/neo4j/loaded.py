@@ -11,11 +11,17 @@ from graphwalk.errors import StoreError
 from graphwalk.stores.base import Asked, Database, GraphStore
 from graphwalk.stores.cypher import NO_LABEL, Dialect, Identifiers, render_cypher
 from graphwalk.stores.health import HealthCheck
+from graphwalk.stores.neo4j.admin import (
+    BY_HAND,
+    HEARTBEAT_SECONDS,
+    Load,
+    Loads,
+    StoredForm,
+    any_form,
+    check_labels,
+    form_of,
+)
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.filling import Kept, check_names, kept_as, kept_somehow
-from graphwalk.stores.neo4j.loading import Loader
-from graphwalk.stores.neo4j.loads import BY_HAND, LEASE_SECONDS, Load
-from graphwalk.stores.neo4j.process import this_process
 from graphwalk.stores.neo4j.values import SCALARS, own, plain
 from graphwalk.stores.schema_queries import Form, read_schema, schema_of
 from graphwalk.stores.tagged import decoded
@@ -25,14 +31,14 @@ from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, shown, shown_rows
 
-TOLD_BY_GRAPH = 1_000_000
-"""Nodes and relationships from which on the graph that was loaded tells its schema: a server would look for minutes."""
+SCHEMA_FROM_GRAPH = 1_000_000
+"""Nodes and relationships from which on the schema is read from the graph in memory: a server would need minutes."""
 READING_SECONDS = 300.0
 """For a query that reads a whole graph back."""
 
 
 def scope_of(run_id: str, digest: str) -> str:
-    """The label that tells a run's graph from all others: `gw_` and 12 hex digits."""
+    """Return the label that tells a run's graph from all others: `gw_` and 12 hex digits."""
     return "gw_" + hashlib.sha256(f"{run_id}\0{digest}".encode()).hexdigest()[:12]
 
 
@@ -45,18 +51,14 @@ class Neo4jDatabase(Database):
         self._connection = connection
         self._run_id = run_id
         self._timeout_seconds = timeout_seconds
-        self._loader = Loader(connection, this_process(), run_id)
-        self._ledger = self._loader.ledger
+        self._loads = Loads(connection)
         self._stores: dict[str, Neo4jStore] = {}
-        self._graphs: dict[str, PropertyGraph] = {}
-        """What this run has loaded, to load it again where the server loses it."""
-        self._borrowed: dict[str, Load] = {}
-        """What was there before, and is only read."""
-        self._by_hand: dict[str, Neo4jStore] = {}
-        """Of these the graphs that this run would have loaded, by digest."""
-        connection.content_checks.append(self._check_content)
+        """By label: graphs that this run loaded, to load them again where the server loses them."""
+        self._borrowed: dict[str, Neo4jStore] = {}
+        """By label: graphs that were there before, and are only read."""
         self._loading = asyncio.Lock()
-        self._renewal: asyncio.Task[None] | None = None
+        self._heartbeat: asyncio.Task[None] | None = None
+        connection.content_checks.append(self._check_content)
 
     @classmethod
     async def open(
@@ -77,121 +79,104 @@ class Neo4jDatabase(Database):
 
     async def load(self, graph: PropertyGraph) -> "Neo4jStore":
         """See `Database`. A graph that a person has loaded is read where it is, and stays."""
-        scope = scope_of(self._run_id, graph.digest)
+        scope, by_hand = scope_of(self._run_id, graph.digest), scope_of(BY_HAND, graph.digest)
         async with self._loading:
-            if scope not in self._stores and (found := await self._loaded_by_hand(graph)) is not None:
+            if found := self._stores.get(scope) or self._borrowed.get(by_hand):
                 return found
-            if scope not in self._stores:
-                check_names(graph)
-                await self._loader.load(graph, scope)
-                self._stores[scope] = self._store(kept_as(graph, scope))
-                self._graphs[scope] = graph
-                if self._renewal is None:
-                    self._renewal = asyncio.create_task(self._renew_leases())
+            load = await self._loads.find(by_hand) if scope != by_hand else None
+            if load is not None and load.state == "complete" and await self._loads.is_intact(load):
+                self._borrowed[by_hand] = self._store(load, form_of(graph, by_hand))
+                return self._borrowed[by_hand]
+            check_labels(graph)
+            load = await self._loads.load(graph, scope, self._run_id)
+            self._stores[scope] = self._store(load, form_of(graph, scope))
+            if self._heartbeat is None:
+                self._heartbeat = asyncio.create_task(self._renew_heartbeat())
             return self._stores[scope]
 
-    async def _loaded_by_hand(self, graph: PropertyGraph) -> "Neo4jStore | None":
-        if self._run_id == BY_HAND or graph.digest in self._by_hand:
-            return self._by_hand.get(graph.digest)
-        await self._ledger.prepare()
-        scope = scope_of(BY_HAND, graph.digest)
-        load = next((load for load in await self.loads() if load.scope == scope), None)
-        if load is None or load.state != "complete" or not await self._loader.holds(load):
-            return None
-        self._borrowed[scope] = load
-        return self._by_hand.setdefault(graph.digest, self._store(kept_as(graph, scope)))
-
     async def loaded(self, scope: str) -> "Neo4jStore":
-        """A graph that is there already, by its label, to be read: it stays whose it is. StoreError where it is not."""
-        load = next((load for load in await self.loads() if load.scope == scope and load.state == "complete"), None)
-        if load is None:
+        """Return a graph that is there already, by its label, only to be read. StoreError where it is not there."""
+        load = await self._loads.find(scope)
+        if load is None or load.state != "complete":
             raise StoreError(f"there is no graph {scope} in this Neo4j", hint="graphwalk db status lists what is there")
-        self._borrowed[scope] = load
-        return self._store(kept_somehow(scope))
+        self._borrowed[scope] = self._store(load, any_form(scope))
+        return self._borrowed[scope]
 
-    def _store(self, kept: Kept) -> "Neo4jStore":
-        return Neo4jStore(self, self._connection, kept, self._timeout_seconds)
+    def _store(self, load: Load, form: StoredForm) -> "Neo4jStore":
+        return Neo4jStore(self, self._connection, load, form, self._timeout_seconds)
 
-    async def stands(self, scope: str) -> bool:
-        """True where a graph that was loaded or found here has its entry, and as many nodes and relationships."""
-        return await self._stands(self._loader, scope)
-
-    async def _stands(self, loader: Loader, scope: str) -> bool:
-        whole = self._graphs.get(scope)
-        if whole is not None:
-            return await loader.stands(scope, whole.digest, whole.node_count, whole.relationship_count)
-        load = self._borrowed[scope]
-        return await loader.stands(scope, load.digest, load.nodes, load.relationships)
-
-    async def prove(self) -> None:
-        """Have everything looked at, and what is gone loaded anew. StoreError where that cannot be done."""
-        await self._connection.health.passed()
+    async def check_unchanged(self, store: "Neo4jStore") -> None:
+        """Check a graph and, where it is not whole, everything. StoreError where it cannot be loaded again."""
+        if not await self._loads.is_intact(store.load):
+            await self._connection.health.passed()
 
     async def _check_content(self, thoroughly: bool) -> None:
-        """See `Checked`. What this run loaded is loaded anew where it is gone; what was there before cannot be."""
-        loader = self._loader.at_once()
+        """See `Checked`. What this run loaded is loaded again where it is gone; what was there before cannot be."""
+        loads = self._loads.at_once()
         # Graphs are loaded and dropped while this waits for the server.
-        for scope, load in list(self._borrowed.items()):
-            if not await self._stands(loader, scope):
+        for scope, store in list(self._borrowed.items()):
+            if not await loads.is_intact(store.load):
                 raise StoreError(
                     f"the graph {scope} is no longer in this Neo4j as it was",
-                    hint=f"load it again (run {load.run_id})",
+                    hint=f"load it again (run {store.load.run_id})",
                 )
         for scope, store in list(self._stores.items()):
-            if await self._stands(loader, scope) and not (thoroughly and await self._altered(scope)):
+            graph = store.form.graph
+            assert graph is not None
+            if await loads.is_intact(store.load) and not (thoroughly and await self._altered(store, graph)):
                 continue
             if scope not in self._stores:
                 continue
             store.generation += 1
-            await loader.load_anew(self._graphs[scope], scope)
+            await loads.load(graph, scope, self._run_id, anew=True)
             self._connection.health.note(f"the graph {scope} was not whole in Neo4j any more, and was loaded anew")
         if thoroughly and self._stores:
-            await loader.ledger.renew(list(self._stores))
+            await loads.renew_heartbeat()
 
-    async def _altered(self, scope: str) -> bool:
-        graph = self._graphs[scope]
-        found = await read_whole(Neo4jStore(self, self._connection.at_once(), kept_as(graph, scope), READING_SECONDS))
+    async def _altered(self, store: "Neo4jStore", graph: PropertyGraph) -> bool:
+        connection = self._connection.at_once()
+        found = await read_whole(Neo4jStore(self, connection, store.load, store.form, READING_SECONDS))
         return content_digest(found) != content_digest(graph)
 
     async def drop(self, scope: str) -> None:
-        """Remove the graph with that label, if it was GraphWalk that put it there, and not only read here."""
-        if scope in self._borrowed:
-            return
-        self._stores.pop(scope, None)
-        for load in await self.loads():
-            if load.scope == scope:
-                await self._loader.remove(load)
+        """Remove the graph with that label, if GraphWalk put it there, unless it is only read here."""
+        if scope not in self._borrowed:
+            self._stores.pop(scope, None)
+            if load := await self._loads.find(scope):
+                await self._loads.remove(load)
 
     async def loads(self) -> list[Load]:
-        """All graphs that GraphWalk, in whichever run, has in this database."""
-        return await self._ledger.loads()
+        """Return all graphs that GraphWalk, in whichever run, has in this database."""
+        return await self._loads.all()
 
     async def clean(self, *, kept: bool = False) -> list[Load]:
         """Remove what killed runs left, with `kept` also what finished runs left; never what a running run uses."""
-        unused = [load for load in await self.loads() if load.dead or (kept and load.kept)]
-        for load in unused:
-            await self._loader.remove(load)
-        await self._ledger.forget()
-        return unused
+        unused = [load for load in await self.loads() if not load.in_use and (kept or not load.kept)]
+        removed = [load for load in unused if await self._loads.remove(load)]
+        await self._loads.drop_constraints()
+        return removed
 
-    async def _renew_leases(self) -> None:
+    async def _renew_heartbeat(self) -> None:
         while True:
-            await asyncio.sleep(LEASE_SECONDS / 5)
+            await asyncio.sleep(HEARTBEAT_SECONDS)
             # If the server is away, the queries that need it say so; it may be back at the next renewal.
             with suppress(StoreError):
-                await self._ledger.renew(list(self._stores))
+                await self._loads.renew_heartbeat()
 
     async def close(self) -> None:
-        if self._renewal is not None:
-            self._renewal.cancel()
+        """Close the connection. Graphs that were not dropped are kept."""
+        if self._heartbeat is not None:
+            self._heartbeat.cancel()
             with suppress(asyncio.CancelledError):
-                await self._renewal
+                await self._heartbeat
+        loads = self._loads.at_once()
         try:
             if self._stores:
-                await self._loader.at_once().ledger.keep(list(self._stores))
-            elif self._ledger.prepared and self._connection.health.failure is None:
+                await loads.release()
+            elif self._loads.prepared and self._connection.health.failure is None:
                 with suppress(StoreError):  # `db clean` removes it too
-                    await self._loader.at_once().ledger.forget()
+                    await loads.release()
+                    await loads.drop_constraints()
         finally:
             await self._connection.close()
 
@@ -211,20 +196,21 @@ class Neo4jStore(GraphStore):
     kind = "neo4j"
     in_neo4j = True
 
-    def __init__(self, database: Neo4jDatabase, connection: Connection, kept: Kept, timeout_seconds: float) -> None:
-        self.scope = kept.scope
-        self._kept = kept
-        self._dialect = Dialect(kept.scope, kept.several)
+    def __init__(
+        self, database: Neo4jDatabase, connection: Connection, load: Load, form: StoredForm, timeout_seconds: float
+    ) -> None:
+        self.scope = form.scope
+        self.load = load
+        self.form = form
+        self._dialect = Dialect(form.scope, form.several)
         self._database = database
         self._connection = connection
         self._timeout_seconds = timeout_seconds
         self._schemas: dict[int, Schema] = {}
-        self.generation = 0
 
     async def check_unchanged(self, generation: int) -> None:
         """See `GraphStore`."""
-        if not await self._database.stands(self.scope):
-            await self._database.prove()
+        await self._database.check_unchanged(self)
         if self.generation != generation:
             raise StoreError(f"the graph {self.scope} was gone from Neo4j for a while: what was seen of it is in doubt")
 
@@ -236,7 +222,7 @@ class Neo4jStore(GraphStore):
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
         """See `GraphStore`."""
-        found = await self._connection.read(cypher, self._kept.encoding.parameters(parameters), self._timeout_seconds)
+        found = await self._connection.read(cypher, self.form.encoding.parameters(parameters), self._timeout_seconds)
         own = self._own
         return [{name: own(value) for name, value in zip(names, values, strict=True)} for names, values in found]
 
@@ -244,12 +230,12 @@ class Neo4jStore(GraphStore):
         """A value of the driver as the graph has it."""
         if value.__class__ not in SCALARS:
             value = plain(value, self.scope)
-        return decoded(value) if self._kept.encoding.tags else value
+        return decoded(value) if self.form.encoding.tags else value
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
         """See `GraphStore`. Every node pattern is confined to this graph, and every node that comes back checked."""
         asked = translate(query, await self.schema(), self._dialect)
-        parameters = self._kept.encoding.parameters(asked.parameters)
+        parameters = self.form.encoding.parameters(asked.parameters)
         with asked.told():
             found = await self._connection.ask(asked.cypher, parameters, seconds, rows + 1)
         named = [
@@ -259,8 +245,8 @@ class Neo4jStore(GraphStore):
         return Asked(named, len(named) if len(found) <= rows else None, asked.ordered)
 
     async def schema(self, samples: int = 0) -> Schema:
-        graph = self._kept.graph
-        if samples not in self._schemas and graph and graph.node_count + graph.relationship_count >= TOLD_BY_GRAPH:
+        graph = self.form.graph
+        if samples not in self._schemas and graph and graph.node_count + graph.relationship_count >= SCHEMA_FROM_GRAPH:
             self._schemas[samples] = await asyncio.to_thread(schema_of, graph, samples)
         if samples not in self._schemas:
 
@@ -278,8 +264,8 @@ class Neo4jStore(GraphStore):
         return Form(
             lambda stored: None if stored in (self.scope, NO_LABEL) else stored,
             value=lambda value: tuple(found) if isinstance(found := self._own(value), list) else found,
-            several=self._kept.several,
-            lists=self._kept.lists,
+            several=self.form.several,
+            lists=self.form.lists,
         )
 
     async def drop(self) -> None:

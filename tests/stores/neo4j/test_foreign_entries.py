@@ -18,10 +18,10 @@ ENTRY = {
     "nodes": 1,
     "relationships": 0,
     "state": "complete",
-    "owner": "machine/1/1/00000000",
+    "owner": "0" * 32,
     "kept": False,
     "created": 0,
-    "expires": 0,
+    "heartbeat": 0,
 }
 FOREIGN: list[dict[str, Any]] = [
     {},
