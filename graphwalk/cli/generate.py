@@ -45,7 +45,7 @@ def twin(
     from graphwalk.graphs.files.formats import graph_format, save_graph
     from graphwalk.graphs.twin.making import make_twin
     from graphwalk.graphs.twin.mapping import save_mapping
-    from graphwalk.stores.reading_out import read_source
+    from graphwalk.stores.sources import read_source
 
     graph_format(out)
     if out.resolve() == mapping.resolve():

@@ -16,7 +16,7 @@ from graphwalk.graphs.files.bounds import read_text
 from graphwalk.graphs.files.checked import checked_labels
 from graphwalk.graphs.files.shared import reading
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.reading import read_whole
+from graphwalk.stores.neo4j.existing import read_whole
 from graphwalk.types.graph import PropertyGraph
 
 SECONDS = 300.0

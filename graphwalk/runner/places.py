@@ -7,8 +7,7 @@ from graphwalk.environment import Environment
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.health import HealthCheck
-from graphwalk.stores.reading_out import read_source
-from graphwalk.stores.sources import WAIT_SECONDS, open_source
+from graphwalk.stores.sources import WAIT_SECONDS, open_source, read_source
 from graphwalk.suites.suite import World
 
 OpenOnce = Callable[[], Awaitable[Database]]

@@ -1,4 +1,15 @@
-"""How names and keys are written for a Neo4j as it stands, and what is left out of it."""
+"""How names and keys are written for an existing Neo4j database, what nodes are called, and what is left out.
+
+A property names the nodes of a label where a constraint makes it unique for them. Of several properties of one label
+that of a node key goes first, then one that holds text, then the first by name. A node with several such labels is
+named by the first of these labels, by name, whose property it has. Only text of up to `LONGEST` characters and whole
+numbers make names.
+
+    Person.name is unique             Ida                       the value
+    Person.name and Film.title are    Ida, or Person:Ida        with the label where two nodes would share a name
+    nothing is                        17, #17 or 4:…:17         the last part of the element id; with a # where a
+                                                                property makes such names, in full where that does too
+"""
 
 import asyncio
 import re
@@ -6,16 +17,75 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
+from typing import Any
 
 from graphwalk.config.graph_source import check_filter
-from graphwalk.stores.cypher import KEY, Dialect, quote
+from graphwalk.errors import ConfigError
+from graphwalk.stores.cypher import KEY, OUR_PREFIX, Dialect, quote
+from graphwalk.stores.neo4j.admin import LEDGER
 from graphwalk.stores.neo4j.connection import Connection
-from graphwalk.stores.neo4j.naming import BY_ELEMENT_ID, SECONDS, Names, Naming, is_own, literal, read_names, writable
 
+LONGEST = 200
+"""Characters of a text that can be a name."""
+MOST_COMPARED = 200_000
+"""Of more named nodes in all, names carry their label without a search for names that two nodes share."""
+MOST_LOOKED_AT = 20_000
+"""Values of one property that are searched for names that look like element ids."""
+SECONDS = 30.0
+_PREFIX = re.compile(r"\d+:[0-9a-f-]+:")
+_CONSTRAINTS = (
+    "SHOW CONSTRAINTS YIELD entityType, labelsOrTypes, properties, type "
+    "WHERE entityType = 'NODE' AND size(labelsOrTypes) = 1 AND size(properties) = 1 "
+    "AND (type ENDS WITH 'UNIQUENESS' OR type ENDS WITH 'NODE_KEY') "
+    "RETURN labelsOrTypes[0] AS label, properties[0] AS property, type"
+)
 ID_OF = "gw_id_of_"
 """Begins the name of the parameter with the element id of the node that another parameter names."""
 _SOUGHT = re.compile(r"\0(\w+)\0\s*=\s*\$(\w+)")
 _KEY = re.compile(r"\0(\w+)\0")
+
+
+@dataclass(frozen=True, slots=True)
+class UniqueProperty:
+    """`property` names the nodes with `label`; `numbers`: they are whole numbers, else texts."""
+
+    label: str
+    property: str
+    numbers: bool
+
+    def has(self, variable: str, others: Sequence[str] = ()) -> str:
+        """Cypher: true where this is what a node is called by. `others`: further labels with the same property."""
+        value = f"{variable}.{quote(self.property)}"
+        label = f"{variable}:{'|'.join(map(quote, (self.label, *others)))}"
+        if self.numbers:
+            return f"{label} AND {value} IS :: INTEGER NOT NULL"
+        return f"{label} AND {value} IS :: STRING NOT NULL AND {value} <> '' AND size({value}) <= {LONGEST}"
+
+    def value(self, variable: str) -> str:
+        """Cypher: the name, without a label before it."""
+        value = f"{variable}.{quote(self.property)}"
+        return f"toString({value})" if self.numbers else value
+
+    def equals(self, variable: str, text: str) -> str:
+        """Cypher: true where the value is that of `text`, so that an index finds it."""
+        return f"{variable}.{quote(self.property)} = {f'toInteger({text})' if self.numbers else text}"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeNames:
+    """How the nodes of one database are named; `prefix` begins all of its element ids, "" where that is not known.
+
+    `labelled`: a name that is a property's value carries its label. `mark` begins the name of a node without one.
+    """
+
+    uniques: tuple[UniqueProperty, ...] = ()
+    labelled: bool = False
+    prefix: str = ""
+    mark: str = ""
+
+
+BY_ELEMENT_ID = NodeNames()
+"""Every node by its whole element id."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +96,7 @@ class ExistingDialect(Dialect):
     """
 
     several: bool = True
-    names: Names = BY_ELEMENT_ID
+    names: NodeNames = BY_ELEMENT_ID
     hidden: tuple[str, ...] = ()
     labels: tuple[str, ...] | None = None
     types: tuple[str, ...] | None = None
@@ -80,11 +150,11 @@ class ExistingDialect(Dialect):
         names = self.names
         if key.startswith(names.mark) and key[len(names.mark) :].isdecimal():
             return None
-        for naming in names.namings:
-            before = f"{naming.label}:" if names.labelled else ""
-            if naming.label in labels and key.startswith(before):
+        for unique in names.uniques:
+            before = f"{unique.label}:" if names.labelled else ""
+            if unique.label in labels and key.startswith(before):
                 text = key[len(before) :]
-                return naming.label, naming.property, int(text) if naming.numbers else text
+                return unique.label, unique.property, int(text) if unique.numbers else text
         return None
 
     def _terms(self, label: str | None = None) -> Iterator[str]:
@@ -96,16 +166,16 @@ class ExistingDialect(Dialect):
     def _called(self, variable: str) -> str:
         """What a node is called."""
         cases = [
-            f"WHEN {naming.has(variable, others)} THEN {self._before(variable, naming, others)}{naming.value(variable)}"
-            for naming, *others in self._alike()
+            f"WHEN {unique.has(variable, others)} THEN {self._before(variable, unique, others)}{unique.value(variable)}"
+            for unique, *others in self._alike()
         ]
         return f"CASE {' '.join(cases)} ELSE {self._id(variable)} END" if cases else self._id(variable)
 
-    def _alike(self) -> Iterator[tuple[Naming, *tuple[str, ...]]]:
+    def _alike(self) -> Iterator[tuple[UniqueProperty, *tuple[str, ...]]]:
         """Namings, and the labels after each that have the same property: servers take long to plan many cases."""
-        for _, group in groupby(self.names.namings, key=lambda naming: (naming.property, naming.numbers)):
+        for _, group in groupby(self.names.uniques, key=lambda unique: (unique.property, unique.numbers)):
             first, *others = group
-            yield first, *(naming.label for naming in others)
+            yield first, *(unique.label for unique in others)
 
     @cached_property
     def lookup(self) -> str:
@@ -114,27 +184,27 @@ class ExistingDialect(Dialect):
         after = f"substring($text, {len(names.mark)})" if names.mark else "$text"
         full = "$text" if names.mark == names.prefix else f"{literal(names.prefix)} + {after}"
         ways = [
-            f"MATCH (n:{quote(naming.label)}) WHERE {naming.equals('n', self._without_label(naming))} RETURN n"
-            for naming in names.namings
+            f"MATCH (n:{quote(unique.label)}) WHERE {unique.equals('n', self._without_label(unique))} RETURN n"
+            for unique in names.uniques
         ]
         ways.append(f"MATCH (n) WHERE elementId(n) = {full} RETURN n")
         return (
             f"CALL () {{ {' UNION '.join(ways)} }} WITH n WHERE {self._called('n')} = $text RETURN elementId(n) AS id"
         )
 
-    def _before(self, variable: str, naming: Naming, others: Sequence[str]) -> str:
+    def _before(self, variable: str, unique: UniqueProperty, others: Sequence[str]) -> str:
         if not self.names.labelled:
             return ""
         if not others:
-            return f"{literal(naming.label + ':')} + "
-        labels = ", ".join(map(literal, (naming.label, *others)))
+            return f"{literal(unique.label + ':')} + "
+        labels = ", ".join(map(literal, (unique.label, *others)))
         return f"head([name IN [{labels}] WHERE name IN labels({variable})]) + ':' + "
 
-    def _without_label(self, naming: Naming) -> str:
+    def _without_label(self, unique: UniqueProperty) -> str:
         """The text without the label before it, null where there is none."""
         if not self.names.labelled:
             return "$text"
-        before = naming.label + ":"
+        before = unique.label + ":"
         return f"CASE WHEN $text STARTS WITH {literal(before)} THEN substring($text, {len(before)}) END"
 
     def _id(self, variable: str) -> str:
@@ -162,7 +232,7 @@ async def read_dialect(
     check_filter("label", chosen_labels, shown)
     check_filter("relationship type", chosen_types, types)
     return ExistingDialect(
-        names=await read_names(connection, shown),
+        names=await _read_names(connection, shown),
         hidden=tuple(sorted(filter(is_own, labels))),
         labels=None if chosen_labels is None else tuple(sorted(set(chosen_labels))),
         types=None if chosen_types is None else tuple(sorted(set(chosen_types))),
@@ -182,3 +252,119 @@ def _free_title(keys: list[str]) -> str | None:
     while title in keys:
         title += "_"
     return title
+
+
+async def _read_names(connection: Connection, labels: Sequence[str]) -> NodeNames:
+    """The names that the constraints of a database and its content give; `labels`: those that there are."""
+    found = await _constraints(connection, labels)
+    held = await asyncio.gather(*(_holds(connection, *pair) for pair in found))
+    uniques = _chosen(
+        [(UniqueProperty(*pair, kind == "number"), found[pair]) for pair, kind in zip(found, held, strict=True) if kind]
+    )
+    prefix = await _prefix(connection)
+    labelled = len(uniques) > 1 and await _shared(connection, uniques)
+    return NodeNames(uniques, labelled, prefix, await _mark(connection, () if labelled else uniques, prefix))
+
+
+async def _ask(connection: Connection, cypher: str, **parameters: Any) -> list[list[Any]]:
+    return [values for _, values in await connection.read(cypher, parameters, SECONDS)]
+
+
+async def _constraints(connection: Connection, labels: Sequence[str]) -> dict[tuple[str, str], bool]:
+    """(label, property) → whether the constraint is a node key."""
+    found: dict[tuple[str, str], bool] = {}
+    for label, name, kind in await _ask(connection, _CONSTRAINTS):
+        if label in labels and ":" not in label and writable(label) and writable(name):
+            found[label, name] = found.get((label, name), False) or kind.endswith("NODE_KEY")
+    return found
+
+
+async def _holds(connection: Connection, label: str, name: str) -> str | None:
+    """text or number: what the property holds first of all; None for neither."""
+    match = f"MATCH (n:{quote(label)}) WHERE n.{quote(name)}"
+    [[text, number]] = await _ask(
+        connection,
+        f"RETURN EXISTS {{ {match} >= '' }} AS text, EXISTS {{ {match} >= $least }} AS number",
+        least=float("-inf"),
+    )
+    return "text" if text else "number" if number else None
+
+
+def _chosen(found: Sequence[tuple[UniqueProperty, bool]]) -> tuple[UniqueProperty, ...]:
+    """One unique per label, in the order of the labels."""
+    best: dict[str, tuple[Any, UniqueProperty]] = {}
+    for unique, node_key in found:
+        rank = (not node_key, unique.numbers, unique.property)
+        if unique.label not in best or rank < best[unique.label][0]:
+            best[unique.label] = (rank, unique)
+    return tuple(best[label][1] for label in sorted(best))
+
+
+async def _prefix(connection: Connection) -> str:
+    rows = await _ask(connection, "MATCH (n) RETURN elementId(n) LIMIT 1")
+    found = _PREFIX.match(rows[0][0]) if rows else None
+    return found[0] if found else ""
+
+
+async def _shared(connection: Connection, uniques: Sequence[UniqueProperty]) -> bool:
+    """True where two nodes would have the same name, and where there are too many nodes to look."""
+    counts = " + ".join(f"COUNT {{ (:{quote(unique.label)}) }}" for unique in uniques)
+    [[count]] = await _ask(connection, f"RETURN {counts}")
+    if count > MOST_COMPARED:
+        return True
+    parts = " UNION ALL ".join(
+        f"MATCH (n:{quote(unique.label)}) WHERE {unique.has('n')} "
+        f"RETURN {unique.value('n')} AS name, elementId(n) AS id"
+        for unique in uniques
+    )
+    twice = "WITH name, min(id) AS one, max(id) AS other WHERE one <> other RETURN name LIMIT 1"
+    return bool(await _ask(connection, f"CALL () {{ {parts} }} {twice}"))
+
+
+async def _mark(connection: Connection, uniques: Sequence[UniqueProperty], prefix: str) -> str:
+    """The shortest beginning that keeps the names of other nodes apart from those that properties make."""
+    if not prefix:
+        return ""
+    texts = [unique for unique in uniques if not unique.numbers]
+    if len(texts) == len(uniques) and not await _any_looks_like(connection, texts, ""):
+        return ""
+    return prefix if await _any_looks_like(connection, texts, "#") else "#"
+
+
+async def _any_looks_like(connection: Connection, texts: Sequence[UniqueProperty], mark: str) -> bool:
+    return any(await asyncio.gather(*(_looks_like(connection, unique, mark) for unique in texts)))
+
+
+async def _looks_like(connection: Connection, unique: UniqueProperty, mark: str) -> bool:
+    """True where a text is the mark and digits after it, and where there are too many texts to look."""
+    value = f"n.{quote(unique.property)}"
+    low, high = (mark, mark + "\uffff") if mark else ("0", ":")
+    [[looked_at, found]] = await _ask(
+        connection,
+        f"MATCH (n:{quote(unique.label)}) WHERE {value} >= $low AND {value} < $high WITH {value} AS name LIMIT $most "
+        "RETURN count(name), count(CASE WHEN name =~ $form THEN 1 END)",
+        low=low,
+        high=high,
+        most=MOST_LOOKED_AT,
+        form=f"{mark}[0-9]+",
+    )
+    return bool(found) or looked_at == MOST_LOOKED_AT
+
+
+def writable(name: str) -> bool:
+    """True for a name that a query can hold."""
+    try:
+        quote(name)
+    except ConfigError:
+        return False
+    return True
+
+
+def is_own(label: str) -> bool:
+    """True for the labels that GraphWalk itself gives to nodes."""
+    return label == LEDGER or label.startswith(OUR_PREFIX)
+
+
+def literal(text: str) -> str:
+    """The text as Cypher writes it."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -13,8 +13,7 @@ from typing import Any
 
 from graphwalk.stores.cypher import KEY, quote, render_cypher
 from graphwalk.stores.neo4j.connection import Connection
-from graphwalk.stores.neo4j.existing_names import ExistingDialect
-from graphwalk.stores.neo4j.naming import SECONDS, writable
+from graphwalk.stores.neo4j.existing_names import SECONDS, ExistingDialect, writable
 from graphwalk.stores.neo4j.values import plain
 from graphwalk.types.graph import value_order
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
@@ -158,7 +157,7 @@ class SchemaReader:
 
     def _without_key(self, label: str, properties: Iterable[PropertyType]) -> Iterator[PropertyType]:
         """Properties under the names that they are shown by: one called `key` by another, unless it is the key."""
-        named = any(naming.label == label and naming.property == KEY for naming in self._dialect.names.namings)
+        named = any(unique.label == label and unique.property == KEY for unique in self._dialect.names.uniques)
         title = None if named else self._dialect.key_title
         for property_ in properties:
             if property_.name != KEY:

@@ -19,7 +19,7 @@ from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.reading_out import read_file, read_source
+from graphwalk.stores.sources import read_file, read_source
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.kept_tasks import LARGE, KeptTasks, Left

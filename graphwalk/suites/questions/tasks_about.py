@@ -11,9 +11,8 @@ from graphwalk.environment import Environment
 from graphwalk.graphs.twin.making import Twin
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.reading_out import read_source
 from graphwalk.stores.schema_queries import schema_of
-from graphwalk.stores.sources import open_source
+from graphwalk.stores.sources import open_source, read_source
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
 from graphwalk.suites.questions.drawing import OWN, generated_effort
 from graphwalk.suites.questions.making import LeaveOut, Par, TaskMaker, make_tasks
