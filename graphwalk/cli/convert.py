@@ -21,7 +21,7 @@ def convert(
 
     A Cypher script of somebody's own is run by a Neo4j that is started for it alone and is empty.
     """
-    from graphwalk.database.files import read_any
+    from graphwalk.database.scripts import read_any
     from graphwalk.graphs.files.formats import writable_format
 
     form = writable_format(target)

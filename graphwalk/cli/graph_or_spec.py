@@ -16,7 +16,7 @@ def read_graph_or_spec(place: Path, environment: Environment) -> PropertyGraph:
 
     What is there as a file is read. ConfigError that says what is wrong with it.
     """
-    from graphwalk.database.files import read_any
+    from graphwalk.database.scripts import read_any
     from graphwalk.graphs.random.spec import GRAPH_PRESETS
 
     words = str(place)

@@ -3,6 +3,8 @@
 import fcntl
 import secrets
 import shutil
+import socket
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,13 +15,20 @@ from typing import Any, Literal
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-from graphwalk.database.docker import docker_answers, start_docker, stop_docker
-from graphwalk.database.jars import command_of, launch, runs_in, start_jars, stop_jars
-from graphwalk.database.ports import free_port, is_taken
-from graphwalk.database.releases import DEFAULT_RELEASE, Release, release_named
+from graphwalk.database.jars import (
+    DEFAULT_RELEASE,
+    Release,
+    command_of,
+    launch,
+    release_named,
+    runs_in,
+    start_jars,
+    stop_jars,
+)
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
 from graphwalk.files import make_folder
+from graphwalk.resources import data_path
 from graphwalk.stores.neo4j.local_server import (
     LocalServer,
     answers_bolt,
@@ -207,3 +216,93 @@ def _locked(environment: Environment) -> Iterator[None]:
     with (folder / "lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def is_taken(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return True
+    return False
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def docker_answers() -> bool:
+    """True if there is a Docker engine with Compose that this user may use."""
+    docker = shutil.which("docker")
+    if docker is None:
+        return False
+    try:
+        checks = [[docker, "version", "--format", "{{.Server.Version}}"], [docker, "compose", "version"]]
+        return all(subprocess.run(c, capture_output=True, timeout=20, check=False).returncode == 0 for c in checks)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def start_docker(
+    release: Release,
+    *,
+    folder: Path,
+    port: int,
+    password: str,
+    heap: str,
+    wait_seconds: float,
+    tell: Callable[[str], object],
+) -> None:
+    """Start the service and wait until it is healthy.
+
+    StoreError with what Docker and the server said if it does not; nothing is left running then.
+    """
+    tell(f"starting Neo4j {release.version} with Docker, which fetches its image the first time (several hundred MB)")
+    write_private(
+        folder / "compose.env",
+        f"NEO4J_PASSWORD={password}\nGRAPHWALK_NEO4J_VERSION={release.version}\n"
+        f"GRAPHWALK_NEO4J_PORT={port}\nGRAPHWALK_NEO4J_HEAP={heap}\n",
+    )
+    try:
+        _compose(folder, release, "up", "--detach", "--wait", "--wait-timeout", str(int(wait_seconds)))
+    except StoreError as error:
+        said = _logs(folder, release)
+        stop_docker(release, folder, delete=False)
+        raise StoreError(f"{error}\n{said}".rstrip(), hint=error.hint) from error
+    except BaseException:
+        stop_docker(release, folder, delete=False)
+        raise
+
+
+def stop_docker(release: Release, folder: Path, *, delete: bool) -> None:
+    """Stop and remove the container; with `delete`, its data too."""
+    _compose(folder, release, "down", *(["--volumes"] if delete else []))
+
+
+def _logs(folder: Path, release: Release) -> str:
+    """The last lines of the server's log, if Docker still has them."""
+    try:
+        return _compose(folder, release, "logs", "--no-color", "--no-log-prefix", "--tail", "10")
+    except StoreError:
+        return ""
+
+
+def _compose(folder: Path, release: Release, *words: str) -> str:
+    """What the command wrote to stdout."""
+    project = f"graphwalk-{release.name.replace('.', '-')}"
+    files = ["--file", str(data_path("docker-compose.yml")), "--env-file", str(folder / "compose.env")]
+    # A variable comes before the file, and this one may be the password of another server.
+    done = subprocess.run(
+        ["env", "-u", "NEO4J_PASSWORD", "docker", "compose", "--project-name", project, *files, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip()[-1500:]
+        raise StoreError(f"docker compose {words[0]} failed:\n{said}", hint="graphwalk db up --with jars")
+    return done.stdout.strip()
