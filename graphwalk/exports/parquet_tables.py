@@ -4,7 +4,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from graphwalk.bulk.forms import arrow_schema, check_pyarrow
+from graphwalk.bulk.writing import arrow_schema, check_pyarrow
 from graphwalk.exports.episodes import Episodes, new_folder
 from graphwalk.exports.tables import FlatRow, cell, columns_of, rows_of
 from graphwalk.files import new_file
