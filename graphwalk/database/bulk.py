@@ -20,9 +20,8 @@ from graphwalk.database.loads import load
 from graphwalk.database.server import by_jars, stopped
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.graphs.files.csv_fields import csv_line
-from graphwalk.graphs.files.csv_writer import ARGUMENTS, write_csv_folder
-from graphwalk.graphs.files.shared import write_lines
+from graphwalk.graphs.formats.common import write_lines
+from graphwalk.graphs.formats.csv import ARGUMENTS, csv_line, write_csv_folder
 from graphwalk.stores.cypher import NO_LABEL
 from graphwalk.stores.neo4j.admin import BY_HAND, LEDGER, Load, Loads, check_labels, facts_of, form_of
 from graphwalk.stores.neo4j.connection import Connection, connect

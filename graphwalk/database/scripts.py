@@ -12,12 +12,9 @@ from typing import Any, Literal
 from graphwalk.database.server import down, up
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.graphs.files.bounds import read_text, without_packing
-from graphwalk.graphs.files.checked import checked_labels
-from graphwalk.graphs.files.cypher_script_reader import is_own_script
-from graphwalk.graphs.files.formats import load_graph
-from graphwalk.graphs.files.shared import reading
-from graphwalk.graphs.files.undirected import Undirected
+from graphwalk.graphs.files import load_graph
+from graphwalk.graphs.formats.common import Undirected, checked_labels, read_text, reading, without_packing
+from graphwalk.graphs.formats.cypher import is_own_script
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing import read_whole
 from graphwalk.types.graph import PropertyGraph

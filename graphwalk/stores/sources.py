@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from graphwalk.config.graph_source import GraphSource, check_filter
 from graphwalk.environment import Environment
-from graphwalk.graphs.files.formats import load_graph
+from graphwalk.graphs.files import load_graph
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.whole import read_whole as read_store

@@ -13,8 +13,7 @@ from graphwalk.database.bulk import _write
 from graphwalk.database.jars import run_importer
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.neo4j.admin import Loads
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase

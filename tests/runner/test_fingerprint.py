@@ -100,9 +100,9 @@ async def test_only_the_scorer_changed(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("suite", "file"),
     [
-        ("magma", "suites/magma/judgement.py"),
-        ("magma", "suites/magma/generator/algorithms.py"),
-        ("mazes", "suites/mazes/walk.py"),
+        ("magma", "suites/magma/score.py"),
+        ("magma", "suites/magma/generate.py"),
+        ("mazes", "suites/mazes/score.py"),
         ("questions", "suites/questions/scoring.py"),
         ("questions", "scoring/evidence.py"),
     ],
@@ -135,7 +135,7 @@ def other_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_package_of_another_suite_is_digested(other_package: Path) -> None:
     suite = importlib.import_module("stars.suite").StarSuite()
     before = scorer_digests(suite)
-    assert {"stars/suite.py", "stars/judging.py", "suites/magma/judgement.py"} < before.keys()
+    assert {"stars/suite.py", "stars/judging.py", "suites/magma/score.py"} < before.keys()
     (other_package / "judging.py").write_text("LIMIT = 2\n")
     after = scorer_digests(suite)
     assert [name for name in before if before[name] != after[name]] == ["stars/judging.py"]

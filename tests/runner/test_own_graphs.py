@@ -7,7 +7,7 @@ import pytest
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.graphs.files.formats import save_graph
+from graphwalk.graphs.files import save_graph
 from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.progress import Silent
 from graphwalk.runner.reporting import report_of

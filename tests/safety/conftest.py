@@ -18,7 +18,7 @@ from graphwalk.stores.cypher import quote
 from graphwalk.stores.neo4j.connection import connect
 from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.stores.registry import open_database
-from graphwalk.suites.mazes.generator.graph import maze_graph
+from graphwalk.suites.mazes.graph import maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.toolbox.by_reference import ReferenceToolbox
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
