@@ -91,7 +91,8 @@ def purge(
     if not yes:
         if not sys.stdin.isatty():
             raise ConfigError(
-                f"this removes {together.megabytes}, and nobody can be asked", hint="graphwalk db purge --yes"
+                f"this removes {together.megabytes}, and there is no terminal to ask at",
+                hint="graphwalk db purge --yes",
             )
         if not typer.confirm(f"Remove {together.megabytes}?", err=True):
             raise typer.Exit(0)

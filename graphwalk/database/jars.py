@@ -84,7 +84,7 @@ def start_jars(
 ) -> int:
     """Start a detached server and wait until it answers; its process id. StoreError with the end of its log.
 
-    `tell` hears of each step. `folder` keeps data, log and configuration; `heap` as in "768m"; `conf` has lines of
+    `tell` is called at each step. `folder` keeps data, log and configuration; `heap` as in "768m"; `conf` has lines of
     neo4j.conf that override ours.
     """
     java = [str(find_java(release, environment)), f"-Xmx{heap}", *_FLAGS, _CLASSES, f"{fetch_jars(release, tell)}/*"]
@@ -259,7 +259,7 @@ def _java_version(binary: Path) -> int | None:
 
 
 def fetch_jars(release: Release, tell: Callable[[str], object] = lambda step: None) -> Path:
-    """The folder with the jars of a release, fetched with Maven the first time, which `tell` hears of.
+    """The folder with the jars of a release, fetched with Maven the first time; `tell` is called then.
 
     StoreError where that fails.
     """

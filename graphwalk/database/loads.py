@@ -13,7 +13,7 @@ _WAIT_SECONDS = 10.0
 
 
 async def load(environment: Environment, graph: PropertyGraph, *, run_id: str = BY_HAND) -> Load:
-    """Put a graph into Neo4j and keep it there until `clean(kept=True)`; its entry in the ledger."""
+    """Put a graph into Neo4j and keep it there until `clean(kept=True)`. Return its entry."""
     async with _opened(environment, run_id) as database:
         store = await database.load(graph)
         return next(load for load in await database.loads() if load.scope == store.scope)

@@ -67,14 +67,14 @@ def up(
     """Start Neo4j on a loopback port (None: any free one), or find the one that runs; its data outlives `down`.
 
     "auto" takes Docker where an engine answers, else the published jars. `heap` is the memory of Java ("768m");
-    `conf` are extra lines of neo4j.conf (jars only). `tell` hears of each step as it begins. StoreError where
+    `conf` are extra lines of neo4j.conf (jars only). `tell` is called as each step begins. StoreError where
     neither way works, the port is taken, or the server does not start.
     """
     chosen = release_named(release)
     with _locked(environment):
         found = status(environment)
         if found.server and found.running:
-            # One that is slow to answer may be busy with somebody's run, or starting: it is waited for, never ended.
+            # One that is slow to answer may be busy with a run, or starting: wait for it, never end it.
             _same_release(found.server, chosen)
             tell("waiting for the server that runs already")
             _await_answer(found.server, wait_seconds)

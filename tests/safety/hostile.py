@@ -32,7 +32,7 @@ GOOD: Mapping[str, dict[str, Any]] = {
 }
 """One call of each tool that ships, which works."""
 _QUERIES = (
-    "MATCH (n) RETURN elementId(n), labels(n), [k IN keys(n) WHERE k <> 'expires' | [k, toString(n[k])]]",
+    "MATCH (n) RETURN elementId(n), labels(n), [k IN keys(n) WHERE k <> 'heartbeat' | [k, toString(n[k])]]",
     "MATCH (a)-[r]->(b) RETURN elementId(r), type(r), elementId(a), elementId(b), [k IN keys(r) | [k, toString(r[k])]]",
     "SHOW INDEXES YIELD name, type, labelsOrTypes, properties, state",
     "SHOW CONSTRAINTS YIELD name, type, labelsOrTypes, properties",

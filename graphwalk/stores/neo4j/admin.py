@@ -49,7 +49,7 @@ _FIELDS: dict[str, type] = {
     **dict.fromkeys(("nodes", "relationships", "created", "heartbeat"), int),
     "kept": bool,
 }
-"""Properties of an entry. Anybody can make a node with our label."""
+"""Properties of an entry. Any client can make a node with our label."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ GRACE_SECONDS = 1.5
 FIRST_ANSWER_SECONDS = 30.0
 """For the first query: a server that has just started on a busy machine needs several seconds."""
 PING_SECONDS = 5.0
-"""For the question whether the server is there at all."""
+"""For a ping."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 SETTLING_SECONDS = 60.0
 """For a constraint that the server was asked to make twice."""
@@ -71,7 +71,7 @@ class Connection:
         health.add(self)
 
     def at_once(self) -> "Connection":
-        """The same connection for the health check itself: its queries do not wait for one."""
+        """Return the same connection for the health check itself: its queries do not wait for one."""
         other = copy(self)
         other._waits = False
         return other
@@ -94,22 +94,22 @@ class Connection:
         once: bool = False,
         most: int | None = None,
     ) -> NamesAndValues:
-        """Rows of a query in READ mode, in which the server refuses writes.
+        """Return the rows of a query in READ mode, in which the server refuses writes.
 
-        `once`: do not wait for a restart. `most`: rows to fetch; of others the server makes no more than it must.
+        `once`: do not wait for a restart. `most`: rows to fetch; the server computes no more than it must.
         """
-        return await self._patiently("READ", cypher, parameters, seconds, once=once, rows=most)
+        return await self._with_retries("READ", cypher, parameters, seconds, once=once, rows=most)
 
     async def write(self, cypher: str, seconds: float = 120.0, **parameters: Any) -> list[dict[str, Any]]:
-        """Rows of a statement that may be sent twice: it must change nothing the second time."""
-        found = await self._patiently("WRITE", cypher, parameters, seconds)
+        """Return the rows of a statement that may be sent twice: it must change nothing the second time."""
+        found = await self._with_retries("WRITE", cypher, parameters, seconds)
         return [dict(zip(names, values, strict=True)) for names, values in found]
 
     async def constrain(self, name: str, what: str, seconds: float = 120.0) -> None:
-        """A constraint, unless it is there; `what` is such as `FOR (n:A) REQUIRE n.key IS UNIQUE`.
+        """Create a constraint, unless it is there; `what`: for example `FOR (n:A) REQUIRE n.key IS UNIQUE`.
 
-        Where the answer got lost, and the server is still at work on what it was sent first, there is an index of that
-        name already and no constraint yet: it will be there soon.
+        Where the answer got lost and the server still works on the first request, an index of that name exists and
+        the constraint does not: wait for it.
         """
         deadline = asyncio.get_running_loop().time() + SETTLING_SECONDS
         while True:
@@ -123,16 +123,16 @@ class Connection:
             await asyncio.sleep(FIRST_PAUSE)
 
     async def write_once(self, cypher: str, parameters: Mapping[str, Any], seconds: float) -> None:
-        """Somebody's own statement, sent once: nobody knows what it would change the second time."""
-        await self._patiently("WRITE", cypher, parameters, seconds, once=True)
+        """Send a statement of a user's script once: the effect of a second time is unknown."""
+        await self._with_retries("WRITE", cypher, parameters, seconds, once=True)
 
     async def ask(self, cypher: str, parameters: Mapping[str, Any], seconds: float, rows: int) -> NamesAndValues:
-        """Up to `rows` rows of a query that a model wrote, in READ mode. It is sent again only after a lost connection.
+        """Return up to `rows` rows of a query that a model wrote; send it again only after a lost connection.
 
         QueryRefused where the server finds fault with it, or where it takes too long or too much; StoreError otherwise.
         """
         try:
-            return await self._patiently("READ", cypher, parameters, seconds, rows=rows)
+            return await self._with_retries("READ", cypher, parameters, seconds, rows=rows)
         except StoreError as error:
             if error.__cause__ is not None and (refused := query_refused(error.__cause__, seconds)) is not None:
                 raise refused from error
@@ -142,7 +142,7 @@ class Connection:
         await self.health.remove(self)
         await self._driver.close()
 
-    async def _patiently(
+    async def _with_retries(
         self,
         mode: Literal["READ", "WRITE"],
         cypher: str,
@@ -186,28 +186,28 @@ class Connection:
     async def _in_time(
         self, mode: str, query: Query, parameters: Mapping[str, Any], rows: int | None
     ) -> NamesAndValues:
-        """TimeoutError where the server keeps silent, or is found to be away; that is looked into in good time."""
+        """Send a query, and check the server while it is silent. TimeoutError where it stays silent, or is away."""
         seconds = (query.timeout or 0.0) + GRACE_SECONDS
         if not self._waits:
             async with asyncio.timeout(seconds):
                 return await self._send(mode, query, parameters, rows)
         await self.health.finished()
         loop, pause = asyncio.get_running_loop(), min(SILENT_SECONDS, seconds / 2)
-        doubt: asyncio.TimerHandle
+        silence: asyncio.TimerHandle
 
-        def look_after() -> None:
-            nonlocal doubt
+        def check() -> None:
+            nonlocal silence
             self.health.start()
-            doubt = loop.call_later(pause, look_after)
+            silence = loop.call_later(pause, check)
 
-        doubt = loop.call_later(pause, look_after)
+        silence = loop.call_later(pause, check)
         limit = asyncio.timeout(seconds)
         try:
             async with limit:
                 self.health.running.add(limit)
                 return await self._send(mode, query, parameters, rows)
         finally:
-            doubt.cancel()
+            silence.cancel()
             self.health.running.discard(limit)
 
     async def _send(self, mode: str, query: Any, parameters: Mapping[str, Any], most: int | None) -> NamesAndValues:
@@ -223,15 +223,15 @@ class Connection:
                 rows = [(names, record.values()) for record in await result.fetch(most)]
                 await result.consume()
             if self._notices is not None:
-                told = (await result.consume()).gql_status_objects
-                self._notices += [f"{n.raw_classification}: {n.status_description}" for n in told if n.is_notification]
+                found = (await result.consume()).gql_status_objects
+                self._notices += [f"{n.raw_classification}: {n.status_description}" for n in found if n.is_notification]
             return rows
 
 
 async def connect(
     environment: Environment, *, wait_seconds: float, notices: list[str] | None = None, database: str | None = None
 ) -> Connection:
-    """A connection to NEO4J_URI, else to what `graphwalk db up` started, after the first answer.
+    """Connect to NEO4J_URI, else to what `graphwalk db up` started, and wait for the first answer.
 
     If the server is silent, return without an answer: the first query waits for it. If it refuses, raise at once.
 
@@ -312,7 +312,7 @@ def _place(uri: str) -> str:
 
 
 def query_refused(error: BaseException, seconds: float) -> QueryRefused | None:
-    """What a model is told about a query of its own; None where the database is at fault, and not the query."""
+    """Return the refusal of a query that a model wrote; None where the database is at fault, and not the query."""
     code = getattr(error, "code", None) or ""
     if "TransactionTimedOut" in code or isinstance(error, TimeoutError):
         return QueryRefused("timeout", "query_timeout", seconds=seconds)

@@ -45,7 +45,7 @@ _INDEXES = (
     "WHERE entityType = 'NODE' AND type IN ['RANGE', 'TEXT'] AND state = 'ONLINE' AND size(properties) = 1 "
     "RETURN labelsOrTypes[0], properties[0]"
 )
-_PULSE = "CALL db.info() YIELD id RETURN id, EXISTS { MATCH () } AS holds"
+_IDENTITY = "CALL db.info() YIELD id RETURN id, EXISTS { MATCH () } AS holds"
 _OUR_KINDS = (Temporal, Point, tuple)
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _LOOKED_UP = re.compile(rf"\${ID_OF}(\w+)")
@@ -63,7 +63,7 @@ class ExistingStore(GraphStore):
         self._timeout_seconds = timeout_seconds
         self._schemas: dict[int, Schema] = {}
         self._indexed: set[tuple[str, str]] | None = None
-        self._pulse: list[Any] | None = None
+        self._identity: list[Any] | None = None
 
     @classmethod
     async def open(
@@ -86,7 +86,7 @@ class ExistingStore(GraphStore):
         try:
             dialect = await read_dialect(connection, source.labels, source.relationship_types)
             store = cls(connection, dialect, timeout_seconds)
-            store._pulse = await _pulse(connection)
+            store._identity = await _identity(connection)
             return store
         except BaseException:
             await connection.close()
@@ -100,17 +100,17 @@ class ExistingStore(GraphStore):
 
         async def check(thoroughly: bool) -> None:
             direct = self.connection.at_once()
-            if await _pulse(direct) != self._pulse:
-                raise _another(self.connection.place)
+            if await _identity(direct) != self._identity:
+                raise _replaced(self.connection.place)
             if thoroughly and digest is not None and (await read_shown(direct, self.dialect)).digest != digest:
-                raise _another(self.connection.place)
+                raise _replaced(self.connection.place)
 
         self.connection.share_health_check(health)
         self.connection.content_checks.append(check)
 
     async def check_unchanged(self, generation: int) -> None:
         """See `GraphStore`. Its owner may change it, which is looked for at the end of a run; it must not be gone."""
-        if self._pulse is not None and await _pulse(self.connection) != self._pulse:
+        if self._identity is not None and await _identity(self.connection) != self._identity:
             await self.connection.health.passed()
 
     def render(self, template: str, identifiers: Identifiers) -> str:
@@ -139,7 +139,7 @@ class ExistingStore(GraphStore):
         ]
 
     async def _element_id(self, key: Value) -> str | None:
-        """The element id of the node with that key, None where there is none; a number stands for its digits."""
+        """Return the element id of the node with that key, None where there is none; a number counts as its digits."""
         text = key if isinstance(key, str) else json.dumps(shown(key))
         found = await self.connection.read(self.dialect.lookup, {"text": text}, self._timeout_seconds)
         return found[0][1][0] if found else None
@@ -186,20 +186,20 @@ class ExistingStore(GraphStore):
         return self.dialect.unique_property(labels, key)
 
     async def whole(self) -> PropertyGraph:
-        """All that the store shows, in memory, under the same names."""
+        """Return the whole graph, under the same names."""
         return await read_shown(self.connection, self.dialect)
 
     async def drop(self) -> None:
         """Nothing: the graph is not ours."""
 
 
-async def _pulse(connection: Connection) -> list[Any] | None:
-    """What is another after a restart with other data: which database it is, and whether anything is in it.
+async def _identity(connection: Connection) -> list[Any] | None:
+    """Return the id of the database, and whether it holds anything: what differs after a restart with other data.
 
     None where the server cannot tell.
     """
     try:
-        found = await connection.read(_PULSE, {}, SECONDS)
+        found = await connection.read(_IDENTITY, {}, SECONDS)
     except StoreAwayError:
         raise
     except StoreError:
@@ -207,19 +207,19 @@ async def _pulse(connection: Connection) -> list[Any] | None:
     return found[0][1]
 
 
-def _another(place: str) -> StoreError:
+def _replaced(place: str) -> StoreError:
     return StoreError(
-        f"what stands in the Neo4j at {place} is not what the run began with", hint="start the one that was there"
+        f"the database in the Neo4j at {place} is not the one that the run began with", hint="start that one again"
     )
 
 
 def _name(name: str) -> str:
-    """A name as a person would write it: in back-ticks where it needs them."""
+    """Return a name in back-ticks where it needs them."""
     return name if _PLAIN_NAME.fullmatch(name) else quote(name)
 
 
 async def _no_database(source: GraphSource, environment: Environment, error: StoreError) -> StoreError:
-    """The error itself or, where the server has no such database, one that names those that it has."""
+    """Return the error itself or, where the server has no such database, one that names the databases that it has."""
     cause = error.__cause__
     if not isinstance(cause, Neo4jError) or not (cause.code or "").endswith("DatabaseNotFound"):
         return error

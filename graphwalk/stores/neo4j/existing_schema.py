@@ -1,7 +1,7 @@
-"""The schema of a Neo4j as it stands: counts that the server keeps, and what a sample of nodes and relationships has.
+"""The schema of an existing Neo4j database: counts that the server keeps, and properties of a sample.
 
 Nothing is scanned whole. Of each label and type up to `SAMPLED` entities are looked at, half of them from further on.
-A database with many labels and types is counted at once, and looked at one by one when somebody asks.
+Of a database with many labels and types, the properties are read when a tool call names one.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Nodes that look like entries of our ledger make GraphWalk neither remove anything nor fail."""
+"""Nodes that look like entries of loaded graphs make GraphWalk neither remove anything nor fail."""
 
 import uuid
 from typing import Any
