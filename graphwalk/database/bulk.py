@@ -44,7 +44,7 @@ _Transactions = dict[str, tuple[int, int]]
 async def load_bulk(
     environment: Environment, graph: PropertyGraph, *, tell: Callable[[str], object] = lambda step: None
 ) -> Load:
-    """Put a graph into the Neo4j that `up` started from the jars, and keep it there, as `load`; `tell` is called at each step.
+    """Load a graph into the Neo4j that `up` started from the jars, and keep it there; `tell` is called at each step.
 
     StoreError where the server is another, or holds anything else; ConfigError for a graph that CSV cannot hold.
     """
