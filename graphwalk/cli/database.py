@@ -183,7 +183,7 @@ def clean(
 
     environment = read_environment()
     loads = run_async(database.list_loads(environment))
-    removed = [load for load in loads if not load.in_use and (all_ or not load.kept)]
+    removed = [load for load in loads if load.is_left(kept=all_)]
     if not dry_run:
         removed = run_async(database.clean(environment, kept=all_))
     for load in removed:

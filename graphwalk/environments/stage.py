@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -91,7 +92,7 @@ def _resolved(experiment: Any, flags: Mapping[str, Any]) -> tuple[Experiment, Pl
     config = load_experiment(experiment, flags={**flags, "models": ["scripted/expert"]})
 
     async def open_one() -> Database:
-        return await open_database(config.store, environment, run_id="environment")
+        return await open_database(config.store, environment, run_id=f"environment-{secrets.token_hex(4)}")
 
     places = Places(open_one, environment if queries_in_place(config.store) else None)
     return resolve(config, environment, keys=False), places

@@ -73,6 +73,10 @@ class Load:
         """True while its run may be running."""
         return not self.kept and not self.expired
 
+    def is_left(self, *, kept: bool) -> bool:
+        """Return True for what a killed run left and, with `kept`, for what was left on purpose."""
+        return not self.in_use and (kept or not self.kept)
+
 
 @dataclass(frozen=True, slots=True)
 class StoredForm:

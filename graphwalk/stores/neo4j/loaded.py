@@ -151,8 +151,7 @@ class Neo4jDatabase(Database):
 
     async def clean(self, *, kept: bool = False) -> list[Load]:
         """Remove what killed runs left, with `kept` also what finished runs left; never what a running run uses."""
-        unused = [load for load in await self.loads() if not load.in_use and (kept or not load.kept)]
-        removed = [load for load in unused if await self._loads.remove(load)]
+        removed = [load for load in await self.loads() if load.is_left(kept=kept) and await self._loads.remove(load)]
         await self._loads.drop_constraints()
         return removed
 

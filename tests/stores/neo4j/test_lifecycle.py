@@ -26,6 +26,7 @@ from graphwalk.stores.neo4j.admin import BY_HAND, Loads
 from graphwalk.stores.neo4j.connection import store_error
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase, scope_of
 from graphwalk.stores.schema_queries import schema_of
+from tests.cli.test_commands import graphwalk as graphwalk_command
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES, server_settings
 from tests.stores.loader import chain
 
@@ -101,7 +102,7 @@ async def test_the_schema_of_a_large_graph_is_told_by_the_graph(
 
 
 async def test_clean_removes_what_a_killed_run_left_and_nothing_else(
-    opened: Neo4jDatabase, neo4j_server: Environment, run_id: str
+    opened: Neo4jDatabase, neo4j_server: Environment, run_id: str, tmp_path: Path
 ) -> None:
     await opened._connection.write("CREATE (:Canary {key: $run})-[:SINGS]->(:Canary {key: $run})", run=run_id)
     living = await opened.load(chain(10))
@@ -110,6 +111,9 @@ async def test_clean_removes_what_a_killed_run_left_and_nothing_else(
     kept = await other.load(chain(20))
     await other.close()
     assert dead not in {load.scope for load in await opened.clean()}
+    shown = graphwalk_command("db", "clean", "--dry-run", folder=tmp_path, **neo4j_server.variables)
+    assert dead not in shown.stdout
+    assert "in use, or left by a run that was killed less than five minutes ago" in shown.stderr
     await expire(opened, dead)
     scopes = {load.scope for load in await opened.clean()}
     assert dead in scopes
