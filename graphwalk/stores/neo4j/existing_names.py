@@ -223,10 +223,14 @@ async def read_dialect(
 
     ConfigError where the choice names what is not there; StoreError where the database cannot be read.
     """
+
+    async def column(cypher: str) -> list[str]:
+        return sorted(row[0] for row in await _ask(connection, cypher))
+
     labels, types, keys = await asyncio.gather(
-        _column(connection, "CALL db.labels() YIELD label RETURN label"),
-        _column(connection, "CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType"),
-        _column(connection, "CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey"),
+        column("CALL db.labels() YIELD label RETURN label"),
+        column("CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType"),
+        column("CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey"),
     )
     shown = [label for label in labels if not is_own(label) and writable(label)]
     check_filter("label", chosen_labels, shown)
@@ -240,12 +244,12 @@ async def read_dialect(
     )
 
 
-async def _column(connection: Connection, cypher: str) -> list[str]:
-    return sorted(values[0] for _, values in await connection.read(cypher, {}, SECONDS))
+async def _ask(connection: Connection, cypher: str, **parameters: Any) -> list[list[Any]]:
+    return [values for _, values in await connection.read(cypher, parameters, SECONDS)]
 
 
 def _free_title(keys: list[str]) -> str | None:
-    """The name under which a property called `key` is shown: the first of key_, key__, … that no property has."""
+    """Return the name under which a property called `key` is shown: the first of key_, key__, … that is free."""
     if KEY not in keys:
         return None
     title = f"{KEY}_"
@@ -255,32 +259,28 @@ def _free_title(keys: list[str]) -> str | None:
 
 
 async def _read_names(connection: Connection, labels: Sequence[str]) -> NodeNames:
-    """The names that the constraints of a database and its content give; `labels`: those that there are."""
-    found = await _constraints(connection, labels)
-    held = await asyncio.gather(*(_holds(connection, *pair) for pair in found))
-    uniques = _chosen(
-        [(UniqueProperty(*pair, kind == "number"), found[pair]) for pair, kind in zip(found, held, strict=True) if kind]
-    )
-    prefix = await _prefix(connection)
+    """Return the names that the constraints of a database and its content give; `labels`: those that there are."""
+    node_keys: dict[tuple[str, str], bool] = {}
+    for label, name, kind in await _ask(connection, _CONSTRAINTS):
+        if label in labels and ":" not in label and writable(label) and writable(name):
+            node_keys[label, name] = node_keys.get((label, name), False) or kind.endswith("NODE_KEY")
+    best: dict[str, tuple[Any, UniqueProperty]] = {}
+    kinds = await asyncio.gather(*(_kind_of(connection, *pair) for pair in node_keys))
+    for (label, name), held in zip(node_keys, kinds, strict=True):
+        unique = UniqueProperty(label, name, held == "number")
+        rank = (not node_keys[label, name], unique.numbers, name)
+        if held and (label not in best or rank < best[label][0]):
+            best[label] = (rank, unique)
+    uniques = tuple(best[label][1] for label in sorted(best))
+    rows = await _ask(connection, "MATCH (n) RETURN elementId(n) LIMIT 1")
+    found = _PREFIX.match(rows[0][0]) if rows else None
+    prefix = found[0] if found else ""
     labelled = len(uniques) > 1 and await _shared(connection, uniques)
     return NodeNames(uniques, labelled, prefix, await _mark(connection, () if labelled else uniques, prefix))
 
 
-async def _ask(connection: Connection, cypher: str, **parameters: Any) -> list[list[Any]]:
-    return [values for _, values in await connection.read(cypher, parameters, SECONDS)]
-
-
-async def _constraints(connection: Connection, labels: Sequence[str]) -> dict[tuple[str, str], bool]:
-    """(label, property) → whether the constraint is a node key."""
-    found: dict[tuple[str, str], bool] = {}
-    for label, name, kind in await _ask(connection, _CONSTRAINTS):
-        if label in labels and ":" not in label and writable(label) and writable(name):
-            found[label, name] = found.get((label, name), False) or kind.endswith("NODE_KEY")
-    return found
-
-
-async def _holds(connection: Connection, label: str, name: str) -> str | None:
-    """text or number: what the property holds first of all; None for neither."""
+async def _kind_of(connection: Connection, label: str, name: str) -> str | None:
+    """Return text or number: what a property holds first of all; None for neither."""
     match = f"MATCH (n:{quote(label)}) WHERE n.{quote(name)}"
     [[text, number]] = await _ask(
         connection,
@@ -288,22 +288,6 @@ async def _holds(connection: Connection, label: str, name: str) -> str | None:
         least=float("-inf"),
     )
     return "text" if text else "number" if number else None
-
-
-def _chosen(found: Sequence[tuple[UniqueProperty, bool]]) -> tuple[UniqueProperty, ...]:
-    """One unique per label, in the order of the labels."""
-    best: dict[str, tuple[Any, UniqueProperty]] = {}
-    for unique, node_key in found:
-        rank = (not node_key, unique.numbers, unique.property)
-        if unique.label not in best or rank < best[unique.label][0]:
-            best[unique.label] = (rank, unique)
-    return tuple(best[label][1] for label in sorted(best))
-
-
-async def _prefix(connection: Connection) -> str:
-    rows = await _ask(connection, "MATCH (n) RETURN elementId(n) LIMIT 1")
-    found = _PREFIX.match(rows[0][0]) if rows else None
-    return found[0] if found else ""
 
 
 async def _shared(connection: Connection, uniques: Sequence[UniqueProperty]) -> bool:
@@ -326,13 +310,13 @@ async def _mark(connection: Connection, uniques: Sequence[UniqueProperty], prefi
     if not prefix:
         return ""
     texts = [unique for unique in uniques if not unique.numbers]
-    if len(texts) == len(uniques) and not await _any_looks_like(connection, texts, ""):
+
+    async def any_looks_like(mark: str) -> bool:
+        return any(await asyncio.gather(*(_looks_like(connection, unique, mark) for unique in texts)))
+
+    if len(texts) == len(uniques) and not await any_looks_like(""):
         return ""
-    return prefix if await _any_looks_like(connection, texts, "#") else "#"
-
-
-async def _any_looks_like(connection: Connection, texts: Sequence[UniqueProperty], mark: str) -> bool:
-    return any(await asyncio.gather(*(_looks_like(connection, unique, mark) for unique in texts)))
+    return prefix if await any_looks_like("#") else "#"
 
 
 async def _looks_like(connection: Connection, unique: UniqueProperty, mark: str) -> bool:

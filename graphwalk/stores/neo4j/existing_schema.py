@@ -100,7 +100,8 @@ class SchemaReader:
     async def types(self) -> list[tuple[str, int | None]]:
         """Types of relationships that are shown, with the number of these; None where it is not known."""
         there = [row[0] for row in await self._ask("CALL db.relationshipTypes() YIELD relationshipType AS t RETURN t")]
-        shown = [name for name in there if writable(name) and self._kept(name, self._dialect.types)]
+        chosen = self._dialect.types
+        shown = [name for name in there if writable(name) and (chosen is None or name in chosen)]
         if self._dialect.labels is not None:
             return await self._counted(shown, _COUNT_BETWEEN)
         counts = await self._counts(f"()-[:{quote(name)}]->()" for name in shown)
@@ -112,10 +113,6 @@ class SchemaReader:
         """All that some node or relationship has or had."""
         there = {row[0] for row in await self._ask("CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey")}
         return tuple(sorted(name for name in {*(there - {KEY}), self._dialect.key_title} if name and writable(name)))
-
-    @staticmethod
-    def _kept(name: str, chosen: Sequence[str] | None) -> bool:
-        return chosen is None or name in chosen
 
     async def _counts(self, patterns: Iterable[str]) -> list[int]:
         """How many matches each pattern has; the server knows without looking for them."""
