@@ -157,8 +157,7 @@ class Loads:
         What an earlier process of the same run left half-way is loaded anew. StoreError where another process has
         the graph.
         """
-        self.prepared = True
-        await self._connection.constrain("graphwalk_load_scope", "FOR (l:GraphWalkLoad) REQUIRE l.scope IS UNIQUE")
+        await self._prepare()
         load = await self._enter(graph, scope, run_id)
         if not anew and load.state == "complete" and await self.is_intact(load):
             if await self._take_over(load, "complete"):
@@ -236,7 +235,7 @@ class Loads:
         )
 
     async def drop_constraints(self) -> None:
-        """Drop the constraints that no graph needs; the next load makes that on entries again.
+        """Drop the constraints that no graph needs.
 
         Constraints are listed before entries: a graph that another process loads has its entry first.
         """
@@ -249,6 +248,15 @@ class Loads:
                 await self._write(f"DROP CONSTRAINT `{name}` IF EXISTS")
         if not entries:
             await self._write("DROP CONSTRAINT graphwalk_load_scope IF EXISTS")
+            if await self._write("MATCH (l:GraphWalkLoad) RETURN 1 AS there LIMIT 1"):
+                # Another process made an entry meanwhile, which needs the constraint.
+                await self._prepare()
+                await self.drop_constraints()
+
+    async def _prepare(self) -> None:
+        """Make the constraint that keeps two processes from making two entries of one graph."""
+        self.prepared = True
+        await self._connection.constrain("graphwalk_load_scope", "FOR (l:GraphWalkLoad) REQUIRE l.scope IS UNIQUE")
 
     async def _read(self, match: str, **parameters: Any) -> list[Load]:
         rows = await self._write(f"{match} RETURN properties(l) AS load, timestamp() AS now", **parameters)
