@@ -167,8 +167,8 @@ def test_all_that_shapes_an_episode_is_digested(file: str) -> None:
 def test_nothing_but_named_parts_of_the_package_is_left_out() -> None:
     left_out = {path.name for path in PACKAGE.iterdir()} - {name.partition("/")[0] for name in code_digests()}
     python = {name for name in left_out if name.endswith(".py") or any((PACKAGE / name).glob("*.py"))}
-    assert python == {"__main__.py", "api", "cli", "console.py", "database", "mcp_server", "report"} | {
-        *("runlog", "scoring", "testing"),
+    assert python == {"__main__.py", "api", "cli", "console.py", "database", "mcp_server", "reports"} | {
+        *("evaluation", "runlog", "scoring", "testing"),
     }
 
 
