@@ -1,8 +1,7 @@
 """`graphwalk db load --bulk`: a large graph into the empty Neo4j of `db up --with jars`, by Neo4j's own importer.
 
     graph → CSV as an ordinary load would store it, and its `GraphWalkLoad` entry
-          → the server is stopped, the files are imported, the server is started again
-          → the constraint on keys is made, and the entry is complete
+          → the server is stopped, the files are imported, the server is started again → the entry is complete
 
 The database was empty, so an import that fails or is killed leaves an empty one again.
 """
@@ -38,7 +37,6 @@ _CONTENT = {
     "constraints": "SHOW CONSTRAINTS YIELD name WHERE name <> 'graphwalk_load_scope' RETURN count(*)",
 }
 """What a database can hold, and how to count it."""
-_Transactions = dict[str, tuple[int, int]]
 
 
 async def load_bulk(
@@ -58,16 +56,13 @@ async def load_bulk(
     scope, owner = scope_of(BY_HAND, graph.digest), uuid4().hex
     async with _connected(environment) as connection:
         found = await Loads(connection).find(scope)
-        there = found is not None and found.state == "complete"
-        if not there:
+        since = _transactions(home)
+        if found is None or found.state != "complete":
             await _check_empty(connection)
-    if not there:
+    if found is None or found.state != "complete":
         with tempfile.TemporaryDirectory(prefix="bulk-", dir=home) as scratch:
             tell("writing CSV")
             _write(graph, scope, owner, Path(scratch) / "graph")
-            async with _connected(environment) as connection:
-                since = _transactions(home)
-                await _check_empty(connection)
             arguments = [f"@{ARGUMENTS}", f"--nodes=./{_ENTRY_FILE}"]
             import_files(environment, Path(scratch) / "graph", arguments, tell, since=since)
         tell("indexing the keys")
@@ -82,16 +77,16 @@ def import_files(
     arguments: Sequence[str],
     tell: Callable[[str], object] = lambda step: None,
     *,
-    since: _Transactions | None = None,
+    since: dict[str, tuple[int, int]] | None = None,
 ) -> None:
     """Stop the server that `up` started from the jars, and import files of `folder` in place of its empty database.
 
-    `arguments` are those of `neo4j-admin database import full`. StoreError where the importer fails, or where anything
-    was written to the database after `since`.
+    `arguments` are those of `neo4j-admin database import full`. StoreError where it fails, or the transaction log is
+    not that of `since`.
     """
     with stopped(environment, tell) as (server, command):
         if since is not None and _transactions(server.folder) != since:
-            raise StoreError("the database changed during the check; nothing was imported", hint="try again")
+            raise StoreError("the database changed meanwhile; nothing was imported", hint="try again")
         tell("importing")
         run_importer(command, server.folder, arguments, folder)
 
@@ -115,7 +110,7 @@ async def _check_empty(connection: Connection) -> None:
             )
 
 
-def _transactions(folder: Path) -> _Transactions:
+def _transactions(folder: Path) -> dict[str, tuple[int, int]]:
     """Return the files of the transaction log, when each was written (ns), and its size: any write changes them."""
     files = (database_folder(folder, "transactions")).glob("neostore.transaction.db.*")
     return {file.name: (file.stat().st_mtime_ns, file.stat().st_size) for file in files}

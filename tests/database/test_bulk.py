@@ -85,7 +85,7 @@ async def test_an_import_that_fails_leaves_the_server_as_it_was(
 
     state = read_state(own_server)
     assert state is not None
-    with pytest.raises(StoreError, match="changed during the check"):
+    with pytest.raises(StoreError, match="changed meanwhile"):
         await database.load_bulk(own_server, SMALL, tell=write_late)
     with pytest.raises(StoreError, match="it has 1 nodes"):
         await database.load_bulk(own_server, SMALL)
