@@ -13,8 +13,8 @@ from unittest.mock import patch
 from benchmarks.graphs import SEED, spec_of
 from benchmarks.measure import Row
 from graphwalk.graphs.generate import generate_graph
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import GraphStore
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.generate import make_tasks, tasks_in
 from graphwalk.suites.questions.par import ExpertPar

@@ -69,8 +69,8 @@ class Teller(Watcher):
             yield
         self._status = None
 
-    def tell(self, answer: Answer, graph: str, kind: str) -> None:
-        """The answer of a question about `graph`, in a store of that kind, and what it rests on."""
+    def tell(self, answer: Answer, graph: str, in_neo4j: bool) -> None:
+        """The answer of a question about `graph`, and its evidence; `in_neo4j`: Neo4j can show the graph."""
         self.exit_code = _exit_code(answer.result)
         if self._svg is not None:
             write_whole(self._svg, [answer.svg().encode("utf-8", "replace").decode()])
@@ -88,7 +88,7 @@ class Teller(Watcher):
                 say(f"warning: no result has shown {', '.join(unseen)}: do not trust what is said of it")
         if answer.evidence.nodes:
             stdout().print(evidence_table(answer.evidence))
-            loaded = "" if kind == "neo4j" else ", once the graph is loaded there"
+            loaded = "" if in_neo4j else ", once the graph is loaded there"
             prose(f"\nTo see it in Neo4j's browser{loaded}:\n{answer.cypher}")
         if self._svg is not None:
             say(f"drawn in {self._svg}")

@@ -32,7 +32,7 @@ from graphwalk.environment import Environment
 from graphwalk.errors import GraphwalkError
 from graphwalk.jinja import TEXT_FILTERS, make_environment
 from graphwalk.resources import data_path
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.schema_text import schema_text
 from graphwalk.toolbox.tool import Tool

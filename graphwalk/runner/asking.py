@@ -22,7 +22,7 @@ from graphwalk.runner.manifest import new_manifest
 from graphwalk.runner.plan import LoadedWorld, Plan, PlannedEpisode
 from graphwalk.runner.players import Players
 from graphwalk.runner.resolve import Experiment, resolve
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.task import Asked, Exchange, task_about
 from graphwalk.suites.suite import Opening, World
 from graphwalk.toolbox.toolbox import Toolbox

@@ -17,7 +17,7 @@ import pytest
 import graphwalk
 from graphwalk import CallOptions, Message, PropertyGraph, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.environment import Environment
-from graphwalk.stores.store import Database
+from graphwalk.stores.base import Database
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from tests.runner.runs import log_bytes
 

@@ -66,9 +66,7 @@ def test_help_names_every_command() -> None:
         (("models", "check", "nobody/nothing"), 2, "unknown provider", ""),
         (("run", "quickstart", "--store", "neo4j"), 3, "no Neo4j is known", "graphwalk db up"),
         (("db", "clean"), 3, "no Neo4j is known", "graphwalk db up"),
-        (("db", "clean", "--bulk"), 2, "removes every graph", "db clean --all --bulk"),
-        (("db", "clean", "--all", "--bulk", "--dry-run"), 2, "shows the same", "db clean --all --dry-run"),
-        (("db", "clean", "--all", "--bulk"), 3, "no Neo4j runs here", "db up --with jars"),
+        (("db", "load", "--bulk", "example"), 3, "no Neo4j runs here", "db up --with jars"),
     ],
 )
 def test_a_mistake_is_told_with_cause_and_next_step(

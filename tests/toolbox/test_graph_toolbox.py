@@ -4,7 +4,7 @@ from inline_snapshot import snapshot
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import decode_notes, decode_rows, next_page
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.schema import Schema
 from tests.toolbox.conftest import Call

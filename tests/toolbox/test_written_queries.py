@@ -8,7 +8,7 @@ import pytest
 from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import decode_notes, decode_rows
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.stores.store import Database
+from graphwalk.stores.base import Database
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.tool import load_tools
 from graphwalk.types.chat import ToolCall

@@ -14,7 +14,7 @@ from graphwalk.scoring.evidence import shows_data
 from graphwalk.scoring.extraction import Extraction, Fit, Shape, extract, strip_thinking
 from graphwalk.scoring.values import parse_json
 from graphwalk.scoring.waste import waste_of
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.task import MazeScore, MazeTask, PathError
 from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, NEXT_CELLS

@@ -13,12 +13,11 @@ from graphwalk.environment import Environment
 from graphwalk.errors import OracleError
 from graphwalk.graphs.anonymise import Twin
 from graphwalk.seeds import stdlib_random
+from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.reading_out import read_source
 from graphwalk.stores.schema_queries import schema_of
-from graphwalk.stores.sources import open_source
-from graphwalk.stores.store import Database, GraphStore
+from graphwalk.stores.sources import open_source, read_source
 from graphwalk.suites.drive import Played
 from graphwalk.suites.questions.catalogue import (
     Question,
@@ -229,7 +228,7 @@ def same_answer(original: QuestionTask, task: QuestionTask) -> bool:
 
 async def _own_par(index: GraphIndex, store: GraphStore, scratch: Database, agent: AgentConfig) -> Par:
     """Played on the embedded engine: the schema of a large database is sampled, and a plan needs all of it."""
-    here = store if store.kind == EmbeddedDatabase.kind else await scratch.load(index.graph)
+    here = store if store.in_process else await scratch.load(index.graph)
     return _par_on(here, index, agent)
 
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from graphwalk.errors import OracleError, StoreError
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import GraphStore
 from graphwalk.suites.questions.catalogue import Question
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.rows import as_shown, distinct, same_rows
@@ -36,7 +36,7 @@ class Scratch:
         """`store` holds the graph already, and is taken where it is the embedded engine."""
         self.load = load or EmbeddedDatabase().load
         self._graph = graph
-        self._store = store if store.kind == EmbeddedDatabase.kind else None
+        self._store = store if store.in_process else None
 
     async def store(self) -> GraphStore:
         if self._store is None:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.questions.catalogue import Question, QuestionKind, count_candidates, instantiate, ways_of
 from graphwalk.suites.questions.config import ANY_ROWS, RowBounds
 from graphwalk.suites.questions.graph_index import GraphIndex

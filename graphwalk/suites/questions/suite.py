@@ -17,9 +17,9 @@ from graphwalk.reports.plots import Figure, Scene
 from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
 from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.reading_out import read_file, read_source
-from graphwalk.stores.store import GraphStore, OpenToQueries
+from graphwalk.stores.sources import read_file, read_source
 from graphwalk.suites.questions.brute_force import rows_by_brute_force
 from graphwalk.suites.questions.config import OwnGraph, QuestionsConfig
 from graphwalk.suites.questions.generate import LeaveOut, in_other_words, own_tasks, paging_of, tasks_in, twin_tasks
@@ -295,7 +295,7 @@ def _graph(world: World) -> PropertyGraph:
 
 def settings_left_out(graph: PropertyGraph, store: GraphStore, agent: AgentConfig) -> Iterator[tuple[str, str]]:
     """The settings in which no question about a graph can be asked, and why."""
-    if not isinstance(store, OpenToQueries):
+    if not store.takes_queries:
         yield (
             "write_cypher",
             "a database as it stands takes no queries of a model's own; its copy does (store: embedded)",

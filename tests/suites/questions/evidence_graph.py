@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import GraphStore
 from graphwalk.suites.questions.catalogue import instantiate, shipped_kinds
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.prompts import tools_prompt

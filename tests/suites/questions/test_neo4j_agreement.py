@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
@@ -11,15 +12,19 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.batches import node_batches, relationship_batches
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.neo4j.admin import form_of
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.filling import kept_as
-from graphwalk.stores.neo4j.store import Neo4jDatabase, Neo4jStore
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase, Neo4jStore
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.generate import make_tasks
 from graphwalk.types.graph import PropertyGraph
 from tests.suites.questions.test_oracles import count_agreements
 
 pytestmark = pytest.mark.neo4j
+
+
+NO_ENTRY: Any = None
+"""The graph is not in the list of loads."""
 
 
 @dataclass
@@ -34,7 +39,7 @@ class OneScope:
         for body, rows in _statements(graph, quote(self.scope)):
             await self.connection.write(f"UNWIND $rows AS row {body}", rows=rows)
         database = Neo4jDatabase(self.connection, run_id=self.scope, timeout_seconds=30)
-        return OneGraph(database, self.connection, kept_as(graph, self.scope), 30)
+        return OneGraph(database, self.connection, NO_ENTRY, form_of(graph, self.scope), 30)
 
     async def clear(self) -> None:
         await self.connection.write(f"MATCH (n:{quote(self.scope)}) DETACH DELETE n")

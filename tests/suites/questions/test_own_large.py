@@ -5,8 +5,8 @@ from random import Random
 import networkx as nx
 import pytest
 
+from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import Database
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.generate import own_tasks
 from graphwalk.types.graph import Node, PropertyGraph, Relationship

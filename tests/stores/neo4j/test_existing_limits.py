@@ -10,7 +10,7 @@ from graphwalk.models.tokens import count_tokens
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.schema_text import schema_text
 from graphwalk.toolbox.tool import load_tool
-from tests.stores.neo4j.standing import MARK, Standing, call
+from tests.stores.neo4j.existing import MARK, OwnDatabase, call
 
 pytestmark = pytest.mark.neo4j
 SLOW = """\
@@ -26,11 +26,11 @@ no_match: nothing.
 """
 
 
-async def test_a_node_with_many_neighbors_is_answered_by_a_page(standing: Standing) -> None:
-    await standing.unique("st_hub", "StHub", "name")
-    await standing.write(f"CREATE (:{MARK}:StHub {{name: 'hub'}})")
-    await standing.write(f"MATCH (h:StHub) UNWIND range(1, 100000) AS n CREATE (:{MARK}:StLeaf {{n: n}})-[:ST_AT]->(h)")
-    store = await standing.open()
+async def test_a_node_with_many_neighbors_is_answered_by_a_page(own: OwnDatabase) -> None:
+    await own.unique("st_hub", "StHub", "name")
+    await own.write(f"CREATE (:{MARK}:StHub {{name: 'hub'}})")
+    await own.write(f"MATCH (h:StHub) UNWIND range(1, 100000) AS n CREATE (:{MARK}:StLeaf {{n: n}})-[:ST_AT]->(h)")
+    store = await own.open()
     hub = {"label": "StHub", "property_name": "key", "property_value": "hub"}
     first = await call(store, "get_all_nearest_neighbors", **hub)
     second = await call(store, "get_all_nearest_neighbors", page=2, **hub)
@@ -45,10 +45,10 @@ async def test_a_node_with_many_neighbors_is_answered_by_a_page(standing: Standi
     assert len(decode_rows(beyond.content)) == 50, "pages go on after what is fetched at once"
 
 
-async def test_pages_hold_so_many_tokens_and_long_values_are_cut(standing: Standing) -> None:
+async def test_pages_hold_so_many_tokens_and_long_values_are_cut(own: OwnDatabase) -> None:
     text = "word " * 1000
-    await standing.write(f"UNWIND range(1, 30) AS n CREATE (:{MARK}:StPage {{n: n, same: 1, text: $text}})", text=text)
-    store = await standing.open()
+    await own.write(f"UNWIND range(1, 30) AS n CREATE (:{MARK}:StPage {{n: n, same: 1, text: $text}})", text=text)
+    store = await own.open()
     agent = AgentConfig(result_tokens=1000)
     page = await call(store, "get_node_by_property", agent, label="StPage", property_name="same", property_value=1)
     assert count_tokens(page.content)[0] < 1400
@@ -59,10 +59,10 @@ async def test_pages_hold_so_many_tokens_and_long_values_are_cut(standing: Stand
     assert decode_rows(alone.content)[0]["properties"]["text"] == text
 
 
-async def test_a_missing_index_is_said_once(standing: Standing) -> None:
-    await standing.unique("st_person", "StPerson", "name")
-    await standing.write(f"CREATE (:{MARK}:StPerson {{name: 'Ida', `born in`: 1990}})")
-    store = await standing.open()
+async def test_a_missing_index_is_said_once(own: OwnDatabase) -> None:
+    await own.unique("st_person", "StPerson", "name")
+    await own.write(f"CREATE (:{MARK}:StPerson {{name: 'Ida', `born in`: 1990}})")
+    store = await own.open()
     toolbox = GraphToolbox(store, await store.schema(), agent=foreign_agent())
     said = []
     for name, value in (("born in", 1990), ("born in", 1990), ("name", "Ida"), ("key", "Ida")):
@@ -74,9 +74,9 @@ async def test_a_missing_index_is_said_once(standing: Standing) -> None:
     assert said == [True, False, False, False]
 
 
-async def test_a_slow_call_is_told_in_words(standing: Standing, tmp_path: Path) -> None:
-    await standing.write(f"UNWIND range(1, 10) AS n CREATE (:{MARK}:StSlow)")
-    store = await standing.open()
+async def test_a_slow_call_is_told_in_words(own: OwnDatabase, tmp_path: Path) -> None:
+    await own.write(f"UNWIND range(1, 10) AS n CREATE (:{MARK}:StSlow)")
+    store = await own.open()
     (tmp_path / "count_all.yaml").write_text(SLOW)
     agent = foreign_agent(AgentConfig(call_seconds=0.5))
     toolbox = GraphToolbox(store, await store.schema(), [load_tool(tmp_path / "count_all.yaml")], agent)
@@ -85,14 +85,14 @@ async def test_a_slow_call_is_told_in_words(standing: Standing, tmp_path: Path) 
     assert "given up after 0.5 seconds" in result.content
 
 
-async def test_a_schema_of_three_hundred_labels_is_a_map(standing: Standing) -> None:
+async def test_a_schema_of_three_hundred_labels_is_a_map(own: OwnDatabase) -> None:
     names = [f"StKind{n:03}" for n in range(300)]
     creates = [
         f"CREATE (:{MARK}:{name} {{p{n}: {n}}})-[:ST_R{n % 40}]->(:{MARK}:{name})" for n, name in enumerate(names)
     ]
     for start in range(0, 300, 100):
-        await standing.write(" ".join(creates[start : start + 100]))
-    store = await standing.open()
+        await own.write(" ".join(creates[start : start + 100]))
+    store = await own.open()
     agent = foreign_agent(AgentConfig(schema_tokens=3000))
     schema = await store.schema(agent.schema_samples)
     text = schema_text(schema, agent)

@@ -8,7 +8,7 @@ from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
 from graphwalk.stores.neo4j.connection import Connection
-from graphwalk.stores.neo4j.standing import StandingStore
+from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
@@ -17,14 +17,14 @@ MARK = "StandingTest"
 """The label of all that tests write, so that it can be removed."""
 
 
-class Standing:
+class OwnDatabase:
     """Writes to a server as its owner would, and opens it as GraphWalk does."""
 
     def __init__(self, environment: Environment, owner: Connection) -> None:
         self._environment = environment
         self._owner = owner
         self._constraints: list[str] = []
-        self._stores: list[StandingStore] = []
+        self._stores: list[ExistingStore] = []
 
     async def write(self, cypher: str, **parameters: Any) -> None:
         await self._owner.write(cypher, **parameters)
@@ -33,10 +33,10 @@ class Standing:
         self._constraints.append(name)
         await self.write(f"CREATE CONSTRAINT {name} FOR (n:`{label}`) REQUIRE n.`{property_name}` IS UNIQUE")
 
-    async def open(self, labels: list[str] | None = None, types: list[str] | None = None) -> StandingStore:
+    async def open(self, labels: list[str] | None = None, types: list[str] | None = None) -> ExistingStore:
         database = self._environment.neo4j_database or "neo4j"
         source = GraphSource(neo4j=database, labels=labels, relationship_types=types)  # type: ignore[arg-type]
-        store = await StandingStore.open(source, self._environment)
+        store = await ExistingStore.open(source, self._environment)
         self._stores.append(store)
         return store
 
@@ -72,7 +72,7 @@ class Standing:
 
 
 async def call(
-    store: StandingStore,
+    store: ExistingStore,
     tool: str,
     agent: AgentConfig | None = None,
     toolbox: GraphToolbox | None = None,

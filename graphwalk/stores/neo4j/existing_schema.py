@@ -1,7 +1,7 @@
-"""The schema of a Neo4j as it stands: counts that the server keeps, and what a sample of nodes and relationships has.
+"""The schema of an existing Neo4j database: counts that the server keeps, and properties of a sample.
 
 Nothing is scanned whole. Of each label and type up to `SAMPLED` entities are looked at, half of them from further on.
-A database with many labels and types is counted at once, and looked at one by one when somebody asks.
+Of a database with many labels and types, the properties are read when a tool call names one.
 """
 
 import asyncio
@@ -13,8 +13,7 @@ from typing import Any
 
 from graphwalk.stores.cypher import KEY, quote, render_cypher
 from graphwalk.stores.neo4j.connection import Connection
-from graphwalk.stores.neo4j.naming import SECONDS, writable
-from graphwalk.stores.neo4j.standing_dialect import StandingDialect
+from graphwalk.stores.neo4j.existing_names import SECONDS, ExistingDialect, writable
 from graphwalk.stores.neo4j.values import plain
 from graphwalk.types.graph import value_order
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
@@ -46,7 +45,7 @@ _KEYS = "MATCH (e:{{ name | label }}) WITH e LIMIT $samples RETURN {{ 'e' | key_
 _KINDS = {"STRING": "text", "ZONED DATETIME": "datetime", "ZONED TIME": "time"}
 
 
-async def read_standing_schema(connection: Connection, dialect: StandingDialect, samples: int) -> Schema:
+async def read_existing_schema(connection: Connection, dialect: ExistingDialect, samples: int) -> Schema:
     """Labels and types with their counts; with properties where there are few, else to be read with `look_closer`."""
     reader = SchemaReader(connection, dialect, samples)
     labels, types, names = await asyncio.gather(reader.labels(), reader.types(), reader.property_names())
@@ -67,7 +66,7 @@ async def read_standing_schema(connection: Connection, dialect: StandingDialect,
 class SchemaReader:
     """Questions about one database, as far as its dialect shows it."""
 
-    def __init__(self, connection: Connection, dialect: StandingDialect, samples: int) -> None:
+    def __init__(self, connection: Connection, dialect: ExistingDialect, samples: int) -> None:
         self._connection = connection
         self._dialect = dialect
         self._samples = samples
@@ -101,7 +100,8 @@ class SchemaReader:
     async def types(self) -> list[tuple[str, int | None]]:
         """Types of relationships that are shown, with the number of these; None where it is not known."""
         there = [row[0] for row in await self._ask("CALL db.relationshipTypes() YIELD relationshipType AS t RETURN t")]
-        shown = [name for name in there if writable(name) and self._kept(name, self._dialect.types)]
+        chosen = self._dialect.types
+        shown = [name for name in there if writable(name) and (chosen is None or name in chosen)]
         if self._dialect.labels is not None:
             return await self._counted(shown, _COUNT_BETWEEN)
         counts = await self._counts(f"()-[:{quote(name)}]->()" for name in shown)
@@ -113,10 +113,6 @@ class SchemaReader:
         """All that some node or relationship has or had."""
         there = {row[0] for row in await self._ask("CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey")}
         return tuple(sorted(name for name in {*(there - {KEY}), self._dialect.key_title} if name and writable(name)))
-
-    @staticmethod
-    def _kept(name: str, chosen: Sequence[str] | None) -> bool:
-        return chosen is None or name in chosen
 
     async def _counts(self, patterns: Iterable[str]) -> list[int]:
         """How many matches each pattern has; the server knows without looking for them."""
@@ -158,7 +154,7 @@ class SchemaReader:
 
     def _without_key(self, label: str, properties: Iterable[PropertyType]) -> Iterator[PropertyType]:
         """Properties under the names that they are shown by: one called `key` by another, unless it is the key."""
-        named = any(naming.label == label and naming.property == KEY for naming in self._dialect.names.namings)
+        named = any(unique.label == label and unique.property == KEY for unique in self._dialect.names.uniques)
         title = None if named else self._dialect.key_title
         for property_ in properties:
             if property_.name != KEY:

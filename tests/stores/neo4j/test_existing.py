@@ -12,14 +12,14 @@ from graphwalk.encodings import decode_rows
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.standing import StandingStore
+from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.stores.sources import open_source
 from graphwalk.suites.ask.browser import browser_cypher
 from graphwalk.suites.ask.evidence import AnswerEvidence
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.seen import SeenLink, SeenNode
 from graphwalk.toolbox.tool import load_tool
-from tests.stores.neo4j.standing import MARK, Standing, call
+from tests.stores.neo4j.existing import MARK, OwnDatabase, call
 
 pytestmark = pytest.mark.neo4j
 WRITER = """\
@@ -34,14 +34,14 @@ no_match: nothing.
 """
 
 
-async def test_names_come_from_unique_properties_and_element_ids(standing: Standing) -> None:
-    await standing.unique("st_person", "StPerson", "name")
-    await standing.unique("st_film", "StFilm", "title")
-    await standing.write(
+async def test_names_come_from_unique_properties_and_element_ids(own: OwnDatabase) -> None:
+    await own.unique("st_person", "StPerson", "name")
+    await own.unique("st_film", "StFilm", "title")
+    await own.write(
         f"CREATE (:{MARK}:StPerson {{name: 'Ida'}})-[:ST_MADE]->(:{MARK}:StFilm {{title: 'Fog', key: 'piano'}})"
         f"-[:ST_SHOWN]->(:{MARK}:StHall {{seats: 90}}), (:{MARK}:StPerson:StFilm {{name: 'Bo', title: 'Both'}})"
     )
-    store = await standing.open([MARK])
+    store = await own.open([MARK])
     [ida] = decode_rows(
         (await call(store, "get_node_by_property", label="StPerson", property_name="key", property_value="Ida")).content
     )
@@ -66,11 +66,11 @@ async def test_names_come_from_unique_properties_and_element_ids(standing: Stand
     assert {"Ida", "Fog", "Both", key} <= set(graph.keys)
 
 
-async def test_a_key_that_is_the_name_is_no_other_property_too(standing: Standing) -> None:
-    await standing.unique("st_person", "StPerson", "key")
-    await standing.unique("st_film", "StFilm", "key")
-    await standing.write(f"CREATE (:{MARK}:StPerson {{key: 'Ida'}})-[:ST_MADE]->(:{MARK}:StFilm {{key: 'Fog'}})")
-    store = await standing.open([MARK])
+async def test_a_key_that_is_the_name_is_no_other_property_too(own: OwnDatabase) -> None:
+    await own.unique("st_person", "StPerson", "key")
+    await own.unique("st_film", "StFilm", "key")
+    await own.write(f"CREATE (:{MARK}:StPerson {{key: 'Ida'}})-[:ST_MADE]->(:{MARK}:StFilm {{key: 'Fog'}})")
+    store = await own.open([MARK])
     schema = await store.schema()
     person = schema.node("StPerson")
     assert person is not None
@@ -79,11 +79,11 @@ async def test_a_key_that_is_the_name_is_no_other_property_too(standing: Standin
     assert decode_rows(found.content)[0]["neighbor_properties"] == {"key": "Fog"}
 
 
-async def test_names_that_two_nodes_share_carry_their_label(standing: Standing) -> None:
-    await standing.unique("st_person", "StPerson", "name")
-    await standing.unique("st_dog", "StDog", "name")
-    await standing.write(f"CREATE (:{MARK}:StPerson {{name: 'Ida'}}), (:{MARK}:StDog {{name: 'Ida'}})")
-    store = await standing.open([MARK])
+async def test_names_that_two_nodes_share_carry_their_label(own: OwnDatabase) -> None:
+    await own.unique("st_person", "StPerson", "name")
+    await own.unique("st_dog", "StDog", "name")
+    await own.write(f"CREATE (:{MARK}:StPerson {{name: 'Ida'}}), (:{MARK}:StDog {{name: 'Ida'}})")
+    store = await own.open([MARK])
     assert sorted((await store.whole()).keys) == ["StDog:Ida", "StPerson:Ida"]
     for label in ("StDog", "StPerson"):
         found = await call(
@@ -92,10 +92,10 @@ async def test_names_that_two_nodes_share_carry_their_label(standing: Standing) 
         assert found.rows == 1
 
 
-async def test_whole_numbers_are_names_and_keep_away_from_element_ids(standing: Standing) -> None:
-    await standing.unique("st_order", "StOrder", "number")
-    await standing.write(f"CREATE (:{MARK}:StOrder {{number: 7}}), (:{MARK}:StOther)")
-    store = await standing.open([MARK])
+async def test_whole_numbers_are_names_and_keep_away_from_element_ids(own: OwnDatabase) -> None:
+    await own.unique("st_order", "StOrder", "number")
+    await own.write(f"CREATE (:{MARK}:StOrder {{number: 7}}), (:{MARK}:StOther)")
+    store = await own.open([MARK])
     seven, other = sorted((await store.whole()).keys, key=lambda key: key != "7")
     assert (seven, other[0]) == ("7", "#")
     for label, key in (("StOrder", 7), ("StOrder", "7"), ("StOther", other)):
@@ -103,10 +103,10 @@ async def test_whole_numbers_are_names_and_keep_away_from_element_ids(standing: 
         assert found.rows == 1, key
 
 
-async def test_keys_are_looked_up_by_index_or_element_id(standing: Standing) -> None:
-    await standing.unique("st_person", "StPerson", "name")
-    await standing.write(f"UNWIND range(1, 50) AS n CREATE (:{MARK}:StPerson {{name: 'p' + n}})")
-    store = await standing.open()
+async def test_keys_are_looked_up_by_index_or_element_id(own: OwnDatabase) -> None:
+    await own.unique("st_person", "StPerson", "name")
+    await own.write(f"UNWIND range(1, 50) AS n CREATE (:{MARK}:StPerson {{name: 'p' + n}})")
+    store = await own.open()
     query = 'MATCH (n:{{ "StPerson" | label }}) WHERE {{ "key" | of("n", "StPerson") }} = $key RETURN n.name'
     for cypher, given in (
         (store.dialect.lookup, {"text": "p7"}),
@@ -120,13 +120,13 @@ async def test_keys_are_looked_up_by_index_or_element_id(standing: Standing) -> 
 
 
 @pytest.mark.parametrize("name", ["a b", "Ünï `tick`", "名前", "7days", "q\"uote's", "x:y"])
-async def test_odd_names_are_walked(standing: Standing, name: str) -> None:
+async def test_odd_names_are_walked(own: OwnDatabase, name: str) -> None:
     quoted = "`" + name.replace("`", "``") + "`"
-    await standing.write(
+    await own.write(
         f"CREATE (:{MARK}:{quoted} {{{quoted}: date('2001-04-25')}})-[:{quoted} {{{quoted}: 2}}]->(:{MARK})"
     )
-    store = await standing.open()
-    key = (await (await standing.open([name])).whole()).keys[0]
+    store = await own.open()
+    key = (await (await own.open([name])).whole()).keys[0]
     found = await call(store, "get_node_by_property", label=name, property_name="key", property_value=key)
     assert decode_rows(found.content)[0]["properties"] == {"key": key, name: "2001-04-25"}
     assert name in {node.label for node in (await store.schema()).nodes}
@@ -136,12 +136,12 @@ async def test_odd_names_are_walked(standing: Standing, name: str) -> None:
     assert decode_rows(values.content) == [{"values": 2}]
 
 
-async def test_a_filter_hides_nodes_also_as_neighbors(standing: Standing) -> None:
-    await standing.write(
+async def test_a_filter_hides_nodes_also_as_neighbors(own: OwnDatabase) -> None:
+    await own.write(
         f"CREATE (a:{MARK}:StIn {{n: 1}})-[:ST_YES]->(:{MARK}:StIn {{n: 2}}), (a)-[:ST_NO]->(:{MARK}:StIn {{n: 3}}), "
         f"(a)-[:ST_YES]->(:{MARK}:StOut {{n: 4}})"
     )
-    store = await standing.open(["StIn"], ["ST_YES"])
+    store = await own.open(["StIn"], ["ST_YES"])
     found = await call(store, "get_all_nearest_neighbors", label="StIn", property_name="n", property_value=1)
     assert [row["neighbor_properties"]["n"] for row in decode_rows(found.content)] == [2]
     schema = await store.schema()
@@ -152,27 +152,25 @@ async def test_a_filter_hides_nodes_also_as_neighbors(standing: Standing) -> Non
     graph = await store.whole()
     assert (graph.node_count, graph.relationship_count) == (3, 1)
     with pytest.raises(ConfigError, match="StNowhere"):
-        await standing.open(["StNowhere"])
+        await own.open(["StNowhere"])
 
 
-async def test_our_own_nodes_are_not_there(standing: Standing) -> None:
-    await standing.write(
+async def test_our_own_nodes_are_not_there(own: OwnDatabase) -> None:
+    await own.write(
         f"CREATE (:{MARK}:StSeen {{n: 1}}), (:{MARK}:StSeen:gw_0123456789ab {{n: 1}}), (:{MARK}:GraphWalkLoad)"
     )
-    store = await standing.open()
+    store = await own.open()
     assert (await call(store, "get_node_by_property", label="StSeen", property_name="n", property_value=1)).rows == 1
     schema = await store.schema()
     assert not [node.label for node in schema.nodes if node.label.startswith(("gw_", "GraphWalk"))]
     assert [node.count for node in schema.nodes if node.label == "StSeen"] == [1]
 
 
-async def test_nothing_is_changed(standing: Standing, tmp_path: Path) -> None:
-    await standing.unique("st_person", "StPerson", "name")
-    await standing.write(
-        f"CREATE (:{MARK}:StPerson {{name: 'Ida', age: 7}})-[:ST_KNOWS]->(:{MARK}:StPerson {{name: 'Bo'}})"
-    )
-    before = await standing.digest()
-    store = await standing.open()
+async def test_nothing_is_changed(own: OwnDatabase, tmp_path: Path) -> None:
+    await own.unique("st_person", "StPerson", "name")
+    await own.write(f"CREATE (:{MARK}:StPerson {{name: 'Ida', age: 7}})-[:ST_KNOWS]->(:{MARK}:StPerson {{name: 'Bo'}})")
+    before = await own.digest()
+    store = await own.open()
     hostile = "x' }) DETACH DELETE n //"
     for tool in ("get_node_by_property", "get_all_nearest_neighbors"):
         for label, name, value in (("StPerson", "name", "Ida"), ("StPerson", "key", hostile), (hostile, hostile, 1)):
@@ -184,24 +182,24 @@ async def test_nothing_is_changed(standing: Standing, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match=r"(?i)writ"):
         await call(store, "make_node", toolbox=writer, name="x")
     await store.drop()
-    assert await standing.digest() == before
+    assert await own.digest() == before
 
 
 async def test_a_wrong_name_is_answered_with_the_right_ones(neo4j_server: Environment) -> None:
     with pytest.raises(StoreError, match="no database 'nowhere'") as caught:
-        await StandingStore.open(GraphSource(neo4j="nowhere"), neo4j_server)
+        await ExistingStore.open(GraphSource(neo4j="nowhere"), neo4j_server)
     assert "neo4j" in caught.value.hint
     async with open_source(GraphSource(neo4j="neo4j"), neo4j_server) as opened:
         assert (opened.name, opened.graph, opened.store.kind) == ("neo4j", None, "neo4j")
 
 
-async def test_values_of_every_kind_are_looked_up_as_shown(standing: Standing) -> None:
-    await standing.write(
+async def test_values_of_every_kind_are_looked_up_as_shown(own: OwnDatabase) -> None:
+    await own.write(
         f"CREATE (:{MARK}:StOdd {{nan: 0.0/0.0, most: 1.0/0.0, day: date('2001-04-25'), at: datetime('2001-04-25T10:00+02:00'), "
         "clock: localtime('10:00'), took: duration('P1DT2H'), place: point({longitude: 12.5, latitude: 55.7}), "
         "names: ['a', 'b'], days: [date('2001-04-25')], large: 9007199254740993, nothing: ''})"
     )
-    store = await standing.open([MARK])
+    store = await own.open([MARK])
     one = await call(store, "get_node_by_property", label="StOdd", property_name="nothing", property_value="")
     [row] = decode_rows(one.content)
     shown = {name: value for name, value in row["properties"].items() if name != "key"}
@@ -212,14 +210,14 @@ async def test_values_of_every_kind_are_looked_up_as_shown(standing: Standing) -
         assert found.rows == 1, f"{name} = {value!r}: {found.content}"
 
 
-async def test_evidence_is_found_by_the_index_of_a_constraint(standing: Standing) -> None:
-    await standing.unique("st_person", "StPerson", "name")
-    await standing.unique("st_film", "StFilm", "number")
-    await standing.write(
+async def test_evidence_is_found_by_the_index_of_a_constraint(own: OwnDatabase) -> None:
+    await own.unique("st_person", "StPerson", "name")
+    await own.unique("st_film", "StFilm", "number")
+    await own.write(
         f"CREATE (p:StPerson:{MARK} {{name: 'Ida'}})-[:ST_MADE]->(:StFilm:{MARK} {{number: 7}}), "
         f"(p)-[:ST_LIKES]->(p), (p)-[:ST_IN]->(:StTown:{MARK} {{name: 'Skagen'}}), (:StFilm:{MARK} {{number: 8}})"
     )
-    store = await standing.open([MARK])
+    store = await own.open([MARK])
     (town,) = await store.run(store.render('MATCH (n:{{ "StTown" | label }}) RETURN {{ "n" | key_of }} AS key', {}))
     nodes = [("Ida", "StPerson"), ("7", "StFilm"), ("8", "StFilm"), (str(town["key"]), "StTown")]
     links = [("ST_MADE", "Ida", "7"), ("ST_LIKES", "Ida", "Ida"), ("ST_IN", "Ida", nodes[3][0])]
@@ -257,7 +255,7 @@ async def test_the_statements_of_the_minimal_role_are_understood(neo4j_server: E
     assert {statement for statement, answer in answers.items() if answer not in understood} == set()
 
 
-async def test_the_minimal_role_covers_what_is_called(standing: Standing, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_minimal_role_covers_what_is_called(own: OwnDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[str] = []
     send = Connection._send
 
@@ -266,11 +264,11 @@ async def test_the_minimal_role_covers_what_is_called(standing: Standing, monkey
         return await send(self, mode, query, *rest)
 
     monkeypatch.setattr(Connection, "_send", noted)
-    await standing.unique("st_person", "StPerson", "name")
-    await standing.write(f"CREATE (:StPerson:{MARK} {{name: 'Ida', born: 1}})-[:ST_KNOWS]->(:StPerson:{MARK})")
+    await own.unique("st_person", "StPerson", "name")
+    await own.write(f"CREATE (:StPerson:{MARK} {{name: 'Ida', born: 1}})-[:ST_KNOWS]->(:StPerson:{MARK})")
     sent.clear()
-    store = await standing.open()
-    await store.prove(0)
+    store = await own.open()
+    await store.check_unchanged(0)
     await store.schema(3)
     await store.missing_index("StPerson", "born")
     await call(store, "get_all_nearest_neighbors", label="StPerson", property_name="name", property_value="Ida")
