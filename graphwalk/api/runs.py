@@ -23,8 +23,8 @@ from graphwalk.runner.reporting import report_of
 from graphwalk.runner.rescore import rescore_run
 from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import resume_run, start_run
+from graphwalk.suites.questions.generate import tasks_on
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.tasks_about import tasks_on
 from graphwalk.suites.registry import suite_class
 from graphwalk.types.check_type import PATH, check_type, names_of
 from graphwalk.types.episode import Task

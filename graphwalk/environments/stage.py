@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,8 +16,8 @@ from graphwalk.runner.places import Places
 from graphwalk.runner.plan import LoadedWorld, Plan, PlannedEpisode, make_plan
 from graphwalk.runner.players import Players
 from graphwalk.runner.resolve import Experiment, resolve
-from graphwalk.stores.registry import open_database
-from graphwalk.stores.store import Database
+from graphwalk.stores.base import Database
+from graphwalk.stores.registry import open_database, queries_in_place
 from graphwalk.suites.suite import Opening
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
@@ -91,9 +92,9 @@ def _resolved(experiment: Any, flags: Mapping[str, Any]) -> tuple[Experiment, Pl
     config = load_experiment(experiment, flags={**flags, "models": ["scripted/expert"]})
 
     async def open_one() -> Database:
-        return await open_database(config.store, environment, run_id="environment")
+        return await open_database(config.store, environment, run_id=f"environment-{secrets.token_hex(4)}")
 
-    places = Places(open_one, environment if config.store == "neo4j" else None)
+    places = Places(open_one, environment if queries_in_place(config.store) else None)
     return resolve(config, environment, keys=False), places
 
 

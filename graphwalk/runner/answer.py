@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from graphwalk.runlog.result import Result
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.browser import browser_cypher
 from graphwalk.suites.ask.evidence import AnswerEvidence, Step, steps_of
 from graphwalk.suites.ask.pictures import evidence_in

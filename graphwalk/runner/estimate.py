@@ -16,8 +16,8 @@ from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runner.power import detectable_effect
 from graphwalk.runner.resolve import Experiment, per_episode
 from graphwalk.seeds import stdlib_random
+from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import Database
 from graphwalk.types.chat import Message
 
 PLAYED_WHOLE = 600

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphwalk.stores.store import GivesValues, GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.types.graph import MISSING, Column, Node, PropertyGraph, Relationship
 
 Rename = Callable[[str], str]
@@ -116,8 +116,7 @@ def _fill(rows: list[dict[str, Any]], columns: list[_Stored], part: slice | NDAr
 
 
 async def read_whole(store: GraphStore) -> PropertyGraph:
-    """Return the graph in a store that `GivesValues`; nodes in the order of their keys."""
-    assert isinstance(store, GivesValues)
+    """Return the graph in a store; nodes in the order of their keys."""
     nodes = await store.values(store.render(_NODES, {}))
     relationships = await store.values(store.render(_RELATIONSHIPS, {}))
     for node in nodes:

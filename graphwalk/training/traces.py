@@ -20,8 +20,8 @@ from graphwalk.runner.places import Places
 from graphwalk.runner.resolve import Experiment
 from graphwalk.runner.verification.kept_experiment import kept_experiment
 from graphwalk.seeds import stdlib_random
+from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import Database
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
 from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Task, Trajectory, Turn
 from graphwalk.version import __version__

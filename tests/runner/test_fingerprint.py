@@ -103,7 +103,7 @@ async def test_only_the_scorer_changed(tmp_path: Path, monkeypatch: pytest.Monke
         ("magma", "suites/magma/score.py"),
         ("magma", "suites/magma/generate.py"),
         ("mazes", "suites/mazes/score.py"),
-        ("questions", "suites/questions/scoring.py"),
+        ("questions", "suites/questions/score.py"),
         ("questions", "scoring/evidence.py"),
     ],
 )
@@ -149,7 +149,7 @@ def test_of_a_suite_that_is_one_file_that_file_is_digested(other_package: Path) 
 @pytest.mark.parametrize(
     "file",
     [
-        "toolbox/encodings.py",
+        "encodings.py",
         "toolbox/operations.py",
         "agent.py",
         "models/text_calls.py",
