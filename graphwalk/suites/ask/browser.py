@@ -9,7 +9,7 @@ from graphwalk.graphs.formats.cypher import literal
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.ask.evidence import AnswerEvidence
-from graphwalk.toolbox.seen import SeenNode
+from graphwalk.toolbox.observed import ObservedNode
 
 
 class _Place(NamedTuple):
@@ -37,7 +37,7 @@ def browser_cypher(evidence: AnswerEvidence, store: GraphStore) -> str:
     return "\nUNION\n".join([*_relationships(ends, store), *_nodes(alone, store)])
 
 
-def _place(node: SeenNode, store: GraphStore) -> tuple[_Place, str | int]:
+def _place(node: ObservedNode, store: GraphStore) -> tuple[_Place, str | int]:
     """Where to look for a node, and the value to look for."""
     dialect = getattr(store, "dialect", None)
     found = dialect.found_by(node.labels, node.key) if dialect is not None else None

@@ -7,7 +7,7 @@ from graphwalk.suites.magma.answers import write_answer
 from graphwalk.suites.magma.generator.instances import Instance
 from graphwalk.suites.magma.generator.traces import MagmaTrace, run_algorithm
 from graphwalk.suites.magma.task import MagmaTask
-from graphwalk.suites.questions.players.reading import Steps, neighborhood, read, unique_values
+from graphwalk.suites.questions.players.walker import Steps, neighborhood, read, unique_values
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row
 

@@ -20,7 +20,7 @@ from graphwalk.resources import data_path
 from graphwalk.suites.questions import kinds
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.oracle.rows import as_shown, distinct
-from graphwalk.suites.questions.players.reading import Steps
+from graphwalk.suites.questions.players.walker import Steps
 from graphwalk.suites.questions.template import CATEGORIES, QuestionTemplate, read_template
 from graphwalk.types.values import Row, Value
 

@@ -10,7 +10,7 @@ from graphwalk.models.tokens import tokens_of
 from graphwalk.scoring.rows import compare_rows
 from graphwalk.suites.drive import Account, Played, calls_of, count, tokens_told
 from graphwalk.suites.questions.players.expert import plan_of
-from graphwalk.suites.questions.players.reading import Page, Result
+from graphwalk.suites.questions.players.walker import Page, Result
 from graphwalk.suites.questions.prompts import tools_system
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tools_in_memory.tools import Shown, ToolsInMemory

@@ -10,7 +10,7 @@ from graphwalk.suites.ask.evidence import AnswerEvidence, evidence_of
 from graphwalk.suites.ask.pictures.svg import evidence_svg
 from graphwalk.suites.ask.pictures.terminal import evidence_table, step_shown
 from graphwalk.suites.ask.steps import steps_of
-from graphwalk.toolbox.seen import seen_in
+from graphwalk.toolbox.observed import observed_graph
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.inert import visible
 from graphwalk.types.wire import from_dict
@@ -71,7 +71,7 @@ def evidence_in(record: ResultRecord) -> AnswerEvidence:
     if not record["answer"]:
         return AnswerEvidence()
     trajectory = from_dict(Trajectory, record["trajectory"])
-    return evidence_of(record["task"]["question"], record["answer"], seen_in(trajectory.results))
+    return evidence_of(record["task"]["question"], record["answer"], observed_graph(trajectory.results))
 
 
 def _answer(record: ResultRecord) -> str:

@@ -5,7 +5,7 @@ from graphwalk.report.scenes import Scene, StateTable
 from graphwalk.suites.ask.evidence import named_in
 from graphwalk.suites.ask.pictures.pictures import evidence_in
 from graphwalk.suites.walked import walked_scene
-from graphwalk.toolbox.seen import seen_in
+from graphwalk.toolbox.observed import observed_graph
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.wire import from_dict
 
@@ -13,7 +13,7 @@ from graphwalk.types.wire import from_dict
 def ask_scene(record: ResultRecord) -> Scene:
     """Nobody knows the target: nodes of the evidence count as answered."""
     trajectory = from_dict(Trajectory, record["trajectory"])
-    asked = set(named_in(record["task"]["question"], seen_in(trajectory.results)))
+    asked = set(named_in(record["task"]["question"], observed_graph(trajectory.results)))
     evidence = [node.key for node in evidence_in(record).nodes if node.key not in asked]
     said = StateTable(("answer",), (("", record["answer"]),) if record["answer"] else ())
     scene = walked_scene(trajectory, asked, dict.fromkeys(evidence, "right"), said)

@@ -7,7 +7,7 @@ from graphwalk.console import counted
 from graphwalk.suites.ask.evidence import AnswerEvidence
 from graphwalk.suites.ask.steps import Step
 from graphwalk.toolbox.encodings import decode_notes, read_rows
-from graphwalk.toolbox.seen import KEY
+from graphwalk.toolbox.observed import KEY
 from graphwalk.types.inert import visible
 from graphwalk.types.values import Row
 

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.players.answer_rows import node_keys
-from graphwalk.suites.questions.players.reading import Steps
 from graphwalk.suites.questions.players.surveys import target_labels
-from graphwalk.suites.questions.players.walker import Walker
+from graphwalk.suites.questions.players.walker import Steps, Walker
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 

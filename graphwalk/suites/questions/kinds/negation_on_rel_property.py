@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from graphwalk.suites.questions.oracle.equality import differs
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.players.answer_rows import node_keys
-from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.walker import Centre, Walker
+from graphwalk.suites.questions.players.walker import Centre, Steps, Walker
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 

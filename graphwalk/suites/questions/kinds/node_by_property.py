@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from graphwalk.suites.questions.oracle.equality import equal
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.players.answer_rows import node_keys
-from graphwalk.suites.questions.players.reading import Steps, nodes, read
-from graphwalk.suites.questions.players.walker import Walker
+from graphwalk.suites.questions.players.walker import Steps, Walker, nodes, read
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.players.reading import Steps
 from graphwalk.suites.questions.players.spreading import Layers, spread
-from graphwalk.suites.questions.players.walker import KEY, Centre, Walker
+from graphwalk.suites.questions.players.walker import Centre, Steps, Walker
+from graphwalk.toolbox.observed import KEY
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 

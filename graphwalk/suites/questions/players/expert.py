@@ -10,8 +10,7 @@ from collections.abc import Mapping
 from graphwalk.errors import ConfigError
 from graphwalk.models.policy import Policy
 from graphwalk.suites.questions.catalogue import python_part
-from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.walker import Walker
+from graphwalk.suites.questions.players.walker import Steps, Walker
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 

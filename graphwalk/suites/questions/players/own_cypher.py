@@ -4,7 +4,7 @@ import json
 import re
 
 from graphwalk.models.policy import Ask, Policy
-from graphwalk.suites.questions.players.reading import read
+from graphwalk.suites.questions.players.walker import read
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.values import Row, Value
 

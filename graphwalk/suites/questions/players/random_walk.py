@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 from graphwalk.models.policy import Ask, Policy
 from graphwalk.models.scripted import AnswerNow
-from graphwalk.suites.questions.players.reading import labels_in, neighborhood, nodes, unique_values
-from graphwalk.suites.questions.players.walker import KEY, Centre
+from graphwalk.suites.questions.players.walker import Centre, neighborhood, nodes, unique_values
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.toolbox.encodings import read_rows
+from graphwalk.toolbox.observed import KEY, labels_in
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 

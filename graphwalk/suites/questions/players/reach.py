@@ -8,13 +8,13 @@ that begins at a. So `(a)-[*1..n]->(b)` holds if b can be reached in 1..n steps 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from graphwalk.suites.questions.players.link import Link
+from graphwalk.toolbox.observed import RelationshipRow
 from graphwalk.types.schema import Schema
 
 Successors = Mapping[str, set[str]]
 
 
-def successors(links: Iterable[Link]) -> Successors:
+def successors(links: Iterable[RelationshipRow]) -> Successors:
     """Key of a node → keys of the nodes that one step leads to."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for link in links:

@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 
-from graphwalk.suites.questions.players.link import Link
 from graphwalk.suites.questions.players.reach import on_the_way
-from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.walker import KEY, Centre, Walker
+from graphwalk.suites.questions.players.walker import Centre, Steps, Walker
+from graphwalk.toolbox.observed import KEY, RelationshipRow
 from graphwalk.types.schema import Schema
 
-Layers = list[list[Link]]
+Layers = list[list[RelationshipRow]]
 """Relationships that begin at nodes 0, 1, … steps away from a start."""
 
 

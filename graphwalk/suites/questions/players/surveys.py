@@ -3,9 +3,8 @@
 from collections import defaultdict
 from collections.abc import Collection
 
-from graphwalk.suites.questions.players.link import Link
-from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.walker import Walker
+from graphwalk.suites.questions.players.walker import Steps, Walker
+from graphwalk.toolbox.observed import RelationshipRow
 from graphwalk.types.schema import Schema
 
 
@@ -19,7 +18,7 @@ def target_labels(walker: Walker, label: str) -> Steps[dict[str, set[str]]]:
     return found
 
 
-def links_of_type(walker: Walker, schema: Schema, name: str) -> Steps[list[Link]]:
+def links_of_type(walker: Walker, schema: Schema, name: str) -> Steps[list[RelationshipRow]]:
     """All relationships of a type, seen from its sources or from its targets, whichever have fewer labels."""
     type_ = schema.relationship(name)
     pairs = type_.pairs if type_ else ()

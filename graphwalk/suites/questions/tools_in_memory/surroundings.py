@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.players.link import Link
 from graphwalk.suites.questions.tools_in_memory import weights
+from graphwalk.toolbox.observed import RelationshipRow
 from graphwalk.types.graph import Relationship
 from graphwalk.types.values import Row, Value
 
@@ -88,7 +88,7 @@ class Surroundings:
         own += self.key_weights[self._centre] + self.map_weights[self._other]
         self._sums = np.concatenate([[0], np.cumsum(own)])
 
-    def links_around(self, ranks: Numbers) -> tuple[list[Link], int]:
+    def links_around(self, ranks: Numbers) -> tuple[list[RelationshipRow], int]:
         """The rows of the nodes with these ranks, which ascend, as links; and the weight of their text as a list."""
         starts, ends = self._starts[ranks], self._starts[ranks + 1]
         weight = int((self._sums[ends] - self._sums[starts]).sum())
@@ -97,16 +97,18 @@ class Surroundings:
         return links, weights.of_list(weight, len(links))
 
     @cached_property
-    def _links(self) -> list[Link]:
+    def _links(self) -> list[RelationshipRow]:
         """All of them, made once: a third of the questions look at whole labels or types."""
         keys, properties = _column(self.keys), _column(self.properties)
         of_relationships = _column([relationship.properties for relationship in self._relationships])
-        links: list[Link] = []
+        links: list[RelationshipRow] = []
         for start in range(0, len(self._centre), _AT_ONCE):
             links += self._links_at(slice(start, start + _AT_ONCE), keys, properties, of_relationships)
         return links
 
-    def _links_at(self, part: slice, keys: "_Column", properties: "_Column", of_relationships: "_Column") -> list[Link]:
+    def _links_at(
+        self, part: slice, keys: "_Column", properties: "_Column", of_relationships: "_Column"
+    ) -> list[RelationshipRow]:
         alone, types = _column([frozenset([label]) for label in self._labels]), _column(self._types)
         centre, other, number = self._centre[part], self._other[part], self._number[part]
         outgoing = self._direction[part] == 1
@@ -121,7 +123,7 @@ class Surroundings:
             properties[other],
             outgoing,
         )
-        return list(map(Link, *(column.tolist() for column in columns)))
+        return list(map(RelationshipRow, *(column.tolist() for column in columns)))
 
 
 def _small(numbers: Numbers) -> NDArray[np.int32]:

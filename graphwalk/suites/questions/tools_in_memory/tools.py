@@ -15,9 +15,9 @@ import numpy as np
 from graphwalk.models.policy import Ask
 from graphwalk.models.tokens import tokens_of
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex, Kind
-from graphwalk.suites.questions.players.link import Link
 from graphwalk.suites.questions.tools_in_memory import weights
 from graphwalk.suites.questions.tools_in_memory.surroundings import Numbers, Surroundings
+from graphwalk.toolbox.observed import RelationshipRow
 from graphwalk.toolbox.readings import as_parameter, shown_alike
 from graphwalk.toolbox.rows import canonical_rows
 from graphwalk.types.graph import MISSING, Column, NodeTable, PropertyGraph, value_order
@@ -32,7 +32,7 @@ _EXACT = 2**53
 class Shown:
     """What a call shows: its rows, or links in their place, and the tokens of their text."""
 
-    rows: list[Row] | list[Link]
+    rows: list[Row] | list[RelationshipRow]
     tokens: int
 
 
@@ -89,10 +89,10 @@ class ToolsInMemory:
     def _weight_of_key(self) -> Mapping[Value, int]:
         return dict(zip(self._around.keys, self._around.key_weights.tolist(), strict=True))
 
-    def _counted(self, rows: list[Row] | list[Link], weight: int) -> Shown | None:
+    def _counted(self, rows: list[Row] | list[RelationshipRow], weight: int) -> Shown | None:
         return Shown(rows, tokens_of(weight)) if rows else None
 
-    def _neighbors(self, label: str, property_name: str, property_value: Value) -> tuple[list[Link], int]:
+    def _neighbors(self, label: str, property_name: str, property_value: Value) -> tuple[list[RelationshipRow], int]:
         ranks = self._ranks(label, property_name, property_value)
         return ([], 0) if ranks is None else self._around.links_around(ranks)
 
