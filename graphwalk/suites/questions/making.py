@@ -10,7 +10,6 @@ from graphwalk.errors import OracleError
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.store import GraphStore
-from graphwalk.suites.drive import Played
 from graphwalk.suites.questions.catalogue import QuestionKind, shipped_kinds
 from graphwalk.suites.questions.drawing import GENERATED, CannotHost, Drawn, Effort, draw_parameters
 from graphwalk.suites.questions.oracle.agreement import agreed_rows
@@ -21,10 +20,11 @@ from graphwalk.suites.questions.question import Question, count_candidates, inst
 from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.wording import render_wording
+from graphwalk.suites.reference import ReferenceWalk
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Row, Temporal, Value
 
-Par = Callable[[QuestionTask], Awaitable[Played]]
+Par = Callable[[QuestionTask], Awaitable[ReferenceWalk]]
 """The walk of the scripted expert."""
 LeaveOut = Callable[[str, str], None]
 """Told the name of a question that a graph cannot host, and why."""
@@ -138,7 +138,7 @@ class TaskMaker:
         if self._par is None or kind.python is None:
             return task
         try:
-            return (await self._par(task)).as_par_of(task)
+            return (await self._par(task)).added_to(task)
         except OracleError as error:
             if self.index.all_labelled:
                 raise

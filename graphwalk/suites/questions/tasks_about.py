@@ -19,10 +19,9 @@ from graphwalk.suites.questions.drawing import OWN, generated_effort
 from graphwalk.suites.questions.making import LeaveOut, Par, TaskMaker, make_tasks
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.own_worlds import bounds_of
-from graphwalk.suites.questions.par import ExpertPar
+from graphwalk.suites.questions.reference import ExpertReference, MemoryTools, can_be_walked_in_memory
 from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.tools_in_memory.tools import ToolsInMemory, can_be_walked_in_memory
 from graphwalk.suites.questions.twin_questions import mapped_parameters, same_answer
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph
@@ -173,7 +172,7 @@ async def _tasks_on(
 
 
 async def _own_par(index: GraphIndex, store: GraphStore, scratch: Database, agent: AgentConfig) -> Par:
-    """Played on the embedded engine: the schema of a large database is sampled, and a plan needs all of it."""
+    """ReferenceWalk on the embedded engine: the schema of a large database is sampled, and a plan needs all of it."""
     here = store if store.kind == EmbeddedDatabase.kind else await scratch.load(index.graph)
     return _par_on(here, index, agent)
 
@@ -189,4 +188,4 @@ def _par_on(store: GraphStore, index: GraphIndex, agent: AgentConfig) -> Par:
     schema = schema_of(index.graph)
     in_memory = agent.result_tokens is None and can_be_walked_in_memory(index.graph)
     toolbox = GraphToolbox(store, schema, agent=AgentConfig(**paging_of(agent)))
-    return ExpertPar(schema, toolbox, ToolsInMemory(index) if in_memory else None, agent.result_budget)
+    return ExpertReference(schema, toolbox, MemoryTools(index) if in_memory else None, agent.result_budget)
