@@ -129,6 +129,7 @@ class MemoryTools:
         self._index = index
         self._around: dict[str, tuple[list[RelationshipRow], int]] = {}
         self._nodes: dict[str, tuple[Row, int]] = {}
+        self._relationships: dict[int, int] = {}
 
     @cached_property
     def _incoming(self) -> Mapping[str, list[Relationship]]:
@@ -180,13 +181,21 @@ class MemoryTools:
             self._nodes[key] = properties, _weight(properties)
         return self._nodes[key]
 
+    def _of_relationship(self, relationship: Relationship) -> int:
+        """Return the weight of the properties of a relationship, which both of its ends show."""
+        if id(relationship) not in self._relationships:
+            self._relationships[id(relationship)] = _weight(relationship.properties)
+        return self._relationships[id(relationship)]
+
     def _neighborhood(self, key: str) -> tuple[list[RelationshipRow], int]:
         """Return all relationships of a node in the order of the tool's rows, and the weight of these rows."""
         if key not in self._around:
             nodes = self._index.nodes
             ends = [("incoming", r.type, nodes[r.source].label, r.source, r) for r in self._incoming.get(key, ())]
             ends += [("outgoing", r.type, nodes[r.target].label, r.target, r) for r in self._index.outgoing[key]]
-            ends.sort(key=lambda end: (*end[:4], str(sorted(end[4].properties.items()))))
+            ends.sort(key=lambda end: end[:4])
+            if len({end[:4] for end in ends}) < len(ends):  # parallel relationships
+                ends.sort(key=lambda end: (*end[:4], str(sorted(end[4].properties.items()))))
             own, rows = frozenset([nodes[key].label]), []
             weight = len(ends) * (_weight(key) - _weight(""))
             for direction, type_, label, other, r in ends:
@@ -196,7 +205,7 @@ class MemoryTools:
                 rows.append(
                     RelationshipRow(r.source, sides[0], type_, r.target, sides[1], r.properties, neighbor, outgoing)
                 )
-                weight += _neighbor_frame(direction, type_, label) + of_neighbor + _weight(r.properties)
+                weight += _neighbor_frame(direction, type_, label) + of_neighbor + self._of_relationship(r)
             self._around[key] = rows, weight
         return self._around[key]
 
