@@ -27,7 +27,7 @@ _CODE = (
     "jinja.py",
     "models/tokens.py",
     "stores",
-    "suites/drive.py",
+    "suites/reference.py",
     "suites/questions",
     "toolbox",
     "types",
