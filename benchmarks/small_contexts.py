@@ -22,8 +22,8 @@ from graphwalk.runner.par_walk import ParWalks
 from graphwalk.runner.places import Places
 from graphwalk.runner.plan import make_plan
 from graphwalk.runner.resolve import resolve
+from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import Database
 
 PAGE = DOCS / "training.md"
 WALKING = ["get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values"]

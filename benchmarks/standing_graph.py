@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.servers import own_server
-from graphwalk.config.foreign import foreign_agent
+from graphwalk.config.agent import foreign_agent
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.database.bulk import import_files
 from graphwalk.environment import Environment

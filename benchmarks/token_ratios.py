@@ -20,8 +20,8 @@ from graphwalk.runner.par_walk import ParWalks
 from graphwalk.runner.places import Places
 from graphwalk.runner.plan import make_plan
 from graphwalk.runner.resolve import resolve
+from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import Database
 
 Texts = dict[str, set[str]]
 _MOST = 60

@@ -13,7 +13,7 @@ import pytest
 
 from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.report.declared import ResultRecord
+from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.runlog.run_folder import NewRun
 from graphwalk.runner.progress import Silent
 from graphwalk.runner.resolve import resolve

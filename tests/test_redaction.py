@@ -33,6 +33,8 @@ LONG = "sk-proj-4f9a8b7c6d5e"
         ({}, "see http://user:pw@host/x and http://tok@host", "see http://***@host/x and http://***@host"),
         ({}, "GET http://h/?a=1&access_token=abc#x", "GET http://h/?a=1&access_token=***#x"),
         ({}, "Authorization: Bearer abcdef", "Authorization: Bearer ***"),
+        ({}, f"Incorrect API key provided: sk-{'proj4' * 6}.", "Incorrect API key provided: ***."),
+        ({}, f"AKIA{'B2' * 8} may not do that", "*** may not do that"),
     ],
 )
 def test_messages(variables: dict[str, str], text: str, clean: str) -> None:
@@ -69,6 +71,22 @@ def test_a_text_without_secrets_is_the_same_object() -> None:
         ({"user": LONG}, []),
         ({"user": "sk-" + "proj4" * 6}, ["user"]),
         ({"prompt_cache_key": "x", "eos_token": "</s>", "max_completion_tokens": 5, "use_auth": True}, []),
+        (
+            {"api_keys": ["x"], "tokens": ["x"], "refreshTokens": "x", "PASSWORDS": "x"},
+            ["api_keys", "tokens", "refreshTokens", "PASSWORDS"],
+        ),
+        ({"apikeys": "x,y", "accesstokens": "x,y"}, ["apikeys", "accesstokens"]),
+        (
+            {
+                "max_tokens": "5",
+                "stop_tokens": ["</s>"],
+                "tokens": 5,
+                "max_keys": 5,
+                "sort_keys": ["a"],
+                "monkeys": "x",
+            },
+            [],
+        ),
         ({"metadata": {"monkey": "x", "author": "x"}, "api_key": ""}, []),
     ],
 )

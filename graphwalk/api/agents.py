@@ -2,25 +2,24 @@
 
 import json
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.agent import Episode, compile_graph, model_turn, tool_turn
-from graphwalk.api.models import AnyModel, as_model
+from graphwalk.api.questions import AnyModel, as_model
 from graphwalk.api.stores import Store, close_with
 from graphwalk.asynchronous import run_in_background
-from graphwalk.config.agent import AgentConfig
+from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.calls import Limits
-from graphwalk.config.foreign import FOREIGN
 from graphwalk.config.yaml_files import validate
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.models.budget import Budget
 from graphwalk.models.wrappers import wrap
-from graphwalk.stores.store import GraphStore
-from graphwalk.suites.mazes.generator.graph import CELL
+from graphwalk.stores.base import GraphStore
+from graphwalk.suites.mazes.graph import CELL
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.suite import Opening
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
@@ -28,7 +27,7 @@ from graphwalk.toolbox.schema_text import schema_text
 from graphwalk.toolbox.tool import load_tools
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, ToolCall
-from graphwalk.types.check_type import check_type, wrong_type
+from graphwalk.types.check_type import check_type, names_of, wrong_type
 from graphwalk.types.episode import ToolResult
 
 if TYPE_CHECKING:
@@ -41,12 +40,15 @@ Call = Callable[[ToolCall], Awaitable[ToolResult]]
 TOOLS = (*GRAPH_TOOLS, LOOK_CLOSER)
 """The four of the paper, and the one that shows the schema."""
 
+Names = str | Iterable[str]
+"""One name or several."""
+
 
 def build_agent(
     model: AnyModel,
     store: Store,
     *,
-    tools: Sequence[str] = TOOLS,
+    tools: Names = TOOLS,
     prompt: str | None = None,
     turn_limit: int = 30,
     checkpointer: Any = None,
@@ -94,7 +96,7 @@ async def abuild_agent(
     model: AnyModel,
     store: GraphStore,
     *,
-    tools: Sequence[str] = TOOLS,
+    tools: Names = TOOLS,
     prompt: str | None = None,
     turn_limit: int = 30,
     checkpointer: Any = None,
@@ -133,7 +135,7 @@ async def aschema_prompt(store: GraphStore, **agent: Any) -> str:
 
 
 async def _episode(
-    model: AnyModel, store: GraphStore, tools: Sequence[str], prompt: str | None, agent: Mapping[str, Any]
+    model: AnyModel, store: GraphStore, tools: Names, prompt: str | None, agent: Mapping[str, Any]
 ) -> Episode:
     """Return what all conversations of an agent share."""
     _check_store(store)
@@ -179,11 +181,11 @@ class OpenAITools:
         return {"role": "tool", "tool_call_id": asked.id, "content": content}
 
 
-def openai_tools(store: Store, *, tools: Sequence[str] = TOOLS, **agent: Any) -> OpenAITools:
+def openai_tools(store: Store, *, tools: Names = TOOLS, **agent: Any) -> OpenAITools:
     """The tools over a graph as OpenAI functions, with what runs a call of them.
 
-    `tools` are names (`graphwalk tools` lists them) or paths of YAML files; `agent` fields of an experiment's agent,
-    such as `result_budget=20`.
+    `tools`: a name (`graphwalk tools` lists them) or the path of a YAML file, or several; `agent` fields of an
+    experiment's agent, such as `result_budget=20`.
 
         tools = graphwalk.openai_tools(graphwalk.open_store("movies.graphml"))
         reply = client.chat.completions.create(model=…, messages=messages, tools=tools.specs).choices[0].message
@@ -193,13 +195,13 @@ def openai_tools(store: Store, *, tools: Sequence[str] = TOOLS, **agent: Any) ->
     return run_in_background(aopenai_tools(store.inner, tools=tools, **agent))
 
 
-async def aopenai_tools(store: GraphStore, *, tools: Sequence[str] = TOOLS, **agent: Any) -> OpenAITools:
+async def aopenai_tools(store: GraphStore, *, tools: Names = TOOLS, **agent: Any) -> OpenAITools:
     """`openai_tools` for a store of `aopen_store`: its calls are awaited with `arun`, in the same event loop."""
     toolbox = await _toolbox(store, tools, agent)
     return OpenAITools([spec.as_openai() for spec in toolbox.specs], toolbox.call)
 
 
-def langchain_tools(store: Store, *, tools: Sequence[str] = TOOLS, **agent: Any) -> "list[StructuredTool]":
+def langchain_tools(store: Store, *, tools: Names = TOOLS, **agent: Any) -> "list[StructuredTool]":
     """Return the tools over a graph for LangChain and LangGraph.
 
         agent = create_agent(model, graphwalk.langchain_tools(store), system_prompt=graphwalk.schema_prompt(store))
@@ -222,7 +224,7 @@ def langchain_tools(store: Store, *, tools: Sequence[str] = TOOLS, **agent: Any)
     return _structured(toolbox, acall, call)
 
 
-async def alangchain_tools(store: GraphStore, *, tools: Sequence[str] = TOOLS, **agent: Any) -> "list[StructuredTool]":
+async def alangchain_tools(store: GraphStore, *, tools: Names = TOOLS, **agent: Any) -> "list[StructuredTool]":
     """`langchain_tools` for a store of `aopen_store`: for `ainvoke`, in the same event loop."""
     toolbox = await _toolbox(store, tools, agent)
     return _structured(toolbox, toolbox.call, None)
@@ -238,11 +240,11 @@ def _config(agent: Mapping[str, Any]) -> AgentConfig:
     return validate(AgentConfig, {**FOREIGN, "clock": now, **agent}, "agent")
 
 
-async def _toolbox(store: GraphStore, tools: Sequence[str], agent: Mapping[str, Any]) -> Toolbox:
+async def _toolbox(store: GraphStore, tools: Names, agent: Mapping[str, Any]) -> Toolbox:
     _check_store(store)
-    config = _config(agent)
-    schema, loaded = await store.schema(config.schema_samples), load_tools(tools)
-    if not set(tools) & set(MAZE_TOOLS):
+    config, names = _config(agent), names_of("tools", tools)
+    schema, loaded = await store.schema(config.schema_samples), load_tools(names)
+    if not set(names) & set(MAZE_TOOLS):
         return GraphToolbox(store, schema, loaded, config)
     if schema.node(CELL) is None:
         raise ConfigError(

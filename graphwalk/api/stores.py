@@ -5,6 +5,7 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -15,9 +16,9 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.yaml_files import validate
 from graphwalk.environment import read_environment
 from graphwalk.graphs.files import load_graph
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.sources import open_source
-from graphwalk.stores.store import GraphStore
 from graphwalk.types.check_type import GRAPH, check_type
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
@@ -97,10 +98,13 @@ class Store:
 
         In a Neo4j that holds several graphs write nodes as `(n{{ any_node }})`, to stay in this one.
         """
+        check_type("cypher", cypher, str)
+        check_type("parameters", parameters, Mapping, optional=True)
         return run_in_background(self._store.run(self._store.render(cypher, {}), parameters))
 
     def schema(self, samples: int = 0) -> Schema:
         """Labels, relationship types and properties, with up to `samples` values of each property."""
+        check_type("samples", samples, Integral)
         return run_in_background(self._store.schema(samples))
 
     def close(self) -> None:

@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphwalk.asynchronous import run_async
-from graphwalk.cli.naming import ModelArguments, arguments_of
-from graphwalk.cli.own_graph import DatabaseName, GraphFile, Labels, RelationshipTypes, chosen_source, part_of
+from graphwalk.cli.options import (
+    DatabaseName,
+    GraphFile,
+    Labels,
+    ModelArguments,
+    RelationshipTypes,
+    arguments_of,
+    chosen_source,
+    part_of,
+)
 from graphwalk.console import say, stderr
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
@@ -109,7 +117,7 @@ async def _talk(
             while line is not None:
                 with teller.waiting(experiment.models[0]):
                     result = await talk.ask(line)
-                teller.tell(Answer.of(result, opened.store), opened.name, opened.store.kind)
+                teller.tell(Answer.of(result, opened.store), opened.name, opened.store.in_neo4j)
                 line = await anext(lines, None)
 
 

@@ -1,6 +1,7 @@
-"""The episodes of a run as an exporter sees them: chosen, each once, in the order of the log, one at a time."""
+"""JSON as programs in other languages take it: models write what Python's reader and writer let pass."""
 
 import hashlib
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
@@ -9,9 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from graphwalk.console import counted
 from graphwalk.errors import ConfigError
-from graphwalk.exports.plain_json import whole
 from graphwalk.files import make_folder, new_file, write_whole
 from graphwalk.runlog.chosen import Chosen
 from graphwalk.runlog.listing import heads
@@ -19,6 +18,22 @@ from graphwalk.runlog.result import EpisodeKey, Result, key_of
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
+
+
+def whole(value: Any) -> Any:
+    """A JSON value that every reader takes: half a character becomes �, NaN and the infinities become text."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, float):
+        return value if math.isfinite(value) else repr(value)
+    if isinstance(value, dict):
+        return {whole(name): whole(item) for name, item in value.items()}
+    return [whole(item) for item in value] if isinstance(value, list) else value
+
+
+def without_none(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_NAME = 120
@@ -93,9 +108,11 @@ def write_files(episodes: Episodes, out: Path, suffix: str, text: Callable[[Resu
     groups = set(map(group, episodes.keys))
     single = out.suffix == suffix and len(groups) == 1
     if out.suffix in (".json", ".jsonl") and not single:
+        each = "episode" if episodes.per_episode else "model"
+        alone = f"--out {out.with_suffix(suffix)}   or  " if len(groups) == 1 else ""
         raise ConfigError(
-            f"{out} is one file, and {counted(len(groups), f'{suffix} file')} would be written",
-            hint=f"--out {out.with_suffix('')}   for a new folder, or choose with --model, --task",
+            f"{out} cannot be written: there is one {suffix} file per {each}, {len(groups)} in all",
+            hint=f"{alone}--out {out.with_suffix('')}   for a new folder; --model and --task choose episodes",
         )
     folder = out.parent if single else new_folder(out)
     paths = {one: out if single else folder / file_name(*map(str, one), ending=suffix) for one in groups}

@@ -6,14 +6,12 @@ from functools import cached_property
 from typing import Any
 
 from graphwalk.runlog.result import Result
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.browser import browser_cypher
-from graphwalk.suites.ask.config import Exchange
-from graphwalk.suites.ask.evidence import AnswerEvidence
-from graphwalk.suites.ask.pictures.pictures import evidence_in
-from graphwalk.suites.ask.pictures.svg import evidence_svg
-from graphwalk.suites.ask.steps import Step, steps_of
-from graphwalk.suites.ask.task import AskTask
+from graphwalk.suites.ask.evidence import AnswerEvidence, Step, steps_of
+from graphwalk.suites.ask.pictures import evidence_in
+from graphwalk.suites.ask.svg import evidence_svg
+from graphwalk.suites.ask.task import AskTask, Exchange
 from graphwalk.types.episode import ExitStatus
 from graphwalk.types.wire import to_dict
 

@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from graphwalk.config.foreign import FOREIGN
+from graphwalk.config.agent import FOREIGN
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.base import Model
+from graphwalk.models.wrappers import Wrapper
 from graphwalk.runlog.mark import Mark, with_conditions
 from graphwalk.runlog.result import EpisodeKey, Result
 from graphwalk.runlog.run_folder import NewRun
@@ -21,9 +22,8 @@ from graphwalk.runner.manifest import new_manifest
 from graphwalk.runner.plan import LoadedWorld, Plan, PlannedEpisode
 from graphwalk.runner.players import Players
 from graphwalk.runner.resolve import Experiment, resolve
-from graphwalk.stores.store import GraphStore
-from graphwalk.suites.ask.config import Asked, Exchange
-from graphwalk.suites.ask.task import task_about
+from graphwalk.stores.base import GraphStore
+from graphwalk.suites.ask.task import Asked, Exchange, task_about
 from graphwalk.suites.suite import Opening, World
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
@@ -118,8 +118,10 @@ class Conversation:
         self._plan.tasks.append((planned.task, self._world))
         self._plan.episodes.append(planned)
         await self._settle()
+        options = replace(self._experiment.options, on_text=self._watcher.wrote if self._watcher.live else None)
+        experiment = replace(self._experiment, options=options)
         async with self._players.seat(planned) as (model, extractor):
-            result = await play(planned, _WatchedModel(model, self._watcher), extractor, self._experiment)
+            result = await play(planned, _WatchedModel(model, self._watcher), extractor, experiment)
         if self._log is not None:
             with closing(self._log.folder.results_writer()) as writer:
                 writer.append(self._mark.on(result.as_dict()))
@@ -196,17 +198,12 @@ class _WatchedToolbox:
         return result
 
 
-class _WatchedModel:
+class _WatchedModel(Wrapper):
     def __init__(self, model: Model, watcher: Watcher) -> None:
-        self._model, self._watcher = model, watcher
-        self.name = model.name
+        super().__init__(model)
+        self._watcher = watcher
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        if self._watcher.live:
-            options = replace(options, on_text=self._watcher.wrote)
-        reply = await self._model.complete(messages, tools, options)
+        reply = await super().complete(messages, tools, options)
         self._watcher.said(reply.message)
         return reply
-
-    async def close(self) -> None:
-        await self._model.close()

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from graphwalk.models.tokens import RULE_ERROR
 from graphwalk.runner.dry_run import Estimate
 from graphwalk.runner.resolve import Experiment, per_episode
-from graphwalk.suites.questions.kept_tasks import LARGE
+from graphwalk.suites.questions.task_cache import LARGE
 
 
 def assumptions(experiment: Experiment, estimate: Estimate) -> Iterator[str]:

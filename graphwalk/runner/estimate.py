@@ -13,12 +13,12 @@ from graphwalk.runner.dry_run import Estimate, ModelEstimate
 from graphwalk.runner.par_walk import ParWalk, ParWalks, sizes_for
 from graphwalk.runner.places import Places
 from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
+from graphwalk.runner.power import detectable_effect
 from graphwalk.runner.resolve import Experiment, can_play, per_episode
-from graphwalk.runner.sight import smallest_difference_of
 from graphwalk.seeds import stdlib_random
+from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import Database
-from graphwalk.suites.questions.kept_tasks import LARGE
+from graphwalk.suites.questions.task_cache import LARGE
 from graphwalk.types.chat import Message
 
 PLAYED_WHOLE = 600
@@ -80,10 +80,10 @@ async def estimate_run(experiment: Experiment) -> Estimate:
         ]
         rows[stratum[:2]].append((len(episodes), len(by_task), takes))
     estimates = [_row(model, setting, parts, experiment) for (model, setting), parts in rows.items()]
-    sight = smallest_difference_of(plan, experiment.config.repeats)
+    effect = detectable_effect(plan, experiment.config.repeats)
     prices = dict(experiment.prices)
-    estimate = Estimate(experiment.config.name, _by_template(plan), estimates, prices, len(played), len(pairs), sight)
-    estimate.notes += [*plan.notes(), *assumptions(experiment, estimate), sight.as_text()]
+    estimate = Estimate(experiment.config.name, _by_template(plan), estimates, prices, len(played), len(pairs), effect)
+    estimate.notes += [*plan.notes(), *assumptions(experiment, estimate), effect.as_text()]
     return estimate
 
 

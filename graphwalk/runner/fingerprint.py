@@ -24,7 +24,18 @@ _MEASURED_LIMITS = ("episode_seconds", "episode_tokens", "episode_usd", "store_s
 """Limits that decide how an episode ends, or what a tool says of a query that takes long."""
 _COUNTED = frozenset({"par_input_tokens", "par_output_tokens"})
 """Fields of a task that depend on how tokens are counted, and decide nothing."""
-_ONLY_SHOWN = ("__main__.py", "api", "cli", "console.py", "database", "mcp_server", "report", "runlog", "testing")
+_ONLY_SHOWN = (
+    "__main__.py",
+    "api",
+    "cli",
+    "console.py",
+    "database",
+    "evaluation",
+    "mcp_server",
+    "reports",
+    "runlog",
+    "testing",
+)
 _APART = frozenset([*_ONLY_SHOWN, "scoring", "suites"])
 """Parts of the package that shape no episode; all others do, so that a new one cannot be forgotten. `scoring` and the
 packages of the suites have a part of the fingerprint of their own: the scorer."""

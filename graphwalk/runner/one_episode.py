@@ -11,8 +11,8 @@ from graphwalk.runner.places import Places
 from graphwalk.runner.plan import LoadedWorld, PlannedEpisode, episodes_about
 from graphwalk.runner.players import Players
 from graphwalk.runner.resolve import Experiment, no_episode
-from graphwalk.stores.registry import open_database
-from graphwalk.stores.store import Database
+from graphwalk.stores.base import Database
+from graphwalk.stores.registry import open_database, queries_in_place
 from graphwalk.suites.suite import ReadLine, World
 from graphwalk.types.episode import Task
 from graphwalk.types.graph import PropertyGraph
@@ -58,7 +58,7 @@ async def _loaded(world: World, experiment: Experiment) -> AsyncIterator[LoadedW
     async def open_once() -> Database:
         return await open_database(kind, environment, run_id=secrets.token_hex(4))
 
-    places = Places(open_once, environment if kind == "neo4j" else None)
+    places = Places(open_once, environment if queries_in_place(kind) else None)
     try:
         store = await places.store_of(world)
         try:

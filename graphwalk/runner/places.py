@@ -4,11 +4,10 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 
 from graphwalk.environment import Environment
+from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.outage import Gate, Waits
-from graphwalk.stores.reading_out import read_source
-from graphwalk.stores.sources import WAIT_SECONDS, open_source
-from graphwalk.stores.store import Database, GraphStore
+from graphwalk.stores.health import HealthCheck
+from graphwalk.stores.sources import WAIT_SECONDS, open_source, read_source
 from graphwalk.suites.suite import World
 
 OpenOnce = Callable[[], Awaitable[Database]]
@@ -18,15 +17,15 @@ class Places:
     """The database of a run, opened when the first graph is loaded, and the databases that are walked as they stand."""
 
     def __init__(
-        self, open_database: OpenOnce, environment: Environment | None = None, gate: Gate | None = None
+        self, open_database: OpenOnce, environment: Environment | None = None, health: HealthCheck | None = None
     ) -> None:
         """`environment`: of a run whose store is Neo4j, so that what stands in one is walked there; None: a copy is.
 
-        Queries wait at the `gate` while a database is away; None: at one of each database's own.
+        `health`: the health check that all databases share; None: each has its own.
         """
         self._open_database = open_database
         self._environment = environment
-        self._gate = gate
+        self._health = health
         self._database: Database | None = None
         self._memory = EmbeddedDatabase()
         self._standing: list[World] = []
@@ -37,22 +36,20 @@ class Places:
         if world.graph is None:
             return None
         if world.standing is not None and self._environment is not None:
-            wait_seconds = WAIT_SECONDS if self._gate is None else self._gate.seconds
+            wait_seconds = WAIT_SECONDS if self._health is None else self._health.seconds
             source = open_source(world.standing, self._environment, wait_seconds=wait_seconds)
             opened = await self._opened.enter_async_context(source)
-            self._wait(opened.store, world.digest)
+            if self._health is not None:
+                opened.store.share_health_check(self._health, world.digest)
             self._standing.append(world)
             return opened.store
         if world.in_memory and self._environment is not None:
             return await self._memory.load(world.graph)
         if self._database is None:
             self._database = await self._open_database()
-            self._wait(self._database)
+            if self._health is not None:
+                self._database.share_health_check(self._health)
         return await self._database.load(world.graph)
-
-    def _wait(self, opened: Database | GraphStore, digest: str | None = None) -> None:
-        if self._gate is not None and isinstance(opened, Waits):
-            opened.wait_at(self._gate, digest)
 
     @property
     def used(self) -> bool:

@@ -11,7 +11,7 @@ from graphwalk.models.registry import is_person
 from graphwalk.runlog.result import EpisodeKey
 from graphwalk.runner.places import Places
 from graphwalk.runner.resolve import Experiment, can_play, no_episode
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.suite import Opening, World
 from graphwalk.types.episode import Task
 

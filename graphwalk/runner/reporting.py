@@ -7,9 +7,9 @@ from typing import Any
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.models.registry import is_person
-from graphwalk.report.declared import Reference, Report, ResultRecord, SuiteReport
-from graphwalk.report.observations import Observations, observe
-from graphwalk.report.report import report_on
+from graphwalk.reports.observations import Observations, observe
+from graphwalk.reports.report import report_on
+from graphwalk.reports.suite_report import Reference, Report, ResultRecord, SuiteReport
 from graphwalk.runlog.part import own_episodes, shard_in_words
 from graphwalk.runlog.result import EpisodeKey, key_of
 from graphwalk.runlog.run_folder import RunFolder
@@ -88,7 +88,7 @@ def _of_shard(shard: str, episodes: int, own: int, planned: int) -> str:
     whole = f"the whole run has {planned} (see graphwalk merge)"
     if episodes < own:
         return f"{shard}, NOT FINISHED: {episodes} of its {own} episodes are here; {whole}."
-    return f"{shard}: all of its {own} episodes are here; {whole}."
+    return f"{shard}: complete, {counted(own, 'episode')}; {whole}."
 
 
 def _without_stage_2(manifest: Mapping[str, Any]) -> Iterator[str]:

@@ -26,9 +26,9 @@ from graphwalk.runner.shards import WHOLE, Shard
 from graphwalk.runner.sitting import Sitting, is_played_by_itself
 from graphwalk.runner.tally import RunSummary, Tally, earlier_results
 from graphwalk.runner.workers import Workers
-from graphwalk.stores.outage import Gate
-from graphwalk.stores.registry import open_database
-from graphwalk.stores.store import Database
+from graphwalk.stores.base import Database
+from graphwalk.stores.health import HealthCheck
+from graphwalk.stores.registry import open_database, queries_in_place
 
 _CLEAN_UP_SECONDS = 2.0
 """An interrupted run waits this long for the database to drop its graphs, and as long for it to close."""
@@ -131,9 +131,10 @@ class _Run:
         self.config = experiment.config
         self._shard = Shard.parse(manifest.get("shard", str(WHOLE)))
         self.mark = Mark(manifest["run_id"], conditions_digest(experiment))
-        self._gate = Gate(self.config.limits.store_wait_seconds, progress.note)
-        stands = self.config.store == "neo4j"
-        self.places = Places(self._open_database, experiment.environment if stands else None, self._gate)
+        self._health = HealthCheck(self.config.limits.store_wait_seconds, progress.note)
+        self.places = Places(
+            self._open_database, experiment.environment if queries_in_place(self.config.store) else None, self._health
+        )
 
     async def work(self) -> RunSummary:
         plan = Plan()
@@ -185,7 +186,7 @@ class _Run:
             self.progress.note(self.experiment.without_stage_2)
         self.progress.priced(tally.usage, self.experiment.prices)
         workers = Workers(
-            self.experiment, players, self.folder, self.mark, self._gate, self.progress, tally, self.sitting
+            self.experiment, players, self.folder, self.mark, self._health, self.progress, tally, self.sitting
         )
         await workers.play(self._left(plan, tally, lines))
         for caveat in players.caveats():
@@ -243,7 +244,7 @@ class _Run:
         limit = _CLEAN_UP_SECONDS if interrupted else None
         try:
             try:
-                if self.places.used and not self.config.keep and self._gate.lost is None:
+                if self.places.used and not self.config.keep and self._health.failure is None:
                     async with asyncio.timeout(limit):
                         await plan.drop_graphs()
             finally:

@@ -17,7 +17,7 @@ from graphwalk.runner.resolve import Experiment
 from graphwalk.runner.sitting import Sitting
 from graphwalk.runner.supply import Supply
 from graphwalk.runner.tally import Tally
-from graphwalk.stores.outage import Gate
+from graphwalk.stores.health import HealthCheck
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Workers:
     players: Players
     folder: RunFolder
     mark: Mark
-    gate: Gate
+    health: HealthCheck
     progress: Progress
     tally: Tally
     sitting: Sitting | None
@@ -79,13 +79,13 @@ class Workers:
             if self.sitting and played and not await self.sitting.goes_on():
                 return
             played = True
-            await self.gate.settled()
+            await self.health.finished()
             async with self.players.seat(planned) as (model, extractor):
                 result = await play(planned, model, extractor, self.experiment)
             writer.append(self.mark.on(result.as_dict()))
             self.tally.count(planned.key, result.exit_status, result.usage)
             self._giving_up.count(result)
             self.progress.finished(result)
-            if self.gate.lost is not None:
-                raise self.gate.lost
+            if self.health.failure is not None:
+                raise self.health.failure
             await asyncio.sleep(0)

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+from graphwalk.encodings import decode_notes, read_rows
 from graphwalk.scoring.values import parse_json
-from graphwalk.toolbox.encodings import decode_notes, read_rows
 from graphwalk.toolbox.readings import other_readings
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import value_order

@@ -16,6 +16,9 @@ import pytest
 
 import graphwalk
 from graphwalk import CallOptions, Message, PropertyGraph, Reply, ToolCall, ToolSpec, Usage
+from graphwalk.environment import Environment
+from graphwalk.stores.base import Database
+from graphwalk.suites.questions.catalogue import shipped_kinds
 from tests.runner.runs import log_bytes
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "one_episode.py"
@@ -61,7 +64,7 @@ def test_graphs_are_made_written_and_read(tmp_path: Path, graph: PropertyGraph) 
 
 def test_tasks_have_proven_answers(graph: PropertyGraph) -> None:
     tasks = graphwalk.make_tasks(graph, seed=7)
-    assert len(tasks) == 12
+    assert [task.template for task in tasks] == list(shipped_kinds())
     assert tasks == graphwalk.make_tasks(graph, seed=7)
     (task,) = graphwalk.make_tasks(graph, questions=["node_count"])
     with graphwalk.open_store(graph) as store:
@@ -131,16 +134,16 @@ def test_a_run_and_its_records(tmp_path: Path) -> None:
         agent={"turn_limit": 40},
     )
     records = run.records()
-    assert len(records) == len(seen) == 24
+    assert len(records) == len(seen) == 2 * len(shipped_kinds())
     assert all(list(record) == list(records[0]) for record in records)
     right = {
         model: sum(r["correct"] for r in records if r["model"] == model)
         for model in ("mine/thinker", "scripted/expert")
     }
-    assert right == {"mine/thinker": 0, "scripted/expert": 12}
+    assert right == {"mine/thinker": 0, "scripted/expert": len(shipped_kinds())}
     assert {r["usage_input_tokens"] for r in records if r["model"] == "mine/thinker"} == {20}
     assert {r["world_nodes"] for r in records} == {100}
-    assert len({r["task_template"] for r in records}) == 12
+    assert {r["task_template"] for r in records} == set(shipped_kinds())
     assert json.loads((run.path / "run.json").read_text())["config"]["agent"]["turn_limit"] == 40
     assert {result.key for result in run.results()} == {result.key for result in seen}
 
@@ -149,7 +152,7 @@ def test_records_are_a_data_frame(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     run = graphwalk.run("quickstart", models=["scripted/expert", "scripted/random"], out=tmp_path / "run", graphs=1)
     frame = pandas.DataFrame(run.records())
-    assert frame.shape[0] == 24
+    assert frame.shape[0] == 2 * len(shipped_kinds())
     assert list(frame.columns) == list(run.records()[0])
     assert frame.columns.is_unique
     rows = {row["model"]: row for row in run.rows()}
@@ -197,7 +200,7 @@ def test_an_interrupted_run_goes_on_with_the_same_objects(tmp_path: Path) -> Non
     log.write_bytes(b"".join(log_bytes(run.path).splitlines(keepends=True)[:4]))
     with pytest.raises(graphwalk.ConfigError, match="unknown provider 'mine'"):
         run.resume()
-    assert len(run.resume(models=[model]).records()) == 12
+    assert len(run.resume(models=[model]).records()) == len(shipped_kinds())
 
 
 def test_ctrl_c_ends_a_run_in_order(tmp_path: Path) -> None:
@@ -285,13 +288,46 @@ def test_the_example_plays_an_episode_and_is_short() -> None:
 def test_a_wrong_object_is_told_with_what_is_accepted(graph: PropertyGraph) -> None:
     for given, words in (((None, graph), "task: must be a Task"), ((None, None), "task: must be a Task")):
         with pytest.raises(graphwalk.ConfigError, match=words) as caught:
-            graphwalk.play(*given, model="scripted/expert")  # type: ignore[arg-type]
+            graphwalk.play(*given)  # type: ignore[arg-type]
         assert "make_tasks" in caught.value.hint
+
+
+def test_a_model_that_is_not_given_is_told_with_what_is_accepted(graph: PropertyGraph) -> None:
+    task = graphwalk.make_tasks(graph, questions=["node_count"])[0]
+    for call in (lambda: graphwalk.play(task, graph), lambda: graphwalk.ask("Who?", graph)):
+        with pytest.raises(graphwalk.ConfigError, match="model is missing") as caught:
+            call()
+        assert "provider/model" in caught.value.hint
+
+
+def test_one_name_is_a_list_of_one(graph: PropertyGraph) -> None:
+    assert [task.template for task in graphwalk.make_tasks(graph, questions="node_count")] == ["node_count"]
+    with graphwalk.open_store(graph) as store:
+        (spec,) = graphwalk.openai_tools(store, tools="think").specs
+        (tool,) = graphwalk.langchain_tools(store, tools="think")
+    assert spec["function"]["name"] == tool.name == "think"
+
+
+def test_an_object_of_the_driver_reaches_the_database_of_an_episode(
+    graph: PropertyGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[object] = []
+
+    async def refused(kind: str, environment: Environment, **_: object) -> Database:
+        given.append(environment.neo4j_auth)
+        raise graphwalk.StoreError("refused")
+
+    monkeypatch.setattr("graphwalk.runner.one_episode.open_database", refused)
+    task, auth = graphwalk.make_tasks(graph, questions="node_count")[0], object()
+    with pytest.raises(graphwalk.StoreError, match="refused"):
+        graphwalk.play(task, graph, model="scripted/expert", neo4j_auth=auth)
+    assert given == [auth]
 
 
 def test_wrong_objects_are_refused_with_what_is_accepted(tmp_path: Path) -> None:
     wrong: Any = object()
     graph = graphwalk.generate_graph(nodes=12, seed=1)
+    store = graphwalk.open_store(graph)
     calls: list[tuple[Callable[[], object], str]] = [
         (lambda: graphwalk.ask(wrong, graph, model="scripted/look"), "question: must be a str, not object"),
         (lambda: graphwalk.ask("Who?", wrong, model="scripted/look"), "store: must be a Store or .* or Path"),
@@ -302,10 +338,17 @@ def test_wrong_objects_are_refused_with_what_is_accepted(tmp_path: Path) -> None
         (lambda: graphwalk.generate_graph(seed=wrong), "seed: must be a whole number, not object"),
         (lambda: graphwalk.generate_maze(index=wrong), "index: must be a whole number, not object"),
         (lambda: graphwalk.make_tasks(wrong), "graph: must be a PropertyGraph, not object"),
-        (lambda: graphwalk.make_tasks(graph, questions=wrong), "questions: must be a list, not object"),
+        (lambda: graphwalk.make_tasks(graph, questions=wrong), "questions: must be a str or list, not object"),
+        (lambda: graphwalk.make_tasks(graph, questions=[wrong]), r"questions\[0\]: must be a str or Path, not object"),
+        (lambda: graphwalk.maze_graph(wrong), "maze: must be a Maze, not object"),
         (lambda: graphwalk.open_run(wrong), "path: must be a str or Path, not object"),
         (lambda: graphwalk.open_store(wrong), "graph: must be a PropertyGraph or str or Path or dictionary"),
         (lambda: graphwalk.open_store(graph, wrong), "store: must be a str, not object"),
+        (lambda: graphwalk.openai_tools(store, tools=wrong), "tools: must be a str or list, not object"),
+        (lambda: graphwalk.openai_tools(store, tools=[wrong]), r"tools\[0\]: must be a str or Path, not object"),
+        (lambda: store.run(wrong), "cypher: must be a str, not object"),
+        (lambda: store.run("RETURN 1", wrong), "parameters: must be a dictionary, not object"),
+        (lambda: store.schema(wrong), "samples: must be a whole number, not object"),
         (lambda: graphwalk.openai_model(wrong, "m"), "object is not an AsyncOpenAI client"),
         (lambda: graphwalk.play(wrong, graph, model="scripted/expert"), "task: must be a Task, not object"),
         (lambda: graphwalk.read_graph(wrong), "path: must be a str or Path, not object"),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.cli.graph_or_spec import generated, read_graph_or_spec
+from graphwalk.cli.generate import generated, read_graph_or_spec
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.generate import GraphSpec, generate_graph

@@ -12,7 +12,7 @@ from graphwalk.errors import RunLogError
 from graphwalk.runlog.private import Cleaner
 from graphwalk.runlog.publishing import publish
 from graphwalk.runlog.run_folder import RunFolder
-from graphwalk.runner.comparing import compare_runs
+from graphwalk.runner.compare import compare_runs
 from graphwalk.runner.reporting import report_of
 from graphwalk.runner.rescore import rescore_run
 from tests.cli.test_commands import graphwalk

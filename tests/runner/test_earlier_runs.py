@@ -100,13 +100,6 @@ async def test_questions_that_are_drawn_in_another_way_do_not_go_on(tmp_path: Pa
     assert folder.results_path.read_bytes() == before
 
 
-def test_scores_of_an_earlier_version_are_noted_until_they_are_scored_again(tmp_path: Path) -> None:
-    folder = earlier("questions", tmp_path)
-    assert any("graphwalk rescore" in note for note in report_of(folder).notes)
-    rescore_run(folder)
-    assert not any("graphwalk rescore" in note for note in report_of(folder).notes)
-
-
 @pytest.mark.parametrize(
     ("path", "value", "reason"),
     [

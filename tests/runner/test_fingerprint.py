@@ -100,10 +100,10 @@ async def test_only_the_scorer_changed(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize(
     ("suite", "file"),
     [
-        ("magma", "suites/magma/judgement.py"),
-        ("magma", "suites/magma/generator/algorithms.py"),
-        ("mazes", "suites/mazes/walk.py"),
-        ("questions", "suites/questions/scoring.py"),
+        ("magma", "suites/magma/score.py"),
+        ("magma", "suites/magma/generate.py"),
+        ("mazes", "suites/mazes/score.py"),
+        ("questions", "suites/questions/score.py"),
         ("questions", "scoring/evidence.py"),
     ],
 )
@@ -135,7 +135,7 @@ def other_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_package_of_another_suite_is_digested(other_package: Path) -> None:
     suite = importlib.import_module("stars.suite").StarSuite()
     before = scorer_digests(suite)
-    assert {"stars/suite.py", "stars/judging.py", "suites/magma/judgement.py"} < before.keys()
+    assert {"stars/suite.py", "stars/judging.py", "suites/magma/score.py"} < before.keys()
     (other_package / "judging.py").write_text("LIMIT = 2\n")
     after = scorer_digests(suite)
     assert [name for name in before if before[name] != after[name]] == ["stars/judging.py"]
@@ -149,7 +149,7 @@ def test_of_a_suite_that_is_one_file_that_file_is_digested(other_package: Path) 
 @pytest.mark.parametrize(
     "file",
     [
-        "toolbox/encodings.py",
+        "encodings.py",
         "toolbox/operations.py",
         "agent.py",
         "models/text_calls.py",
@@ -167,8 +167,8 @@ def test_all_that_shapes_an_episode_is_digested(file: str) -> None:
 def test_nothing_but_named_parts_of_the_package_is_left_out() -> None:
     left_out = {path.name for path in PACKAGE.iterdir()} - {name.partition("/")[0] for name in code_digests()}
     python = {name for name in left_out if name.endswith(".py") or any((PACKAGE / name).glob("*.py"))}
-    assert python == {"__main__.py", "api", "cli", "console.py", "database", "mcp_server", "report"} | {
-        *("runlog", "scoring", "testing"),
+    assert python == {"__main__.py", "api", "cli", "console.py", "database", "mcp_server", "reports"} | {
+        *("evaluation", "runlog", "scoring", "testing"),
     }
 
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from graphwalk.environment import Environment
-from graphwalk.report.terminal import as_text
-from graphwalk.report.written import to_csv, to_json, to_markdown
+from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.progress import Silent
 from graphwalk.runner.reporting import report_of

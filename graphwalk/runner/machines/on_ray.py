@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from graphwalk.asynchronous import heed_signals
-from graphwalk.bulk.processes import cores
+from graphwalk.bulk.writing import cores
 from graphwalk.environment import without_ray_statistics
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.runner.machines.shard_work import PlayedShard, ShardWork, play_shard

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.environment import read_environment
+from graphwalk.errors import RunLogError
 from graphwalk.experiments.loading import experiment_from
+from graphwalk.files import check_links
 from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.progress import Silent
 from graphwalk.runner.resolve import resolve
@@ -89,6 +91,8 @@ async def _played(work: ShardWork, place: Path) -> RunSummary:
 
 
 def _packed(place: Path) -> bytes:
+    """Return the run folder as a ZIP file, and remove it. RunLogError for a link that leads out of it."""
+    check_links(place, RunLogError)
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in sorted(place.rglob("*")):

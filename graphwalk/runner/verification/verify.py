@@ -26,8 +26,8 @@ from graphwalk.runner.verification.again import check_player, check_walk, seated
 from graphwalk.runner.verification.findings import Check, Verification, no_findings
 from graphwalk.runner.verification.kept_experiment import kept_experiment
 from graphwalk.runner.verification.log_lines import checked_lines
-from graphwalk.stores.registry import open_database
-from graphwalk.stores.store import Database
+from graphwalk.stores.base import Database
+from graphwalk.stores.registry import open_database, queries_in_place
 from graphwalk.types.wire import to_dict
 
 
@@ -48,7 +48,7 @@ async def verify_run(
     async def open_one() -> Database:
         return await open_database(experiment.config.store, environment, run_id=f"verify-{manifest['run_id']}")
 
-    places = Places(open_one, environment if experiment.config.store == "neo4j" else None)
+    places = Places(open_one, environment if queries_in_place(experiment.config.store) else None)
     plan = Plan()
     try:
         plan = await make_plan(experiment, places, lambda number: None)

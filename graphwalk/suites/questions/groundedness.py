@@ -16,7 +16,7 @@ from graphwalk.scoring.evidence import shows_data
 from graphwalk.scoring.rows import row_set
 from graphwalk.scoring.values import normalise
 from graphwalk.suites.questions.catalogue import PythonPart, python_part
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.toolbox.observed import ObservedGraph, ObservedRelationship, Pair, observed_graph
 from graphwalk.types.episode import Trajectory

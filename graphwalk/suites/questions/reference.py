@@ -12,11 +12,11 @@ from graphwalk.errors import OracleError
 from graphwalk.models.policy import Ask
 from graphwalk.models.tokens import rule_hundredths, tokens_of
 from graphwalk.scoring.rows import compare_rows
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex, Kind
-from graphwalk.suites.questions.players.expert import plan_of
-from graphwalk.suites.questions.players.walker import Page, Result
+from graphwalk.suites.questions.graph_index import GraphIndex, Kind
 from graphwalk.suites.questions.prompts import tools_system
+from graphwalk.suites.questions.scripted import plan_of
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.walker import Page, Result
 from graphwalk.suites.reference import Account, ReferenceWalk, calls_of, count, tokens_told
 from graphwalk.toolbox.observed import KEY, RelationshipRow
 from graphwalk.toolbox.readings import as_parameter, shown_alike

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphwalk.agent import Episode, run_episode
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.foreign import foreign_agent
+from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.errors import OracleError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.models.policy import Ask, Policy
@@ -17,13 +16,12 @@ from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.making import make_tasks
-from graphwalk.suites.questions.players.expert import expert
+from graphwalk.suites.questions.generate import make_tasks, tasks_in, tasks_on
 from graphwalk.suites.questions.prompts import tools_prompt
 from graphwalk.suites.questions.reference import ExpertReference
+from graphwalk.suites.questions.scripted import expert
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.tasks_about import tasks_in, tasks_on
 from graphwalk.suites.reference import drive
 from graphwalk.suites.suite import Opening
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
