@@ -17,7 +17,7 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.generate import make_tasks, tasks_in
-from graphwalk.suites.questions.par import ExpertPar
+from graphwalk.suites.questions.reference import ExpertReference
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph
@@ -105,4 +105,4 @@ class _Clock:
 
 async def _by_texts(graph: PropertyGraph, store: GraphStore) -> list[QuestionTask]:
     schema = await store.schema()
-    return await make_tasks(graph, store, seed=SEED, par=ExpertPar(schema, GraphToolbox(store, schema)))
+    return await make_tasks(graph, store, seed=SEED, par=ExpertReference(schema, GraphToolbox(store, schema)))

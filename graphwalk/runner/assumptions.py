@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from graphwalk.models.tokens import RULE_ERROR
 from graphwalk.runner.dry_run import Estimate
 from graphwalk.runner.resolve import Experiment, per_episode
+from graphwalk.suites.questions.task_cache import LARGE
 
 
 def assumptions(experiment: Experiment, estimate: Estimate) -> Iterator[str]:
@@ -21,6 +22,11 @@ def assumptions(experiment: Experiment, estimate: Estimate) -> Iterator[str]:
         )
     if any(row.assumed for row in estimate.rows):
         yield "Where no expert plays (without tools, own questions), a reply is as long as the target."
+    if any(row.of_plan for row in estimate.rows):
+        yield (
+            f"Walks on graphs of {LARGE:,} nodes and more are those of the plan, with the default prompt and results "
+            "as JSON; all of their input counts as new, so that the cost is an upper bound."
+        )
     if any(row.tokenizer is None for row in real):
         yield f"Tokens of models without a known tokenizer are estimated: ± {100 * RULE_ERROR:.0f} % (docs/running.md)."
     if any(row.repeated_tokens and row.usd is not None for row in real):

@@ -23,7 +23,8 @@ class ModelEstimate:
     episodes: int = 0
     model_calls: int = 0
     tool_calls: int = 0
-    characters: int = 0
+    characters: int | None = 0
+    """None: not counted in walks of the plan."""
     new_tokens: int = 0
     repeated_tokens: int = 0
     output_tokens: int = 0
@@ -32,6 +33,8 @@ class ModelEstimate:
     spread: float = 0.0
     assumed: int = 0
     """Episodes for which there is no expert; one reply with the target stands in."""
+    of_plan: int = 0
+    """Episodes on large graphs, whose figures are those of the plan: tokens by the rule, all input new."""
 
     @property
     def input_tokens(self) -> int:

@@ -14,10 +14,11 @@ from graphwalk.runner.par_walk import ParWalk, ParWalks, sizes_for
 from graphwalk.runner.places import Places
 from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runner.power import detectable_effect
-from graphwalk.runner.resolve import Experiment, per_episode
+from graphwalk.runner.resolve import Experiment, can_play, per_episode
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.questions.task_cache import LARGE
 from graphwalk.types.chat import Message
 
 PLAYED_WHOLE = 600
@@ -42,6 +43,7 @@ class _Takes:
     usd: float
     usd_uncached: float
     assumed: float
+    of_plan: float = 0
 
 
 Stratum = tuple[str, str, str, str]
@@ -50,6 +52,8 @@ Stratum = tuple[str, str, str, str]
 
 async def estimate_run(experiment: Experiment) -> Estimate:
     """Make the tasks on the embedded engine, play the expert's part of them, and add up what it takes.
+
+    The walks on large graphs are not played again: the plan has their figures.
 
     StoreError where a tool fails for the expert.
     """
@@ -70,7 +74,10 @@ async def estimate_run(experiment: Experiment) -> Estimate:
         chosen = _chosen(list(by_task), stratum, experiment.config.seed) if len(pairs) > PLAYED_WHOLE else by_task
         played |= {(task, stratum[1]) for task in chosen}
         size, price = sizes[stratum[0]], _price(experiment, stratum[0])
-        takes = [_takes(await walks.of(by_task[task]), size, price) for task in chosen]
+        takes = [
+            _of_plan(by_task[task], experiment, price) or _takes(await walks.of(by_task[task]), size, price)
+            for task in chosen
+        ]
         rows[stratum[:2]].append((len(episodes), len(by_task), takes))
     estimates = [_row(model, setting, parts, experiment) for (model, setting), parts in rows.items()]
     effect = detectable_effect(plan, experiment.config.repeats)
@@ -97,6 +104,22 @@ def _price(experiment: Experiment, model: str) -> Price | None:
         return Price(input=0, output=0)
     known = experiment.prices.get(model)
     return None if known is None else known.price
+
+
+def _of_plan(planned: PlannedEpisode, experiment: Experiment, price: Price | None) -> _Takes | None:
+    """Return the figures that the plan has of the expert's walk on a large graph; None where it has none.
+
+    They do not tell repeated input from new, which counts as new here.
+    """
+    task, graph = planned.task, planned.world.world.graph
+    expert_plays = can_play(experiment.suite, "scripted/expert", planned.key.setting, task)
+    if graph is None or graph.node_count < LARGE or not expert_plays:
+        return None
+    turns, calls, read, written = task.par_turns, task.par_calls, task.par_input_tokens, task.par_output_tokens
+    if turns is None or calls is None or read is None or written is None:
+        return None
+    usd = math.nan if price is None else price.cost(read, 0, written)
+    return _Takes(turns, calls, math.nan, read, 0, written, usd, usd, 0, of_plan=1)
 
 
 def _takes(walk: ParWalk, size: Callable[[Message | str], int], price: Price | None) -> _Takes:
@@ -135,7 +158,9 @@ def _row(
 
     row = ModelEstimate(model, setting, tokenizer_of(model), sum(episodes for episodes, _, _ in parts))
     row.model_calls, row.tool_calls = round(total("model_calls")), round(total("tool_calls"))
-    row.characters = round(total("characters"))
+    row.of_plan = round(total("of_plan"))
+    row.characters = None if row.of_plan else round(total("characters"))
+    row.tokenizer = None if row.of_plan else row.tokenizer
     row.new_tokens, row.repeated_tokens = round(total("new")), round(total("repeated"))
     row.output_tokens = round(total("output"))
     row.usd, row.usd_uncached = dollars("usd"), dollars("usd_uncached")

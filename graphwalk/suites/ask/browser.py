@@ -9,7 +9,7 @@ from graphwalk.graphs.formats.cypher import literal
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.suites.ask.evidence import AnswerEvidence
-from graphwalk.toolbox.seen import SeenNode
+from graphwalk.toolbox.observed import ObservedNode
 
 
 class _Place(NamedTuple):
@@ -37,7 +37,7 @@ def browser_cypher(evidence: AnswerEvidence, store: GraphStore) -> str:
     return "\nUNION\n".join([*_relationships(ends, store), *_nodes(alone, store)])
 
 
-def _place(node: SeenNode, store: GraphStore) -> tuple[_Place, str | int]:
+def _place(node: ObservedNode, store: GraphStore) -> tuple[_Place, str | int]:
     """Where to look for a node, and the value to look for."""
     found = store.unique_property(node.labels, node.key)
     return (_Place(node.label), node.key) if found is None else (_Place(*found[:2]), found[2])

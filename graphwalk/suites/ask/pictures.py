@@ -11,7 +11,7 @@ from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.ask.evidence import AnswerEvidence, Step, evidence_of, named_in, steps_of
 from graphwalk.suites.ask.svg import evidence_svg
 from graphwalk.suites.walked import walked_scene
-from graphwalk.toolbox.seen import KEY, seen_in
+from graphwalk.toolbox.observed import KEY, observed_graph
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.inert import visible
 from graphwalk.types.values import Row
@@ -183,7 +183,7 @@ def evidence_in(record: ResultRecord) -> AnswerEvidence:
     if not record["answer"]:
         return AnswerEvidence()
     trajectory = from_dict(Trajectory, record["trajectory"])
-    return evidence_of(record["task"]["question"], record["answer"], seen_in(trajectory.results))
+    return evidence_of(record["task"]["question"], record["answer"], observed_graph(trajectory.results))
 
 
 def _answer(record: ResultRecord) -> str:
@@ -195,7 +195,7 @@ def _answer(record: ResultRecord) -> str:
 def ask_scene(record: ResultRecord) -> Scene:
     """Nobody knows the target: nodes of the evidence count as answered."""
     trajectory = from_dict(Trajectory, record["trajectory"])
-    asked = set(named_in(record["task"]["question"], seen_in(trajectory.results)))
+    asked = set(named_in(record["task"]["question"], observed_graph(trajectory.results)))
     evidence = [node.key for node in evidence_in(record).nodes if node.key not in asked]
     said = StateTable(("answer",), (("", record["answer"]),) if record["answer"] else ())
     scene = walked_scene(trajectory, asked, dict.fromkeys(evidence, "right"), said)

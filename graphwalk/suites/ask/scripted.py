@@ -12,7 +12,7 @@ from graphwalk.encodings import read_rows
 from graphwalk.models.policy import Ask, Policy
 from graphwalk.models.scripted import AnswerNow
 from graphwalk.scoring.evidence import Evidence
-from graphwalk.toolbox.seen import KEY, Seen, SeenLink, seen_in
+from graphwalk.toolbox.observed import KEY, ObservedGraph, ObservedRelationship, observed_graph
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
@@ -95,20 +95,20 @@ def _words(question: str, places: Sequence[tuple[str, str]], listed: Sequence[st
 def _told(word: _Word, ask: Ask, text: str) -> Iterator[str]:
     seen = _seen(ask, text)
     yield f"{word.value} is the {word.property} of a {word.label}. Around it:"
-    for link in list(seen.links.values())[:_MOST_LINKS]:
+    for link in list(seen.relationships.values())[:_MOST_LINKS]:
         yield f"- {_said(seen, link)}"
-    more = len(seen.links) - _MOST_LINKS
+    more = len(seen.relationships) - _MOST_LINKS
     if more > 0:
         yield f"- and {more} more relationships"
-    if not seen.links:
+    if not seen.relationships:
         yield "- nothing: it has no relationships, or the look-up failed"
 
 
-def _said(seen: Seen, link: SeenLink) -> str:
+def _said(seen: ObservedGraph, link: ObservedRelationship) -> str:
     source, target = seen.nodes[link.source], seen.nodes[link.target]
     return f"{source.name} [{source.key}] {link.type} {target.name} [{target.key}]"
 
 
-def _seen(ask: Ask, text: str) -> Seen:
+def _seen(ask: Ask, text: str) -> ObservedGraph:
     arguments: Any = json.dumps(ask.arguments)
-    return seen_in([ToolResult(ToolCall("", ask.tool, arguments), text, rows=len(read_rows(text) or ()))])
+    return observed_graph([ToolResult(ToolCall("", ask.tool, arguments), text, rows=len(read_rows(text) or ()))])

@@ -7,7 +7,7 @@ from math import hypot
 
 from graphwalk.console import counted
 from graphwalk.suites.ask.evidence import AnswerEvidence
-from graphwalk.toolbox.seen import SeenLink, SeenNode
+from graphwalk.toolbox.observed import ObservedNode, ObservedRelationship
 from graphwalk.types.inert import visible
 
 Place = tuple[float, float]
@@ -100,7 +100,7 @@ def evidence_svg(evidence: AnswerEvidence, title: str) -> str:
     return "\n".join([*lines, "</svg>", ""])
 
 
-def _nodes(nodes: Sequence[SeenNode], links: Sequence[SeenLink], at: dict[str, Place]) -> Iterator[str]:
+def _nodes(nodes: Sequence[ObservedNode], links: Sequence[ObservedRelationship], at: dict[str, Place]) -> Iterator[str]:
     below = _below(links, at)
     colours = {label: _COLOURS[i % len(_COLOURS)] for i, label in enumerate(dict.fromkeys(n.label for n in nodes))}
     for node in nodes:
@@ -115,7 +115,7 @@ def _nodes(nodes: Sequence[SeenNode], links: Sequence[SeenLink], at: dict[str, P
         yield f'<text class="type" x="{x:.1f}" y="{first + 13:.1f}">{_text(labels)}</text></g>'
 
 
-def _below(links: Sequence[SeenLink], at: dict[str, Place]) -> Counter[str]:
+def _below(links: Sequence[ObservedRelationship], at: dict[str, Place]) -> Counter[str]:
     """Of each node, how many more arrows meet it from right below than from above, where loops are: its name would
     stand on them."""
     found: Counter[str] = Counter()
@@ -129,7 +129,7 @@ def _below(links: Sequence[SeenLink], at: dict[str, Place]) -> Counter[str]:
     return found
 
 
-def _links(links: Sequence[SeenLink], at: dict[str, Place]) -> Iterator[str]:
+def _links(links: Sequence[ObservedRelationship], at: dict[str, Place]) -> Iterator[str]:
     """Those of one pair of nodes are bent apart."""
     between = Counter(frozenset((link.source, link.target)) for link in links)
     drawn: Counter[frozenset[str]] = Counter()

@@ -11,7 +11,7 @@ from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import write_answer
 from graphwalk.suites.magma.config import Algorithm
 from graphwalk.suites.magma.generate import WEIGHTED, Instance, MagmaTrace, run_algorithm
-from graphwalk.suites.questions.players.reading import Steps, neighborhood, read, unique_values
+from graphwalk.suites.questions.walker import Steps, neighborhood, read, unique_values
 from graphwalk.types.episode import Score, Task
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row, Scalar

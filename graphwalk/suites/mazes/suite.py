@@ -14,7 +14,6 @@ from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
 from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.drive import Played, drive
 from graphwalk.suites.mazes.config import MazesConfig
 from graphwalk.suites.mazes.generate import Maze, generate_maze
 from graphwalk.suites.mazes.graph import maze_graph
@@ -23,6 +22,7 @@ from graphwalk.suites.mazes.score import check_path, check_target, extract_path,
 from graphwalk.suites.mazes.scripted import WALKERS, walk_in_words, walker_named
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
+from graphwalk.suites.reference import ReferenceWalk, drive
 from graphwalk.suites.suite import Opening, Pictures, ReadLine, Suite, World
 from graphwalk.toolbox.tool import Tool
 from graphwalk.types.episode import Score, Task, Trajectory
@@ -76,7 +76,7 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         assert store is not None
         task = make_task(world.source, world.digest, entry=world.facts["entry"], strict=config.strict, agent=agent)
         await check_target(task, store)
-        return [(await expert_walk(task, store)).as_par_of(task)]
+        return [(await expert_walk(task, store)).added_to(task)]
 
     def can_play(self, player: str, setting: str, task: MazeTask | None = None) -> bool:
         """Walkers see a maze through its tools."""
@@ -179,7 +179,7 @@ def make_task(
     )
 
 
-async def expert_walk(task: MazeTask, store: GraphStore) -> Played:
+async def expert_walk(task: MazeTask, store: GraphStore) -> ReferenceWalk:
     """The expert's episode against the tools, which proves that they suffice. OracleError where its path is wrong."""
     start, goal = str(task.start), str(task.goal)
     toolbox = MazeToolbox(store, task.size, start, strict=task.strict)

@@ -22,9 +22,9 @@ from graphwalk.resources import data_path
 from graphwalk.stores.cypher import Identifiers
 from graphwalk.suites.questions import kinds
 from graphwalk.suites.questions.graph_index import GraphIndex
-from graphwalk.suites.questions.players.reading import Steps
 from graphwalk.suites.questions.rows import as_shown, distinct
 from graphwalk.suites.questions.template import CATEGORIES, IDENTIFIER_ROLES, QuestionTemplate, read_template
+from graphwalk.suites.questions.walker import Steps
 from graphwalk.types.values import Row, Scalar, Value, shown
 
 _LEADING = {"rows": 1, "plan": 2, "brute_force": 1, "by_reference": 2}

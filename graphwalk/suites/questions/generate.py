@@ -18,7 +18,6 @@ from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.schema_queries import schema_of
 from graphwalk.stores.sources import open_source, read_source
-from graphwalk.suites.drive import Played
 from graphwalk.suites.questions.catalogue import (
     Question,
     QuestionKind,
@@ -30,7 +29,6 @@ from graphwalk.suites.questions.catalogue import (
 from graphwalk.suites.questions.config import ANY_ROWS, RowBounds
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.oracles import LoadGraph, Scratch, agreed_rows
-from graphwalk.suites.questions.par import ExpertPar
 from graphwalk.suites.questions.parameters import (
     GENERATED,
     OWN,
@@ -41,14 +39,15 @@ from graphwalk.suites.questions.parameters import (
     draw_parameters,
     generated_effort,
 )
+from graphwalk.suites.questions.reference import ExpertReference, MemoryTools, can_be_walked_in_memory
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import QuestionTemplate, render_wording
-from graphwalk.suites.questions.tools_in_memory.tools import ToolsInMemory, can_be_walked_in_memory
+from graphwalk.suites.reference import ReferenceWalk
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import Node, PropertyGraph, Relationship, value_order
 from graphwalk.types.values import Row, Temporal, Value, shown
 
-Par = Callable[[QuestionTask], Awaitable[Played]]
+Par = Callable[[QuestionTask], Awaitable[ReferenceWalk]]
 """The walk of the scripted expert."""
 LeaveOut = Callable[[str, str], None]
 """Called with the name of a question that a graph cannot host, and why."""
@@ -237,7 +236,7 @@ def _par_on(store: GraphStore, index: GraphIndex, agent: AgentConfig) -> Par:
     schema = schema_of(index.graph)
     in_memory = agent.result_tokens is None and can_be_walked_in_memory(index.graph)
     toolbox = GraphToolbox(store, schema, agent=AgentConfig(**paging_of(agent)))
-    return ExpertPar(schema, toolbox, ToolsInMemory(index) if in_memory else None, agent.result_budget)
+    return ExpertReference(schema, toolbox, MemoryTools(index) if in_memory else None, agent.result_budget)
 
 
 def paging_of(agent: AgentConfig) -> dict[str, Any]:
@@ -351,7 +350,7 @@ class TaskMaker:
         if self._par is None or kind.python is None:
             return task
         try:
-            return (await self._par(task)).as_par_of(task)
+            return (await self._par(task)).added_to(task)
         except OracleError as error:
             if self.index.all_labelled:
                 raise

@@ -16,7 +16,7 @@ from graphwalk.scoring.rows import (
     unknown_fields,
 )
 from graphwalk.scoring.waste import waste_of
-from graphwalk.suites.questions.evidence.support import supported_rows
+from graphwalk.suites.questions.groundedness import supported_rows
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.episode import ExitStatus, Score, Trajectory
 from graphwalk.types.values import Row

@@ -12,9 +12,9 @@ from graphwalk.models.policy import Ask, Policy
 from graphwalk.models.scripted import NO_ANSWER, AnswerNow
 from graphwalk.suites.questions.catalogue import python_part
 from graphwalk.suites.questions.flawed import FLAWS, flawed, varied
-from graphwalk.suites.questions.players.reading import Steps, labels_in, neighborhood, nodes, read, unique_values
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.walker import KEY, Centre, Walker
+from graphwalk.suites.questions.walker import Centre, Steps, Walker, neighborhood, nodes, read, unique_values
+from graphwalk.toolbox.observed import KEY, labels_in
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 

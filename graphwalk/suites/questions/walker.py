@@ -2,21 +2,23 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar
 
-from graphwalk.suites.questions.players.link import Link
-from graphwalk.suites.questions.players.reading import Steps, labels_in, neighborhood, read, unique_values
+from graphwalk.encodings import next_page, read_rows
+from graphwalk.models.policy import Ask
+from graphwalk.toolbox.observed import KEY, RelationshipRow, relationship_in
 from graphwalk.types.graph import value_order
 from graphwalk.types.schema import PropertyType, Schema
 from graphwalk.types.values import SCALARS, Row, Value
 
-KEY = "key"
 WORTH_ASKING = 8
 """More properties are looked at only if that could save this many times the calls it costs."""
+CALLS_PER_TURN = 256
+"""The default limit of an agent (AgentConfig.max_calls_per_turn); more calls are spread over turns."""
 NEIGHBOR_KEY = "neighbor_properties.key"
-Layers = list[list[Link]]
+Layers = list[list[RelationshipRow]]
 """Relationships that begin at nodes 0, 1, … steps away from a start."""
 Successors = Mapping[str, set[str]]
 
@@ -29,14 +31,73 @@ class Centre(NamedTuple):
     value: Value
 
 
+class Page(NamedTuple):
+    """The rows of a result, or the relationships read from them, without its text; the number of the next page."""
+
+    rows: list[Row] | list[RelationshipRow]
+    next: int | None = None
+
+
+Result = str | Page
+"""The result of a call: the text that a model reads, or its rows where the text is not needed."""
+T = TypeVar("T")
+Steps = Generator[list[Ask], Sequence[Result], T]
+"""A part of a scripted agent: yields the calls of a turn, is sent their results, and returns what it found."""
+
+
+def read(asks: Sequence[Ask]) -> Steps[list[list[Any]]]:
+    """Return the rows of every call (or what `Page` has), in order of the calls, over as many turns as needed.
+
+    Later pages are asked for, and so is what an agent refused because a turn had too many calls. Calls that give no
+    rows while all others of their turn give none either are mistakes and count as empty.
+    """
+    rows: list[list[Any]] = [[] for _ in asks]
+    waiting = list(enumerate(asks))
+    while waiting:
+        turn, waiting = waiting[:CALLS_PER_TURN], waiting[CALLS_PER_TURN:]
+        results = yield [ask for _, ask in turn]
+        refused = []
+        for (number, ask), result in zip(turn, results, strict=True):
+            found, page = (read_rows(result), next_page(result)) if isinstance(result, str) else result
+            if found is None:
+                refused.append((number, ask))
+                continue
+            rows[number] += found
+            if page is not None:
+                waiting.append((number, _paged(ask, page)))
+        if len(refused) < len(turn):
+            waiting = refused + waiting
+    return rows
+
+
+def neighborhood(label: str, name: str, value: Any) -> Ask:
+    """Return the call for all relationships of the nodes that have this value."""
+    return Ask("get_all_nearest_neighbors", {"label": label, "property_name": name, "property_value": value})
+
+
+def nodes(label: str, name: str, value: Any) -> Ask:
+    """Return the call for the nodes that have this value."""
+    return Ask("get_node_by_property", {"label": label, "property_name": name, "property_value": value})
+
+
+def unique_values(name: str, entity: str, entity_type: Literal["node", "relationship"] = "node") -> Ask:
+    """Return the call for the values of a property of a label or relationship type."""
+    return Ask("get_unique_property_values", {"property_name": name, "entity_name": entity, "entity_type": entity_type})
+
+
+def _paged(ask: Ask, page: int) -> Ask:
+    assert not isinstance(ask.arguments, str)  # only calls made here are read
+    return Ask(ask.tool, {**ask.arguments, "page": page})
+
+
 class Walker:
     """Asks for neighbourhoods and reads them; knows the schema and nothing else about the graph."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
-        self._alone = _Alone()
+        self._pairs = frozenset((source, t.type, target) for t in schema.relationships for source, target in t.pairs)
 
-    def links(self, centres: Iterable[Centre]) -> Steps[list[Link]]:
+    def links(self, centres: Iterable[Centre]) -> Steps[list[RelationshipRow]]:
         """The relationships of all matching nodes, one per row: twice where both ends match.
 
         A node that matches under several of its labels is read once.
@@ -54,12 +115,12 @@ class Walker:
             if label_of.setdefault(link.centre, centre.label) == centre.label
         ]
 
-    def outgoing(self, centres: Iterable[Centre]) -> Steps[list[Link]]:
+    def outgoing(self, centres: Iterable[Centre]) -> Steps[list[RelationshipRow]]:
         """The relationships that begin at the matching nodes, once each as long as no node matches twice."""
         links = yield from self.links(centres)
         return [link for link in links if link.outgoing]
 
-    def relationships(self, labels: Collection[str]) -> Steps[list[Link]]:
+    def relationships(self, labels: Collection[str]) -> Steps[list[RelationshipRow]]:
         """Every relationship that begins or ends at a node of these labels, once each.
 
         The nodes of a label are asked for by the values of one property, and those that were not seen, because they
@@ -95,40 +156,15 @@ class Walker:
         properties = [p for p in node.properties if p.name != KEY] if node else []
         return [p.name for p in sorted(properties, key=_known_values)]
 
-    def as_links(self, label: str, found: list[Any]) -> list[Link]:
-        """Return what a call found as links."""
-        return found if found and isinstance(found[0], Link) else [self._link(label, row) for row in found]
-
-    def _link(self, label: str, row: Row) -> Link:
-        other: Mapping[str, Value] = row["neighbor_properties"]
-        own, beside = self._alone[label], self._labels_beside(row)
-        properties = row.get("relationship_properties", {})
-        if self._outgoing(label, beside, row):
-            return Link(row["center_key"], own, row["type"], str(other[KEY]), beside, properties, other, True)
-        return Link(str(other[KEY]), beside, row["type"], row["center_key"], own, properties, other, False)
-
-    def _labels_beside(self, row: Row) -> frozenset[str]:
-        label = row.get("neighbor_label")
-        return self._alone[label] if label.__class__ is str else frozenset(labels_in(row, "neighbor_label") or ())
-
-    def _outgoing(self, label: str, beside: frozenset[str], row: Row) -> bool:
-        """As the row says; where directions are not shown, what the schema allows, outgoing if it allows both."""
-        if "direction" in row:
-            return bool(row["direction"] == "outgoing")
-        type_ = self._schema.relationship(row["type"])
-        return type_ is not None and any((label, other) in type_.pairs for other in beside)
-
-
-class _Alone(dict[str, frozenset[str]]):
-    """Label → the set of it alone, which all nodes that have no other share."""
-
-    def __missing__(self, label: str) -> frozenset[str]:
-        found = self[label] = frozenset([label])
-        return found
+    def as_links(self, label: str, found: list[Any]) -> list[RelationshipRow]:
+        """Return the relationships of a call's rows, which may be read already."""
+        if found and isinstance(found[0], RelationshipRow):
+            return found
+        return [link for row in found if (link := relationship_in(row, label, self._pairs)) is not None]
 
 
 def _labels_known(
-    links: Iterable[Link], values: Mapping[tuple[str, str], Iterable[Value]]
+    links: Iterable[RelationshipRow], values: Mapping[tuple[str, str], Iterable[Value]]
 ) -> Mapping[Value, frozenset[str]]:
     """Key → labels, from both ends of all rows, and from the lists of keys of whole labels."""
     known: defaultdict[Value, frozenset[str]] = defaultdict(frozenset)
@@ -141,7 +177,9 @@ def _labels_known(
     return known
 
 
-def _with_all_labels(links: Iterable[Link], known: Mapping[Value, frozenset[str]]) -> Iterator[Link]:
+def _with_all_labels(
+    links: Iterable[RelationshipRow], known: Mapping[Value, frozenset[str]]
+) -> Iterator[RelationshipRow]:
     for link in links:
         labels = known[link.source], known[link.target]
         if labels == (link.source_labels, link.target_labels):
@@ -193,7 +231,7 @@ def target_labels(walker: Walker, label: str) -> Steps[dict[str, set[str]]]:
     return found
 
 
-def links_of_type(walker: Walker, schema: Schema, name: str) -> Steps[list[Link]]:
+def links_of_type(walker: Walker, schema: Schema, name: str) -> Steps[list[RelationshipRow]]:
     """All relationships of a type, seen from its sources or from its targets, whichever have fewer labels."""
     type_ = schema.relationship(name)
     pairs = type_.pairs if type_ else ()
@@ -237,7 +275,7 @@ def on_the_way(schema: Schema, source: str, target: str, hops: int) -> list[set[
     ]
 
 
-def successors(links: Iterable[Link]) -> Successors:
+def successors(links: Iterable[RelationshipRow]) -> Successors:
     """Key of a node → keys of the nodes that one step leads to."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for link in links:

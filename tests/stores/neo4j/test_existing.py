@@ -17,7 +17,7 @@ from graphwalk.stores.sources import open_source
 from graphwalk.suites.ask.browser import browser_cypher
 from graphwalk.suites.ask.evidence import AnswerEvidence
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
-from graphwalk.toolbox.seen import SeenLink, SeenNode
+from graphwalk.toolbox.observed import ObservedNode, ObservedRelationship
 from graphwalk.toolbox.tool import load_tool
 from tests.stores.neo4j.existing import MARK, OwnDatabase, call
 
@@ -222,7 +222,8 @@ async def test_evidence_is_found_by_the_index_of_a_constraint(own: OwnDatabase) 
     nodes = [("Ida", "StPerson"), ("7", "StFilm"), ("8", "StFilm"), (str(town["key"]), "StTown")]
     links = [("ST_MADE", "Ida", "7"), ("ST_LIKES", "Ida", "Ida"), ("ST_IN", "Ida", nodes[3][0])]
     evidence = AnswerEvidence(
-        tuple(SeenNode(key, (label, MARK)) for key, label in nodes), tuple(SeenLink(*link, {}) for link in links)
+        tuple(ObservedNode(key, (label, MARK)) for key, label in nodes),
+        tuple(ObservedRelationship(*link, {}) for link in links),
     )
     cypher = browser_cypher(evidence, store)
     assert "UNWIND [['Ida', 7]] AS pair" in cypher

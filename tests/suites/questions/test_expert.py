@@ -13,13 +13,13 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GRAPH_PRESETS, GraphSpec, generate_graph
 from graphwalk.scoring.rows import compare_rows
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.drive import Played, drive
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.generate import LeaveOut, make_tasks
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.scripted import expert
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.reference import ReferenceWalk, drive
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
@@ -39,7 +39,7 @@ class Place:
     schema: Schema
     toolbox: GraphToolbox
 
-    async def ask(self, template: str, parameters: dict[str, Value]) -> Played:
+    async def ask(self, template: str, parameters: dict[str, Value]) -> ReferenceWalk:
         return await drive(expert(template, parameters, self.schema), self.toolbox)
 
 

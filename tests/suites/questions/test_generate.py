@@ -10,11 +10,11 @@ from inline_snapshot import snapshot
 from graphwalk.errors import OracleError
 from graphwalk.graphs.generate import GRAPH_PRESETS, GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
-from graphwalk.suites.drive import Played
 from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds
 from graphwalk.suites.questions.generate import make_tasks
 from graphwalk.suites.questions.rows import same_rows
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.reference import ReferenceWalk
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Row
 from tests.suites.questions.test_evaluators import GRAPH
@@ -114,8 +114,8 @@ async def test_another_seed_draws_other_parameters() -> None:
 
 
 async def test_par_comes_from_its_hook() -> None:
-    async def par(task: QuestionTask) -> Played:
-        return Played("", len(task.parameters), task.gold_size, 7, 5)
+    async def par(task: QuestionTask) -> ReferenceWalk:
+        return ReferenceWalk("", len(task.parameters), task.gold_size, 7, 5)
 
     graph = generate_graph(GraphSpec(preset="paper-100"), 0)
     store = await EmbeddedDatabase().load(graph)

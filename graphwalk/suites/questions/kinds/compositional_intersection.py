@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from graphwalk.suites.questions.brute_force import NetworkxGraph
 from graphwalk.suites.questions.graph_index import GraphIndex
-from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.walker import Walker, leading_to, node_keys, target_labels
+from graphwalk.suites.questions.walker import Steps, Walker, leading_to, node_keys, target_labels
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 

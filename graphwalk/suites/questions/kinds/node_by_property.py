@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping
 
 from graphwalk.suites.questions.brute_force import NetworkxGraph, same_value
 from graphwalk.suites.questions.graph_index import GraphIndex
-from graphwalk.suites.questions.players.reading import Steps, nodes, read
 from graphwalk.suites.questions.rows import equal
-from graphwalk.suites.questions.walker import Walker, node_keys
+from graphwalk.suites.questions.walker import Steps, Walker, node_keys, nodes, read
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping
 
 from graphwalk.suites.questions.brute_force import NetworkxGraph, same_value
 from graphwalk.suites.questions.graph_index import GraphIndex
-from graphwalk.suites.questions.players.reading import Steps
 from graphwalk.suites.questions.rows import equal
-from graphwalk.suites.questions.walker import NEIGHBOR_KEY, Walker, condition, links_of_type, side_of
+from graphwalk.suites.questions.walker import NEIGHBOR_KEY, Steps, Walker, condition, links_of_type, side_of
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from graphwalk.suites.questions.brute_force import NetworkxGraph
 from graphwalk.suites.questions.graph_index import GraphIndex
-from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.walker import Walker, condition, links_of_type, side_of
+from graphwalk.suites.questions.walker import Steps, Walker, condition, links_of_type, side_of
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from graphwalk.suites.questions.brute_force import NetworkxGraph
 from graphwalk.suites.questions.graph_index import GraphIndex
-from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.walker import KEY, Centre, Layers, Walker, leading_to, spread
+from graphwalk.suites.questions.walker import Centre, Layers, Steps, Walker, leading_to, spread
+from graphwalk.toolbox.observed import KEY
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 

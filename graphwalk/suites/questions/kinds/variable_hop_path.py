@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 from graphwalk.suites.questions.brute_force import NetworkxGraph
 from graphwalk.suites.questions.graph_index import GraphIndex
-from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.walker import Walker, end_keys, on_the_way, reached, successors
+from graphwalk.suites.questions.walker import Steps, Walker, end_keys, on_the_way, reached, successors
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 

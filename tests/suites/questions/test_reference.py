@@ -14,15 +14,15 @@ from graphwalk.models.policy import Ask, Policy
 from graphwalk.models.scripted import ScriptedModel
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.drive import drive
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
 from graphwalk.suites.questions.generate import make_tasks, tasks_in, tasks_on
-from graphwalk.suites.questions.par import ExpertPar
 from graphwalk.suites.questions.prompts import tools_prompt
+from graphwalk.suites.questions.reference import ExpertReference
 from graphwalk.suites.questions.scripted import expert
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.reference import drive
 from graphwalk.suites.suite import Opening
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
@@ -42,7 +42,7 @@ async def setting() -> Setting:
 
 async def test_one_call_and_the_answer_turn_are_par_for_a_look_up(setting: Setting) -> None:
     schema, toolbox, tasks = setting
-    played = await ExpertPar(schema, toolbox)(tasks["node_by_property"])
+    played = await ExpertReference(schema, toolbox)(tasks["node_by_property"])
     assert (played.turns, played.calls) == (2, 1)
 
 
@@ -53,7 +53,7 @@ async def test_the_tokens_of_par_are_those_of_the_same_walk_in_the_agents_loop(s
         seen = Listener(ScriptedModel("expert", expert(task.template, task.parameters, schema)))
         opening = Opening(tools_prompt(task.question, schema, AgentConfig()), toolbox)
         await run_episode(Episode(opening, seen, AgentConfig(), CallOptions()))
-        played = await ExpertPar(schema, toolbox)(task)
+        played = await ExpertReference(schema, toolbox)(task)
         assert (played.input_tokens, played.output_tokens) == (seen.read, seen.written), task.template
 
 
@@ -91,8 +91,8 @@ async def test_a_task_holds_them() -> None:
 
 async def test_par_is_the_same_every_time(setting: Setting) -> None:
     schema, toolbox, tasks = setting
-    once = [await ExpertPar(schema, toolbox)(task) for task in tasks.values()]
-    assert once == [await ExpertPar(schema, toolbox)(task) for task in tasks.values()]
+    once = [await ExpertReference(schema, toolbox)(task) for task in tasks.values()]
+    assert once == [await ExpertReference(schema, toolbox)(task) for task in tasks.values()]
     assert all(2 <= played.turns <= 5 and played.turns - 1 <= played.calls <= 60 for played in once)
 
 
@@ -101,7 +101,7 @@ async def test_a_target_that_the_expert_does_not_find_is_an_error(setting: Setti
     schema, toolbox, tasks = setting
     wrong = tasks[template].model_copy(update={"gold": [dict.fromkeys(tasks[template].answer_fields, "nothing")]})
     with pytest.raises(OracleError, match="the expert finds another answer") as error:
-        await ExpertPar(schema, toolbox)(wrong)
+        await ExpertReference(schema, toolbox)(wrong)
     assert wrong.task_id in str(error.value)
     assert '"nothing"' in str(error.value)
 

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions.evidence.shown import schema_pairs
-from graphwalk.suites.questions.evidence.support import only_grows
 from graphwalk.suites.questions.generate import make_tasks
+from graphwalk.suites.questions.groundedness import only_grows
 from graphwalk.suites.suite import World
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
@@ -287,9 +286,3 @@ def test_which_queries_only_grow() -> None:
     }
     assert only_grows("MATCH (n:`not`) WHERE n.`count` = 'with' RETURN n.key")
     assert not only_grows("MATCH (n) WHERE none(x IN n.p WHERE x = 1) RETURN n")
-
-
-def test_the_schema_is_what_the_prompt_says() -> None:
-    text = "1 | Relationship | R | (:A)-[:R]->(:Odd `b`) | w\n2 | Node | A | (:A) | p"
-    assert schema_pairs(text) == {("A", "R", "Odd `b`")}
-    assert schema_pairs("nothing") == frozenset()

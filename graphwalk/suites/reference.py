@@ -1,4 +1,4 @@
-"""Playing against tools without a model or an agent: how par is found."""
+"""Reference walks: what the scripted expert takes with the tools, without a model or an agent."""
 
 import asyncio
 import json
@@ -16,8 +16,8 @@ T = TypeVar("T", bound=Task)
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
-    """A player's answer, the turns it took, the answer among them, and its tool calls without notes.
+class ReferenceWalk:
+    """An answer, the turns it took, the answer among them, and the tool calls without notes.
 
     The tokens are those of a model that walks in the same way: it is sent prompt, tools and all that was said so far
     in every turn, and writes calls and the answer.
@@ -29,8 +29,8 @@ class Played:
     input_tokens: int = 0
     output_tokens: int = 0
 
-    def as_par_of(self, task: T) -> T:
-        """The task with this walk as its par."""
+    def added_to(self, task: T) -> T:
+        """Return the task with these reference figures."""
         par = {"par_turns": self.turns, "par_calls": self.calls}
         tokens = {"par_input_tokens": self.input_tokens, "par_output_tokens": self.output_tokens}
         return task.model_copy(update={**par, **tokens})
@@ -62,9 +62,9 @@ class Account:
         self._calls += not note
         self._sent += tokens
 
-    def close(self, answer: str, tokens: int) -> Played:
-        """The answer, and all that it took."""
-        return Played(answer, self._turns, self._calls, self._read, self._written + tokens)
+    def close(self, answer: str) -> ReferenceWalk:
+        """Return the walk that ends with this answer."""
+        return ReferenceWalk(answer, self._turns, self._calls, self._read, self._written + count(answer))
 
 
 def tokens_told(toolbox: Toolbox, prompt: Sequence[Message]) -> int:
@@ -73,8 +73,8 @@ def tokens_told(toolbox: Toolbox, prompt: Sequence[Message]) -> int:
     return tools + sum(_tokens(message) for message in prompt)
 
 
-async def drive(player: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> Played:
-    """Let a player play against the tools. StoreError passes through; TypeError for a player that holds a dialogue."""
+async def drive(player: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> ReferenceWalk:
+    """Let a scripted agent use the tools. Raise StoreError if one fails, TypeError if the agent holds a dialogue."""
     account = Account(tokens_told(toolbox, prompt))
     results: list[str] | None = None
     while True:
@@ -82,9 +82,9 @@ async def drive(player: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ()
         try:
             asks = next(player) if results is None else player.send(results)
         except StopIteration as end:
-            return account.close(end.value, count(end.value))
+            return account.close(end.value)
         if isinstance(asks, str):
-            raise TypeError("a player that plays against tools yields calls, not text")
+            raise TypeError("a scripted agent that uses tools yields calls, not text")
         asked = calls_of(asks)
         account.say(asked)
         given = await _results(toolbox, asked)
@@ -115,5 +115,5 @@ def _tokens(message: Message) -> int:
 
 
 def count(text: str) -> int:
-    """Tokens by the rule, whatever is installed: par must be the same everywhere."""
+    """Count tokens by the rule, whatever is installed: reference figures are the same everywhere."""
     return count_tokens(text)[0]
