@@ -24,7 +24,7 @@ from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import NewRun, RunFolder
-from graphwalk.runner.progress import Silent
+from graphwalk.runner.progress import Progress
 from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import start_run
 from graphwalk.runner.shards import WHOLE, Shard
@@ -51,7 +51,7 @@ class Usage:
     cpu: float
 
 
-class Stopwatch(Silent):
+class Stopwatch(Progress):
     """Counts from the start of the first episode to the end of the last, without the planning before them."""
 
     def started(self, episodes: int, done: int) -> None:

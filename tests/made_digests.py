@@ -14,7 +14,7 @@ from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.runlog.run_folder import NewRun
-from graphwalk.runner.progress import Silent
+from graphwalk.runner.progress import Progress
 from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import start_run
 from tests.test_golden import RUNS, digests
@@ -26,7 +26,7 @@ async def made(folder: Path, workers: int) -> dict[str, object]:
     for name, (experiment, worlds, flags) in RUNS.items():
         config = load_experiment(experiment, flags={**flags, "limits.max_concurrency": workers}, worlds=worlds)
         new = NewRun.make(config.name, folder / name)
-        await start_run(resolve(config, Environment()), new, Silent())
+        await start_run(resolve(config, Environment()), new, Progress())
         found[name] = digests(new.folder.records())
     return found
 

@@ -17,8 +17,7 @@ from graphwalk.report.written import to_csv, to_json, to_markdown
 from graphwalk.runlog.flat import flat_record
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import NewRun, RunFolder
-from graphwalk.runner.live_progress import NotebookProgress
-from graphwalk.runner.progress import Progress, Silent
+from graphwalk.runner.progress import NotebookProgress, Progress, ProgressWrapper
 from graphwalk.runner.reporting import report_of
 from graphwalk.runner.rescore import rescore_run
 from graphwalk.runner.resolve import resolve
@@ -179,21 +178,18 @@ def run(
 
 
 def _watching(on_result: OnResult | None) -> Progress:
-    """What is told of the run: in a notebook, which shows stderr below the cell, the person too."""
-    watching: Progress = NotebookProgress() if "ipykernel" in sys.modules else Silent()
-    return watching if on_result is None else _PassingOn(watching, on_result)
+    """Return the progress that calls `on_result`, and shows a line in a notebook."""
+    progress = NotebookProgress() if "ipykernel" in sys.modules else Progress()
+    return progress if on_result is None else _CallingProgress(progress, on_result)
 
 
-class _PassingOn(Silent):
-    """Passes finished episodes on."""
-
+class _CallingProgress(ProgressWrapper):
     def __init__(self, progress: Progress, on_result: OnResult) -> None:
-        self._progress, self._on_result = progress, on_result
-        self.planning, self.priced = progress.planning, progress.priced  # type: ignore[method-assign]
-        self.started, self.note = progress.started, progress.note  # type: ignore[method-assign]
+        super().__init__(progress)
+        self._on_result = on_result
 
     def finished(self, result: Result) -> None:
-        self._progress.finished(result)
+        super().finished(result)
         self._on_result(result)
 
 

@@ -14,7 +14,7 @@ from graphwalk.cli.suite_commands import suite_group
 from graphwalk.console import counted, data, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
-from graphwalk.long_work import long_work
+from graphwalk.progress import progress_bar
 
 _Group: Any = suite_group("EXPORT")
 
@@ -80,7 +80,7 @@ def _command(exporter: Callable[..., None]) -> Callable[..., None]:
         chosen = Chosen(model or None, setting or None, task or None)
         folder = RunFolder.open(run)
         number = len(Episodes(folder, chosen))
-        with long_work("exporting", number) as done:
+        with progress_bar("exporting", number) as done:
             exporter(Episodes(folder, chosen, done, per_episode), out)
         say(f"{counted(number, 'episode')} written to {out}")
 

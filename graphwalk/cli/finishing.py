@@ -54,9 +54,9 @@ def exporter_if(wanted: bool) -> "SpanExporter | None":
 @contextmanager
 def _progress(exporter: "SpanExporter | None") -> Iterator["Progress"]:
     """What a person is told, and what a collector of spans is sent."""
-    from graphwalk.runner.live_progress import live_progress
+    from graphwalk.runner.progress import run_progress
 
-    with live_progress() as progress:
+    with run_progress() as progress:
         if exporter is None:
             yield progress
             return

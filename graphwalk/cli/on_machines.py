@@ -7,7 +7,7 @@ from graphwalk.asynchronous import Interrupted
 from graphwalk.cli.finishing import conclude
 from graphwalk.console import counted, say
 from graphwalk.errors import ConfigError, GraphwalkError
-from graphwalk.long_work import long_work
+from graphwalk.progress import progress_bar
 
 if TYPE_CHECKING:
     from graphwalk.runner.machines.whole_run import ShardedRun
@@ -44,7 +44,7 @@ def run_on_ray(
         with ray_cluster(address) as cluster:
             number = sharded.number(shards, cluster.cores)
             say(f"{counted(number, 'shard')} on {counted(cluster.cores, 'core')}, in {sharded.shards}")
-            with long_work("shards", number) as done:
+            with progress_bar("shards", number) as done:
                 summary = sharded.play(cluster.play, number, log_level, done)
     except Interrupted as interrupted:
         say(f"{interrupted}: stopped. {_how_to_go_on(sharded)}")

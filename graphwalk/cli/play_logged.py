@@ -11,7 +11,7 @@ from graphwalk.asynchronous import Interrupted, run_async
 from graphwalk.console import data, prose, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
-from graphwalk.runner.progress import Silent
+from graphwalk.runner.progress import Progress
 
 if TYPE_CHECKING:
     from graphwalk.runlog.result import Result
@@ -97,7 +97,7 @@ def _sitting(name: str, setting: str) -> "Sitting":
     return Sitting(f"human/{name}", setting, read, goes_on)
 
 
-class _Told(Silent):
+class _Told(Progress):
     """Says after each task how it went."""
 
     def finished(self, result: "Result") -> None:

@@ -9,7 +9,7 @@ from graphwalk.cli.naming import run_folders
 from graphwalk.console import say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
-from graphwalk.long_work import long_work
+from graphwalk.progress import progress_bar
 
 
 def publish(
@@ -33,7 +33,7 @@ def publish(
         raise ConfigError(f"{out}: a published run is a ZIP", hint=f"graphwalk publish {folder} {out.stem}.zip")
     run = RunFolder.open(folder)
     cleaner = Cleaner(read_environment(), redact=redact, folder=Path.cwd())
-    with long_work("publishing", planned_episodes(run)) as done:
+    with progress_bar("publishing", planned_episodes(run)) as done:
         removed = write(run, out, cleaner, done)
     taken = ", ".join(f"{number} {what}" for what, number in sorted(removed.items()) if number)
     say(f"written to {out}" + (f"; taken out: {taken}" if taken else ""))

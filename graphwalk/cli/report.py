@@ -7,7 +7,7 @@ import typer
 
 from graphwalk.cli.naming import run_folders
 from graphwalk.console import counted, data, say, stdout
-from graphwalk.long_work import long_work
+from graphwalk.progress import progress_bar
 
 if TYPE_CHECKING:
     from graphwalk.runlog.run_folder import RunFolder
@@ -66,7 +66,7 @@ def rescore(folder: Annotated[Path, typer.Argument(help="A run folder.", autocom
     from graphwalk.runner.rescore import rescore_run
 
     run_folder = RunFolder.open(folder)
-    with long_work("scoring", planned_episodes(run_folder)) as done:
+    with progress_bar("scoring", planned_episodes(run_folder)) as done:
         changed, total = rescore_run(run_folder, done)
     say(f"{counted(total, 'result')} scored again, {counted(changed, 'score')} changed")
     print_report(folder, "terminal", tables=OVERVIEW)

@@ -9,7 +9,7 @@ from graphwalk.asynchronous import run_async
 from graphwalk.cli.naming import run_folders
 from graphwalk.console import data, printable, say
 from graphwalk.environment import read_environment
-from graphwalk.long_work import long_work
+from graphwalk.progress import progress_bar
 
 if TYPE_CHECKING:
     from graphwalk.runner.verification.findings import Verification
@@ -32,7 +32,7 @@ def verify(
     from graphwalk.runner.verification.verify import verify_run
 
     run = RunFolder.open(folder)
-    with long_work("verifying", planned_episodes(run)) as done:
+    with progress_bar("verifying", planned_episodes(run)) as done:
         found = run_async(verify_run(run, read_environment(), store, done))
     if json:
         data(found.as_json())

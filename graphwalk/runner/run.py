@@ -20,7 +20,7 @@ from graphwalk.runner.manifest import new_manifest, prices_in
 from graphwalk.runner.places import Places
 from graphwalk.runner.plan import Plan, PlannedEpisode, grow
 from graphwalk.runner.players import Players
-from graphwalk.runner.progress import Logged, Progress
+from graphwalk.runner.progress import LoggedProgress, Progress
 from graphwalk.runner.resolve import Experiment, resolve
 from graphwalk.runner.shards import WHOLE, Shard
 from graphwalk.runner.sitting import Sitting, is_played_by_itself
@@ -103,7 +103,7 @@ async def _worked(
     with diary(folder.log_path, level, experiment.environment.redact) as log:
         log.info("GraphWalk %s works on %s", manifest["graphwalk_version"], folder.path)
         try:
-            summary = await _Run(experiment, folder, Logged(progress, log), manifest, sitting).work()
+            summary = await _Run(experiment, folder, LoggedProgress(progress, log), manifest, sitting).work()
         except BaseException as error:
             internal = isinstance(error, Exception) and not isinstance(error, GraphwalkError)
             log.log(

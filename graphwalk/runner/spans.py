@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from graphwalk.errors import ConfigError
 from graphwalk.models.registry import is_person
 from graphwalk.runlog.result import Result
-from graphwalk.runner.progress import Progress, Silent
+from graphwalk.runner.progress import Progress, ProgressWrapper
 from graphwalk.runner.resolve import per_episode
 from graphwalk.types.chat import Usage
 from graphwalk.types.episode import Turn
@@ -88,18 +88,17 @@ class _OnceTold(logging.Handler):
             self._note(f"spans are not sent, and the run goes on: {trouble.splitlines()[0] if trouble else '?'}")
 
 
-class _Traced(Silent):
+class _Traced(ProgressWrapper):
     def __init__(self, progress: Progress, tracer: Any, tell: Callable[[str], None]) -> None:
-        self._progress, self._tracer, self._tell = progress, tracer, tell
-        self.planning, self.priced = progress.planning, progress.priced  # type: ignore[method-assign]
-        self.started, self.note = progress.started, progress.note  # type: ignore[method-assign]
+        super().__init__(progress)
+        self._tracer, self._tell = tracer, tell
 
     def finished(self, result: Result) -> None:
         try:
             self._episode(result)
         except Exception as error:
             self._tell(f"{type(error).__name__}: {error}")
-        self._progress.finished(result)
+        super().finished(result)
 
     def _episode(self, result: Result) -> None:
         """The times of its parts are known, so that the whole can be laid out when it is over."""

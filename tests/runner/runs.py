@@ -10,7 +10,7 @@ from graphwalk.experiments.loading import load_experiment
 from graphwalk.jsonlines import open_lines
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import NewRun, RunFolder
-from graphwalk.runner.progress import Silent
+from graphwalk.runner.progress import Progress
 from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import resume_run, start_run
 from graphwalk.runner.tally import RunSummary
@@ -26,11 +26,11 @@ async def start(
     folder: Path, config: AnyExperiment, environment: Environment = NOTHING_SET, progress: Any = None
 ) -> RunSummary:
     new = NewRun.make(config.name, folder)
-    return await start_run(resolve(config, environment), new, progress or Silent())
+    return await start_run(resolve(config, environment), new, progress or Progress())
 
 
 async def resume(folder: Path, environment: Environment = NOTHING_SET, **changes: Any) -> RunSummary:
-    return await resume_run(RunFolder.open(folder), environment, Silent(), changes)
+    return await resume_run(RunFolder.open(folder), environment, Progress(), changes)
 
 
 def records(folder: Path) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from graphwalk.environment import Environment
 from graphwalk.errors import RunLogError
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.fingerprint import FORMAT
-from graphwalk.runner.progress import Silent
+from graphwalk.runner.progress import Progress
 from graphwalk.runner.reporting import report_of
 from graphwalk.runner.rescore import rescore_run
 from graphwalk.runner.run import resume_run
@@ -34,7 +34,7 @@ def earlier(suite: str, tmp_path: Path, keep: int | None = None) -> RunFolder:
 
 
 async def resume(folder: RunFolder) -> RunSummary:
-    return await resume_run(folder, Environment(), Silent())
+    return await resume_run(folder, Environment(), Progress())
 
 
 def change(folder: RunFolder, *path: Any, value: Any) -> None:

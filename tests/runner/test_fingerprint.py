@@ -14,7 +14,7 @@ from graphwalk.resources import PACKAGE
 from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner import fingerprint
 from graphwalk.runner.fingerprint import code_digests, scorer_digests
-from graphwalk.runner.progress import Silent
+from graphwalk.runner.progress import Progress
 from graphwalk.runner.rescore import rescore_run
 from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import resume_run, start_run
@@ -26,12 +26,12 @@ from tests.models.server import ModelServer
 async def start(folder: Path, **flags: Any) -> RunFolder:
     config = load_experiment("quickstart", flags={"suite.graphs.*.count": 1, "limit": 1, **flags})
     new = NewRun.make(config.name, folder)
-    await start_run(resolve(config, Environment()), new, Silent())
+    await start_run(resolve(config, Environment()), new, Progress())
     return new.folder
 
 
 async def resume(folder: RunFolder) -> RunSummary:
-    return await resume_run(folder, Environment(), Silent())
+    return await resume_run(folder, Environment(), Progress())
 
 
 async def test_a_run_keeps_its_texts(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ async def test_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
 async def test_limits_that_shape_an_episode_may_not_change(tmp_path: Path, limit: str, value: float) -> None:
     folder = await start(tmp_path / "run")
     with pytest.raises(RunLogError, match=rf"limits\.{limit}: .* → {value}"):
-        await resume_run(folder, Environment(), Silent(), {limit: value})
+        await resume_run(folder, Environment(), Progress(), {limit: value})
 
 
 async def test_another_server_behind_the_same_name_is_refused(tmp_path: Path) -> None:
@@ -197,12 +197,12 @@ async def test_another_server_behind_the_same_name_is_refused(tmp_path: Path) ->
         new = NewRun.make(config.name, tmp_path / "run")
         key = "sk-in-the-path-0123456789"
         environment = Environment({"LOCAL_BASE_URL": f"{server.url}/{key}"})
-        await start_run(resolve(config, environment), new, Silent())
+        await start_run(resolve(config, environment), new, Progress())
         assert key not in new.folder.manifest_path.read_text()
         for address in (other.url, f"{server.url}/elsewhere"):
             with pytest.raises(RunLogError, match=r"servers\.openai-api/local/m: http://127\.0\.0\.1") as caught:
-                await resume_run(new.folder, Environment({"LOCAL_BASE_URL": address}), Silent())
+                await resume_run(new.folder, Environment({"LOCAL_BASE_URL": address}), Progress())
             assert key not in str(caught.value)
         assert other.requests == []
         with_user = environment.variables["LOCAL_BASE_URL"].replace("://", "://me:pass@")
-        await resume_run(new.folder, Environment({"LOCAL_BASE_URL": with_user}), Silent())
+        await resume_run(new.folder, Environment({"LOCAL_BASE_URL": with_user}), Progress())

@@ -9,7 +9,7 @@ from graphwalk.environment import Environment
 from graphwalk.report.terminal import as_text
 from graphwalk.report.written import to_csv, to_json, to_markdown
 from graphwalk.runlog.run_folder import RunFolder
-from graphwalk.runner.progress import Silent
+from graphwalk.runner.progress import Progress
 from graphwalk.runner.reporting import report_of
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.runner.runs import experiment, log_bytes, records, resume, start
@@ -19,7 +19,7 @@ OLLAMA = "registry.ollama.ai/library/gemma:2b does not support tools"
 
 
 @dataclass
-class Told(Silent):
+class Told(Progress):
     notes: list[str] = field(default_factory=list)
 
     def note(self, text: str) -> None:

@@ -14,7 +14,7 @@ import pytest
 from graphwalk.database import clean
 from graphwalk.errors import StoreError
 from graphwalk.runlog.result import Result
-from graphwalk.runner.progress import Silent
+from graphwalk.runner.progress import Progress
 from graphwalk.runner.tally import RunSummary
 from tests.integration.test_kills import command, wait_for_results
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES
@@ -33,7 +33,7 @@ AWAY, BACK = "waiting for it", "the database answers again"
 
 
 @dataclass
-class Disturbed(Silent):
+class Disturbed(Progress):
     """Does something at the moment in which so many episodes are finished, and keeps what is told."""
 
     at: int
@@ -151,7 +151,7 @@ async def test_frozen_and_thawed(server: OwnServer, tmp_path: Path) -> None:
 
 
 @dataclass
-class Stopped(Silent):
+class Stopped(Progress):
     """Stop the server for some seconds after the tasks about so many graphs were made."""
 
     server: OwnServer
@@ -189,7 +189,7 @@ async def test_stopped_before_the_first_answer(server: OwnServer, tmp_path: Path
     """The server takes connections and is silent until the run says that it waits."""
 
     @dataclass
-    class Thawing(Silent):
+    class Thawing(Progress):
         notes: list[str] = field(default_factory=list)
 
         def note(self, text: str) -> None:
@@ -246,7 +246,7 @@ async def test_cut_connections_change_nothing(server: OwnServer, tmp_path: Path)
     cut: list[int] = []
     async with proxied(server.environment) as (proxy, environment):
 
-        class Cutting(Silent):
+        class Cutting(Progress):
             def finished(self, result: Result) -> None:
                 if result.key.repeat == 0:
                     cut.append(proxy.cut())

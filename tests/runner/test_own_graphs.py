@@ -9,7 +9,7 @@ from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.files.formats import save_graph
 from graphwalk.runlog.run_folder import NewRun, RunFolder
-from graphwalk.runner.progress import Silent
+from graphwalk.runner.progress import Progress
 from graphwalk.runner.reporting import report_of
 from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import resume_run, start_run
@@ -30,7 +30,7 @@ async def play(folder: Path, graph: PropertyGraph, **entry: object) -> RunFolder
         "models": ["scripted/expert", "scripted/cypher"],
     }
     new = NewRun.make("own", folder / "run")
-    await start_run(resolve(load_experiment(data), Environment()), new, Silent())
+    await start_run(resolve(load_experiment(data), Environment()), new, Progress())
     return new.folder
 
 
@@ -63,7 +63,7 @@ async def test_a_run_does_not_go_on_with_another_graph(tmp_path: Path) -> None:
     folder = await play(tmp_path, GRAPH)
     save_graph(PropertyGraph.from_rows(NODES, []), tmp_path / "movies.json")
     with pytest.raises((RunLogError, ConfigError)):
-        await resume_run(folder, Environment(), Silent())
+        await resume_run(folder, Environment(), Progress())
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from graphwalk.experiments.config import AnyExperiment
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.manifest import new_manifest
-from graphwalk.runner.progress import Silent
+from graphwalk.runner.progress import Progress
 from graphwalk.runner.reporting import report_of
 from graphwalk.runner.resolve import resolve
 from graphwalk.suites.questions.suite import QuestionsSuite
@@ -122,7 +122,7 @@ def local(**flags: Any) -> AnyExperiment:
 
 
 @dataclass
-class Interrupting(Silent):
+class Interrupting(Progress):
     """Cancels the run after so many episodes."""
 
     after: int
@@ -221,7 +221,7 @@ async def test_the_extractor_is_asked_where_a_reading_is_lossy(
 async def test_a_run_does_without_an_extractor_that_is_not_required(tmp_path: Path) -> None:
     notes: list[str] = []
 
-    class Listening(Silent):
+    class Listening(Progress):
         def note(self, text: str) -> None:
             notes.append(text)
 
@@ -252,7 +252,7 @@ async def test_planted_secrets_reach_no_file(tmp_path: Path) -> None:
 async def test_a_token_budget_is_kept_by_an_estimate_where_nothing_is_reported(tmp_path: Path) -> None:
     notes: list[str] = []
 
-    class Listening(Silent):
+    class Listening(Progress):
         def note(self, text: str) -> None:
             notes.append(text)
 
@@ -283,7 +283,7 @@ def six_graphs(**flags: Any) -> AnyExperiment:
     return experiment(models=["scripted/expert"], **made)
 
 
-class Ending(Silent):
+class Ending(Progress):
     """Ends a run while its plan is made."""
 
     def planning(self, tasks: int) -> None:
@@ -307,7 +307,7 @@ def slow_plans(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_the_first_graph_is_asked_about_while_others_are_planned(tmp_path: Path) -> None:
     told: list[str] = []
 
-    class Watcher(Silent):
+    class Watcher(Progress):
         def planning(self, tasks: int) -> None:
             told.append("planned")
 
@@ -344,7 +344,7 @@ async def test_it_does_not_go_on_with_another_seed(tmp_path: Path) -> None:
         await resume(tmp_path / "run")
 
 
-class Failing(Silent):
+class Failing(Progress):
     def finished(self, result: Result) -> None:
         raise RuntimeError("a defect of ours")
 

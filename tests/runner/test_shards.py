@@ -11,7 +11,7 @@ from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.runlog.listing import listed
 from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.merging import merge_runs
-from graphwalk.runner.progress import Silent
+from graphwalk.runner.progress import Progress
 from graphwalk.runner.reporting import report_of
 from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import start_run
@@ -22,7 +22,7 @@ from tests.runner.runs import NOTHING_SET, experiment, log_bytes, records, resum
 async def play(folder: Path, shard: str, **flags: Any) -> RunFolder:
     new = NewRun.make("quickstart", folder)
     made = {"suite.questions": ["node_count", "path_finding", "node_by_property"], **flags}
-    await start_run(resolve(experiment(**made), NOTHING_SET), new, Silent(), shard=Shard.parse(shard))
+    await start_run(resolve(experiment(**made), NOTHING_SET), new, Progress(), shard=Shard.parse(shard))
     return new.folder
 
 

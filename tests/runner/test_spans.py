@@ -12,7 +12,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from graphwalk.environment import Environment
 from graphwalk.runlog.result import EpisodeKey, Result
-from graphwalk.runner.progress import Silent
+from graphwalk.runner.progress import Progress
 from graphwalk.runner.spans import otlp_exporter, traced
 from graphwalk.types.chat import Message, ToolCall, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
@@ -20,7 +20,7 @@ from tests.models.server import Answer, ModelServer, Request, chat
 from tests.runner.runs import experiment, records, start
 
 
-class Noting(Silent):
+class Noting(Progress):
     def __init__(self) -> None:
         self.notes: list[str] = []
 

@@ -9,12 +9,12 @@ from graphwalk.environment import Environment
 from graphwalk.errors import RunLogError
 from graphwalk.jsonlines import LineWriter, read_lines
 from graphwalk.runlog.result import Result
-from graphwalk.runner.progress import Silent
+from graphwalk.runner.progress import Progress
 from tests.models.server import Answer, ModelServer, Request, chat
 from tests.runner.runs import experiment, start
 
 
-class Taking(Silent):
+class Taking(Progress):
     """Takes something away when the third episode is done."""
 
     def __init__(self, what: Path, how: str) -> None:

@@ -13,7 +13,7 @@ from graphwalk.errors import OracleError, RunLogError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.jsonlines import encode_line
 from graphwalk.runlog.run_folder import NewRun, RunFolder
-from graphwalk.runner.progress import Silent
+from graphwalk.runner.progress import Progress
 from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import start_run
 from graphwalk.runner.verification.findings import Verification
@@ -244,7 +244,7 @@ async def clumsy_run(folder: Path) -> None:
     data = {"name": "clumsy", **SUITES["questions"], "models": ["openai/clumsy"], "limit": 2}
     config = load_experiment({**data, "agent": {"max_calls_per_turn": 4}})
     experiment = resolve(config, Environment(), given={"openai/clumsy": Clumsy()})
-    await start_run(experiment, NewRun.make("clumsy", folder), Silent())
+    await start_run(experiment, NewRun.make("clumsy", folder), Progress())
 
 
 async def test_notes_mistakes_and_refused_calls_are_made_again(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from graphwalk.environment import read_environment
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.runlog.run_folder import NewRun, RunFolder
-from graphwalk.runner.progress import Silent
+from graphwalk.runner.progress import Progress
 from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import resume_run, start_run
 from graphwalk.runner.shards import Shard
@@ -82,10 +82,10 @@ def _shared(shards: Path, about: str) -> bool:
 async def _played(work: ShardWork, place: Path) -> RunSummary:
     environment = read_environment(Path(work.working_folder))
     if (place / "run.json").exists():
-        return await resume_run(RunFolder.open(place), environment, Silent(), log_level=work.log_level)
+        return await resume_run(RunFolder.open(place), environment, Progress(), log_level=work.log_level)
     config = experiment_from(work.config, "the experiment")
     new = NewRun.make(config.name, place)
-    return await start_run(resolve(config, environment), new, Silent(), log_level=work.log_level, shard=work.shard)
+    return await start_run(resolve(config, environment), new, Progress(), log_level=work.log_level, shard=work.shard)
 
 
 def _packed(place: Path) -> bytes:

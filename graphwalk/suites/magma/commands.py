@@ -10,7 +10,7 @@ import typer
 
 from graphwalk.bulk.option import Workers
 from graphwalk.console import counted, data, say
-from graphwalk.long_work import long_work
+from graphwalk.progress import progress_bar
 
 if TYPE_CHECKING:
     from graphwalk.suites.magma.config import MagmaSpec
@@ -69,7 +69,7 @@ def generate_magma_command(
         say(f"{written}, written to {out}")
         return
     begun, made = time.perf_counter(), 0
-    with long_work("traces", sum(spec.count for spec in specs)) as done:
+    with progress_bar("traces", sum(spec.count for spec in specs)) as done:
         for _ in chain.from_iterable(make_traces(spec, seed) for spec in specs):
             made += 1
             done()

@@ -9,7 +9,7 @@ import typer
 
 from graphwalk.bulk.option import Workers
 from graphwalk.console import counted, data, say, stdout
-from graphwalk.long_work import long_work
+from graphwalk.progress import progress_bar
 
 
 def generate_maze_command(
@@ -48,7 +48,7 @@ def generate_maze_command(
     spec = validate(MazeSpec, {**given, "count": count}, "generate maze")
     begun = time.perf_counter()
     made = []
-    with long_work("mazes", spec.count) as done:
+    with progress_bar("mazes", spec.count) as done:
         for one in generate_mazes(spec, seed):
             made.append(one)
             done()

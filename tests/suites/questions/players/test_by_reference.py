@@ -6,7 +6,7 @@ from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import NewRun
-from graphwalk.runner.progress import Silent
+from graphwalk.runner.progress import Progress
 from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import start_run
 
@@ -18,7 +18,7 @@ async def test_ten_of_twelve_kinds_are_answered_by_reference(tmp_path: Any) -> N
     fields = {"suite.graphs": [{"nodes": 30}], "models": ["scripted/by_reference"]}
     config = load_experiment("small-models", flags=fields)
     new = NewRun.make(config.name, tmp_path / "run")
-    await start_run(resolve(config, Environment()), new, Silent())
+    await start_run(resolve(config, Environment()), new, Progress())
     results = [Result.from_dict(record) for record in new.folder.records()]
     assert len(results) == 12
     for result in results:

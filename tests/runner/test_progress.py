@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk import long_work
+from graphwalk import progress
 from graphwalk.config.calls import Price
 from graphwalk.console import stderr
-from graphwalk.long_work import Pace, clock
 from graphwalk.models.prices import KnownPrice
+from graphwalk.progress import ProgressBar, clock, progress_bar, steps
 from graphwalk.runlog.result import EpisodeKey, Result
-from graphwalk.runner.live_progress import Counts, live_progress
+from graphwalk.runner.progress import RunProgress, run_progress
 from graphwalk.types.chat import Usage
 from graphwalk.types.episode import ExitStatus, Trajectory
 from tests.runner.runs import experiment, start
@@ -21,12 +21,12 @@ KNOWN = {"openai/m": KnownPrice(price=Price(input=1, output=2), source="genai-pr
 
 
 def shown(*usages: Usage, spent: Usage = Usage(), done: int = 0, episodes: int = 20) -> str:
-    counts = Counts()
-    counts.price(spent, KNOWN)
-    counts.episodes, counts.done = episodes, done
+    run = RunProgress(ProgressBar("making tasks"))
+    run.priced(spent, KNOWN)
+    run.started(episodes, done)
     for number, usage in enumerate(usages):
         key = EpisodeKey(f"t{number}", "openai/m", "tools", 0)
-        counts.add(
+        run.finished(
             Result(
                 key,
                 ExitStatus.ANSWERED,
@@ -39,7 +39,7 @@ def shown(*usages: Usage, spent: Usage = Usage(), done: int = 0, episodes: int =
                 {},
             )
         )
-    return str(counts)
+    return run.counters()
 
 
 def test_cost_so_far_and_of_all() -> None:
@@ -74,44 +74,56 @@ async def told_until(capsys: pytest.CaptureFixture[str], words: str) -> str:
 async def test_a_pipe_is_told_now_and_then_and_data_stays_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(long_work, "QUIET_SECONDS", 0.05)
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.05)
     stderr.cache_clear()
-    with live_progress() as progress:
-        progress.planning(7)
+    with run_progress() as shown_progress:
+        shown_progress.planning(7)
         early = await told_until(capsys, "7 tasks so far")
-        await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=3), progress=progress)
+        await start(tmp_path / "run", experiment(models=["scripted/expert"], limit=3), progress=shown_progress)
     stderr.cache_clear()
     told = capsys.readouterr()
     assert told.out == ""
     assert "making tasks · 7 tasks so far" in early
-    assert re.search(r"3/3 · [\d.,]+/(s|min) · 3/3 correct · \d+ tool calls · 0:\d\d", told.err)
+    assert re.search(r"3/3( · [\d.,]+/(s|min))? · 3/3 correct · \d+ tool calls · 0:\d\d", told.err)
 
 
-def test_pace_tells_rate_and_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_speed_and_time_left() -> None:
     now = [100.0]
-    monkeypatch.setattr(long_work.time, "monotonic", lambda: now[0])
-    pace = Pace(120, done=20)
-    assert str(pace) == "20/120"
+    bar = ProgressBar("episodes", 120, get_time=lambda: now[0])
+    bar.begin("episodes", 120, 20)
+    assert bar.numbers() == "20/120"
     for _ in range(20):
         now[0] += 2
-        pace.step()
-    assert str(pace) == "40/120 · 30.0/min · 2:40 left"
-    now[0] += 600
-    for _ in range(80):
+        bar()
+    assert bar.numbers() == "40/120 · 30.0/min · 2:40 left"
+    now[0] += 6000
+    for _ in range(79):
         now[0] += 0.5
-        pace.step()
-    assert pace.rate is not None
-    assert pace.rate > 1.0, "a long pause is forgotten"
+        bar()
+    assert bar.numbers() == "119/120 · 2.0/s · 0:01 left", "a long pause is forgotten"
     assert (clock(7), clock(750), clock(11100)) == ("0:07", "12:30", "3:05:00")
 
 
 async def test_long_work_without_steps_still_says_that_it_goes_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(long_work, "QUIET_SECONDS", 0.05)
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.05)
     stderr.cache_clear()
-    with long_work.long_work("loading [red]x[/red]"):
+    with progress_bar("loading [red]x[/red]"):
         told = await told_until(capsys, "\n")
     stderr.cache_clear()
     assert capsys.readouterr().out == ""
     assert told.startswith("loading [red]x[/red] · 0:00\n")
+
+
+async def test_steps_are_told_as_they_begin_and_while_they_last(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.05)
+    stderr.cache_clear()
+    with steps() as begin:
+        begin("download")
+        assert await told_until(capsys, "0:00") == "download …\ndownload · 0:00\n"
+        begin("start")
+        assert "start …\n" in await told_until(capsys, "start · 0:00")
+    stderr.cache_clear()
