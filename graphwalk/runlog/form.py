@@ -11,6 +11,7 @@ _MANIFEST: Mapping[str, tuple[type, ...]] = {
     "name": (str,),
     "created": (str,),
     "config": (dict,),
+    "conditions": (str,),
     "fingerprint": (dict, type(None)),
 }
 _CONFIG: Mapping[str, tuple[type, ...]] = {"suite": (dict,), "models": (list,)}

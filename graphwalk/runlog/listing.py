@@ -10,9 +10,8 @@ from typing import Any, Literal
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.jsonlines import decode_line, open_lines
 from graphwalk.models.registry import is_person
-from graphwalk.runlog.mark import own_lines
 from graphwalk.runlog.part import own_episodes, shard_in_words
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runlog.run_folder import RunFolder, is_own
 from graphwalk.suites.registry import suite_named
 from graphwalk.types.episode import ExitStatus
 
@@ -90,7 +89,8 @@ _KEY = ("task_id", "model", "setting", "repeat")
 
 def heads(folder: RunFolder) -> Iterator[dict[str, Any]]:
     """The first fields of each of the run's own results, up to its task; read fast. RunLogError for a damaged line."""
-    yield from (head for head, own in own_lines(_heads(folder.results_path), folder.read_manifest()) if own)
+    manifest = folder.read_manifest()
+    yield from (head for head in _heads(folder.results_path) if is_own(head, manifest))
 
 
 def _heads(path: Path) -> Iterator[dict[str, Any]]:

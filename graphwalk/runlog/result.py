@@ -1,11 +1,15 @@
 """One episode as it is logged: one line of `results.jsonl`, with all that later steps need."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from graphwalk.types.chat import Usage
-from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Trajectory
+from graphwalk.types.episode import ExitStatus, Trajectory
 from graphwalk.types.wire import from_dict, to_dict
+
+RUN_VERSION = 2
+"""Version of the files of a run, their `schema_version`."""
 
 
 class EpisodeKey(NamedTuple):
@@ -44,7 +48,7 @@ class Result:
     def as_dict(self) -> dict[str, Any]:
         """The record, in the order of the file."""
         return {
-            "schema_version": SCHEMA_VERSION,
+            "schema_version": RUN_VERSION,
             **self.key._asdict(),
             "exit_status": str(self.exit_status),
             "answer": self.answer,
@@ -58,6 +62,10 @@ class Result:
             "extractor_reply": self.extractor_reply,
             "trajectory": to_dict(self.trajectory),
         }
+
+    def as_line(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the record with the identity of the run in front, so that a list of runs need not read the rest."""
+        return {"run_id": manifest["run_id"], "conditions": manifest["conditions"], **self.as_dict()}
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> "Result":

@@ -23,9 +23,8 @@ from graphwalk.files import cannot_write, check_links, is_scratch, make_folder, 
 from graphwalk.graphs.files.json_values import parse_json
 from graphwalk.jsonlines import LineWriter, compressed, compressed_path, open_lines, read_lines
 from graphwalk.runlog.form import check_manifest, check_result
-from graphwalk.runlog.mark import own_lines
 from graphwalk.runlog.published import is_published, unpacked
-from graphwalk.types.episode import SCHEMA_VERSION
+from graphwalk.runlog.result import RUN_VERSION
 
 _RESTORE = "nothing was changed; restore the file from a copy, or start a new run"
 
@@ -48,6 +47,11 @@ class NewRun:
         now, run_id = datetime.now(UTC), secrets.token_hex(4)
         folder = RunFolder.create(out or Path("runs") / f"{now:%Y%m%d-%H%M%S}-{name}-{run_id}")
         return cls(folder, run_id, now.isoformat(timespec="seconds"))
+
+
+def is_own(record: Mapping[str, Any], manifest: Mapping[str, Any]) -> bool:
+    """Return True for a line that this run wrote with this configuration; others come from a copy or a slip."""
+    return all(record.get(name) == manifest.get(name) for name in ("run_id", "conditions"))
 
 
 def _no_run(path: Path) -> RunLogError:
@@ -135,10 +139,10 @@ class RunFolder:
             raise _no_run(path)
         manifest = folder.read_manifest()
         version = manifest.get("schema_version")
-        if version != SCHEMA_VERSION:
+        if version != RUN_VERSION:
             raise RunLogError(
-                f"{folder.manifest_path} has schema version {version!r}, this GraphWalk reads {SCHEMA_VERSION}",
-                hint="use the GraphWalk that wrote it (see graphwalk_version in run.json)",
+                f"{folder.manifest_path} has schema version {version!r}; this GraphWalk reads {RUN_VERSION}",
+                hint="use the version that wrote it (graphwalk_version in run.json)",
             )
         try:
             check_manifest(manifest)
@@ -216,19 +220,20 @@ class RunFolder:
 
         Lines of other runs are left out with a warning. RunLogError for one that is no result.
         """
-        foreign = 0
-        for number, (record, own) in enumerate(own_lines(read_lines(self.results_path), self.read_manifest()), 1):
-            if own:
-                try:
-                    check_result(record)
-                except ValueError as error:
-                    problem = f"{self.results_path}:{number}: not a result: {error}"
-                    raise RunLogError(problem, hint=_RESTORE) from error
-                yield record
-            foreign += not own
+        foreign, manifest = 0, self.read_manifest()
+        for number, record in enumerate(read_lines(self.results_path), 1):
+            if not is_own(record, manifest):
+                foreign += 1
+                continue
+            try:
+                check_result(record)
+            except ValueError as error:
+                problem = f"{self.results_path}:{number}: not a result: {error}"
+                raise RunLogError(problem, hint=_RESTORE) from error
+            yield record
         if foreign:
             warnings.warn(
-                f"{self.results_path}: {foreign} lines of another run, or of other conditions, left out",
+                f"{self.results_path}: {foreign} lines of another run or another configuration left out",
                 ForeignLinesWarning,
                 stacklevel=2,
             )

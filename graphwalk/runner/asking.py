@@ -12,12 +12,10 @@ from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.base import Model
-from graphwalk.runlog.mark import Mark, with_conditions
 from graphwalk.runlog.result import EpisodeKey, Result
 from graphwalk.runlog.run_folder import NewRun
-from graphwalk.runner.drift import settle
 from graphwalk.runner.episode import play
-from graphwalk.runner.manifest import new_manifest
+from graphwalk.runner.fingerprint import check_unchanged, new_manifest
 from graphwalk.runner.plan import LoadedWorld, Plan, PlannedEpisode
 from graphwalk.runner.players import Players
 from graphwalk.runner.resolve import Experiment, resolve
@@ -117,12 +115,12 @@ class Conversation:
         planned = self._planned(asked)
         self._plan.tasks.append((planned.task, self._world))
         self._plan.episodes.append(planned)
-        await self._settle()
+        manifest = self._manifest()
         async with self._players.seat(planned) as (model, extractor):
             result = await play(planned, _WatchedModel(model, self._watcher), extractor, self._experiment)
-        if self._log is not None:
+        if self._log is not None and manifest is not None:
             with closing(self._log.folder.results_writer()) as writer:
-                writer.append(self._mark.on(result.as_dict()))
+                writer.append(result.as_line(manifest))
         self._earlier.append(Exchange(question=asked.question, answer=result.answer or ""))
         return result
 
@@ -132,20 +130,21 @@ class Conversation:
         key = EpisodeKey(task.task_id, self._experiment.models[0], config.settings[0], 0)
         return _WatchedEpisode(key, task, self._world, self._watcher)
 
-    async def _settle(self) -> None:
-        """Write down what is asked before it is: a run that is ended half way says what it was about."""
+    def _manifest(self) -> dict[str, Any] | None:
+        """Write `run.json` with the question before it is asked, so that an interrupted run names it."""
         if self._log is None:
-            return
+            return None
         config = self._experiment.config
         suite = config.suite.model_copy(update={"questions": tuple(self._asked)})
         self._experiment = replace(self._experiment, config=config.model_copy(update={"suite": suite}))
-        manifest = new_manifest(self._experiment, self._log.run_id, self._log.created)
-        now = await settle(self._log.folder, self._experiment, self._plan, None)
-        # A conversation's conditions grow with every question; all of its lines are its own.
-        conditions = f"conversation {self._log.run_id}"
-        self._mark = Mark(self._log.run_id, conditions)
-        manifest = {**with_conditions(manifest, self._mark), "fingerprint": now}
+        manifest = {
+            **new_manifest(self._experiment, self._log.run_id, self._log.created),
+            # The configuration grows with every question.
+            "conditions": f"conversation {self._log.run_id}",
+            "fingerprint": check_unchanged(self._log.folder, self._experiment, self._plan, None),
+        }
         self._log.folder.write_manifest(manifest)
+        return manifest
 
 
 @asynccontextmanager

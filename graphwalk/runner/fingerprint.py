@@ -1,82 +1,112 @@
-"""What decides the results of a run: configuration, texts, code, graphs, tasks; and what of it has changed since."""
+"""Identity of a run: `run.json`, and the run fingerprint, which must not change before the run is finished."""
 
+import difflib
 import hashlib
-import inspect
 import json
+import platform
+import subprocess
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from functools import cache
+from importlib import metadata
 from typing import Any
 
+from graphwalk.errors import RunLogError
 from graphwalk.models.openai_servers import server_of
 from graphwalk.models.registry import is_person
 from graphwalk.resources import PACKAGE
+from graphwalk.runlog.result import RUN_VERSION
+from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.plan import Plan
 from graphwalk.runner.resolve import Experiment
-from graphwalk.suites.suite import Suite
 from graphwalk.types.episode import Task
 from graphwalk.version import __version__
 
-FORMAT = 3
-"""Version of the fingerprint; those of other versions are compared by what comes out (`outcome`)."""
 _FREE = ("limits", "keep", "tags", "description")
-"""Fields of the configuration that change how fast a run goes or what stays behind, and nothing that it measures."""
+"""Fields of the configuration that change how fast a run is or what it leaves behind, and nothing that it measures."""
 _MEASURED_LIMITS = ("episode_seconds", "episode_tokens", "episode_usd", "store_seconds")
-"""Limits that decide how an episode ends, or what a tool says of a query that takes long."""
+"""Limits that decide how an episode ends, or what a tool answers for a slow query."""
 _COUNTED = frozenset({"par_input_tokens", "par_output_tokens"})
 """Fields of a task that depend on how tokens are counted, and decide nothing."""
-_ONLY_SHOWN = ("__main__.py", "api", "cli", "console.py", "database", "mcp_server", "report", "runlog", "testing")
-_APART = frozenset([*_ONLY_SHOWN, "scoring", "suites"])
-"""Parts of the package that shape no episode; all others do, so that a new one cannot be forgotten. `scoring` and the
-packages of the suites have a part of the fingerprint of their own: the scorer."""
-_SHOWING = frozenset({"report", "pictures", "commands", "person"})
-"""Parts of a suite that show results and shape none."""
+_LIBRARIES = ("langgraph", "openai", "aiohttp", "neo4j", "kglite", "numpy", "pydantic")
+_MOST = 20
+"""Differences, or lines of the difference between two texts, that an error shows."""
+
+
+def new_manifest(experiment: Experiment, run_id: str, created: str) -> dict[str, Any]:
+    """Return `run.json` as it is before graphs and tasks are made. It holds no secret: a configuration has none."""
+    config = experiment.config
+    return {
+        "schema_version": RUN_VERSION,
+        "graphwalk_version": __version__,
+        "run_id": run_id,
+        "name": config.name,
+        "created": created,
+        "commit": commit(),
+        "python": platform.python_version(),
+        "libraries": {name: metadata.version(name) for name in _LIBRARIES},
+        "config": {**config.model_dump(mode="json"), "models": list(experiment.models)},
+        "prices": {model: price.model_dump(mode="json") for model, price in experiment.prices.items()},
+        "conditions": _sha(json.dumps(_conditions(experiment), sort_keys=True))[:16],
+        "fingerprint": None,
+    }
+
+
+@cache
+def commit() -> str | None:
+    """Return the commit of the checkout that GraphWalk runs from, with "-dirty" if it was changed since; None outside
+    of a checkout.
+    """
+    root = PACKAGE.parent
+    if not (root / ".git").exists():
+        return None
+    try:
+        describe = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40"]
+        return subprocess.run(describe, capture_output=True, text=True, check=True, timeout=5).stdout.strip() or None
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def code_version() -> str:
+    """Return the version of GraphWalk; in a checkout with uncommitted changes also the commit."""
+    found = commit()
+    return f"{__version__}, commit {found}" if found and found.endswith("-dirty") else __version__
 
 
 def fingerprint(experiment: Experiment, plan: Plan, *, whole: bool = True) -> dict[str, Any]:
-    """What must be the same when a run goes on. `scorer` is what `graphwalk rescore` may bring up to date.
+    """Return the run fingerprint as JSON. `graphwalk rescore` replaces `scorer`.
 
-    Of a plan that is not `whole` yet nobody knows how many episodes it will have.
+    `whole`: the plan is complete; the number of episodes is unknown before that.
     """
-    return {
-        **_conditions(experiment),
-        "scorer": scorer_digests(experiment.suite),
-        "graphs": [loaded.facts for loaded in plan.worlds],
-        "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
-        "episodes": plan.due if whole else None,
-    }
-
-
-def conditions_digest(experiment: Experiment) -> str:
-    """One digest of what an experiment is played under, for the lines of its log.
-
-    It is known before anything is planned, since graphs and tasks follow from it. A run may be scored again, so that
-    what scores is no part of it.
-    """
-    return _sha(json.dumps(_conditions(experiment), sort_keys=True).encode())[:16]
+    found: dict[str, Any] = json.loads(
+        json.dumps(
+            {
+                **_conditions(experiment),
+                "scorer": code_version(),
+                "graphs": [loaded.facts for loaded in plan.worlds],
+                "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
+                "episodes": plan.due if whole else None,
+            }
+        )
+    )
+    return found
 
 
 def _conditions(experiment: Experiment) -> dict[str, Any]:
-    """What decides how episodes go, but for the plan."""
-    frozen = {k: v for k, v in experiment.config.model_dump(mode="json").items() if k not in _FREE}
+    """Return what decides how episodes end and is known before the plan: graphs and tasks follow from it."""
+    config = experiment.config
+    measured = {name: value for name, value in config.model_dump(mode="json").items() if name not in _FREE}
     return {
-        "format": FORMAT,
-        "version": __version__,
-        "config": {**frozen, "models": [model for model in experiment.models if not is_person(model)]},
-        "limits": {name: getattr(experiment.config.limits, name) for name in _MEASURED_LIMITS},
+        "version": code_version(),
+        "config": {**measured, "models": [model for model in experiment.models if not is_person(model)]},
+        "limits": {name: getattr(config.limits, name) for name in _MEASURED_LIMITS},
         "servers": {spec: server for spec in experiment.asked if (server := server_of(spec, experiment.environment))},
-        **({} if experiment.config.extractor is None else {"stage_2": experiment.extractor}),
-        "texts": {name: _sha(text.encode()) for name, text in texts_of(experiment).items()},
-        "code": code_digests(),
+        **({} if config.extractor is None else {"stage_2": experiment.extractor}),
+        "texts": {name: _sha(text) for name, text in texts_of(experiment).items()},
     }
 
 
-def tasks_digest(tasks: Iterable[Task]) -> str:
-    """SHA-256 of what tasks ask and expect; par is a count, and not a part of either."""
-    return _sha("\n".join(task.model_dump_json(exclude=set(_COUNTED)) for task in tasks).encode())
-
-
 def texts_of(experiment: Experiment) -> dict[str, str]:
-    """Name → text of all that models can read: prompts, tools, and what else the suite has."""
+    """Return by name all texts that models can read: prompts, tools, and those of the suite."""
     return {
         **{f"prompts/{name}": text for name, text in experiment.agent.texts.files.items()},
         **{f"tools/{tool.name}.yaml": tool.file_text for tool in experiment.tools},
@@ -84,24 +114,59 @@ def texts_of(experiment: Experiment) -> dict[str, str]:
     }
 
 
-def code_digests() -> dict[str, str]:
-    """SHA-256 of the code that shapes episodes, by file."""
-    parts = sorted(part for part in PACKAGE.iterdir() if part.name not in _APART)
-    found = (file for part in (*parts, PACKAGE / "suites" / "suite.py") for file in _code(part, PACKAGE))
-    return {name: _sha(path.read_bytes()) for name, path in found}
+def tasks_digest(tasks: Iterable[Task]) -> str:
+    """Return the SHA-256 of the questions and targets of tasks; token counts are left out."""
+    return _sha("\n".join(task.model_dump_json(exclude=set(_COUNTED)) for task in tasks))
 
 
-def scorer_digests(suite: Suite[Any, Any]) -> dict[str, str]:
-    """SHA-256 of the code that scores, by file: what all suites share, and the whole package of the suite."""
-    files = dict(_code(PACKAGE / "scoring", PACKAGE))
-    for one in type(suite).__mro__:
-        if issubclass(one, Suite) and one is not Suite:
-            files |= _suite_files(one)
-    return {name: _sha(path.read_bytes()) for name, path in sorted(files.items())}
+def check_unchanged(
+    folder: RunFolder, experiment: Experiment, plan: Plan, then: Mapping[str, Any] | None, *, whole: bool = True
+) -> dict[str, Any]:
+    """Return the fingerprint and keep the texts in the folder. RunLogError if it differs from `then`.
+
+    `then` is the fingerprint that the run began with, None for a new run. If that run ended before its plan was
+    complete, the graphs that it knew must be the first ones of `plan`.
+    """
+    now = fingerprint(experiment, plan, whole=whole)
+    texts = {name: experiment.environment.redact_said(text) for name, text in texts_of(experiment).items()}
+    if then is not None:
+        known = plan.known_to(then)
+        changed = differences(then, now if known is plan else fingerprint(experiment, known, whole=False))
+        if changed:
+            raise _changed(folder, changed, texts)
+    folder.keep_texts({**texts, "experiment.yaml": experiment.config.as_yaml()})
+    return now
+
+
+def _changed(folder: RunFolder, changed: Mapping[str, tuple[Any, Any]], texts: Mapping[str, str]) -> RunLogError:
+    lines = [line for name, values in changed.items() for line in _described(folder, name, values, texts)]
+    if len(lines) > 2 * _MOST:
+        lines = [*lines[: 2 * _MOST], "  …"]
+    rescore = f"graphwalk rescore {folder.quoted}"
+    return RunLogError(
+        f"{folder.path} was started with a different configuration; the results cannot be mixed:\n" + "\n".join(lines),
+        hint=f"only the scorer has changed: {rescore}"
+        if list(changed) == ["scorer"]
+        else "undo the change and resume, or start a new run",
+    )
+
+
+def _described(folder: RunFolder, name: str, values: tuple[Any, Any], texts: Mapping[str, str]) -> Iterator[str]:
+    """Describe a difference: both values, or what has changed in a text."""
+    part, _, file = name.partition(".")
+    if part != "texts":
+        yield f"  {name}: {values[0]} → {values[1]}"
+        return
+    change = {values[0]: "new", values[1]: "gone"}.get("absent", "changed")
+    yield f"  texts: {file}: {change}"
+    kept = folder.kept_text(file)
+    if change == "changed" and kept is not None:
+        lines = difflib.unified_diff(kept.splitlines(), texts[file].splitlines(), "then", "now", n=1, lineterm="")
+        yield from (f"    {line}" for line in list(lines)[:_MOST])
 
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """Dotted name → (value then, value now) of everything that is not the same; what is missing is "absent"."""
+    """Return by dotted name (value then, value now) of all that differs; a missing value is "absent"."""
     before, after = dict(_flat(then)), dict(_flat(now))
     return {
         key: (before.get(key, "absent"), after.get(key, "absent"))
@@ -110,46 +175,13 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tu
     }
 
 
-def shared_differences(then: Any, now: Any, name: str = "") -> Iterator[str]:
-    """The same in words for two versions of GraphWalk: fields of a mapping that only one of them knows do not count."""
-    if isinstance(then, dict) and isinstance(now, dict):
-        for key in then.keys() & now.keys():
-            yield from shared_differences(then[key], now[key], f"{name}.{key}")
-    elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
-        for number, (one, other) in enumerate(zip(then, now, strict=True)):
-            yield from shared_differences(one, other, f"{name}.{number}")
-    elif then != now:
-        yield f"{name.removeprefix('.')}: {then} → {now}"
-
-
-def _suite_files(suite: type[Suite[Any, Any]]) -> dict[str, Path]:
-    """The code in the package of a suite; its own file where it stands alone."""
-    file = Path(inspect.getfile(suite))
-    package = getattr(inspect.getmodule(suite), "__package__", None)
-    if not package:
-        return {file.name: file}
-    root = file.parent.parents[package.count(".")]
-    root = PACKAGE if root == PACKAGE.parent else root
-    found = _code(file.parent, root)
-    return {name: path for name, path in found if Path(path.relative_to(file.parent).parts[0]).stem not in _SHOWING}
-
-
-def _code(place: Path, root: Path) -> Iterator[tuple[str, Path]]:
-    """Name below `root` and path of the Python files in a folder, or of one file."""
-    for path in sorted(place.rglob("*.py")) if place.is_dir() else [place] if place.suffix == ".py" else []:
-        yield path.relative_to(root).as_posix(), path
-
-
 def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict) and value:
-        for key, item in value.items():
-            yield from _flat(item, f"{prefix}.{key}" if prefix else str(key))
-    elif isinstance(value, list) and value:
-        for index, item in enumerate(value):
-            yield from _flat(item, f"{prefix}.{index}")
-    else:
+    if not value or not isinstance(value, dict | list):
         yield prefix, value
+        return
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        yield from _flat(item, f"{prefix}.{key}" if prefix else str(key))
 
 
-def _sha(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+def _sha(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
-from itertools import chain
 from typing import Any
 
 from graphwalk.console import counted
@@ -76,7 +75,6 @@ def _whole(manifests: Sequence[Mapping[str, Any]], new: NewRun, limits: Mapping[
         "run_id": new.run_id,
         "created": new.created,
         "config": config if limits is None else {**config, "limits": dict(limits)},
-        "conditions": list(dict.fromkeys(chain.from_iterable(manifest["conditions"] for manifest in manifests))),
         "merged": [manifest["run_id"] for manifest in manifests],
     }
 

@@ -9,7 +9,7 @@ from graphwalk.jsonlines import compressed, encode_line
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.episode import judge
-from graphwalk.runner.fingerprint import FORMAT, scorer_digests
+from graphwalk.runner.fingerprint import code_version
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
 
@@ -40,9 +40,8 @@ def rescore_run(folder: RunFolder, told: Callable[[], object] = lambda: None) ->
         log = folder.results_file
         written = lines() if log == folder.results_path else compressed(lines())
         write_whole(log, written, keep=log.with_name(f"old-{log.name}"), error=RunLogError)
-        fingerprint = manifest.get("fingerprint")
-        if fingerprint and fingerprint.get("format") == FORMAT:
-            fingerprint["scorer"] = scorer_digests(suite)
+        if manifest["fingerprint"] is not None:
+            manifest["fingerprint"]["scorer"] = code_version()
             folder.write_manifest(manifest)
     return changed, total
 

@@ -6,17 +6,17 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from pydantic import ValidationError
+
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, GraphwalkError, RunLogError, StoreError
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.models.base import Model
+from graphwalk.models.prices import KnownPrice
 from graphwalk.runlog.diary import diary
-from graphwalk.runlog.mark import Mark, with_conditions
 from graphwalk.runlog.result import EpisodeKey
 from graphwalk.runlog.run_folder import NewRun, RunFolder
-from graphwalk.runner.drift import settle
-from graphwalk.runner.fingerprint import conditions_digest
-from graphwalk.runner.manifest import new_manifest, prices_in
+from graphwalk.runner.fingerprint import check_unchanged, new_manifest
 from graphwalk.runner.places import Places
 from graphwalk.runner.plan import Plan, PlannedEpisode, grow
 from graphwalk.runner.players import Players
@@ -86,7 +86,11 @@ async def resume_run(
             raise
         manifest["config"] = config.model_dump(mode="json")
         keys = sitting is None
-        experiment = resolve(config, environment, given=given, prices=prices_in(manifest), person=True, keys=keys)
+        try:
+            prices = {model: KnownPrice.model_validate(price) for model, price in manifest["prices"].items()}
+        except (LookupError, AttributeError, ValidationError) as error:
+            raise RunLogError(f"{folder.manifest_path}: its prices cannot be read: {error}") from None
+        experiment = resolve(config, environment, given=given, prices=prices, person=True, keys=keys)
         if sitting is not None:
             experiment = replace(experiment, extractor=(manifest.get("fingerprint") or {}).get("stage_2"))
         return await _worked(experiment, folder, progress, manifest, log_level, sitting)
@@ -130,7 +134,6 @@ class _Run:
         self.progress, self.manifest = progress, manifest
         self.config = experiment.config
         self._shard = Shard.parse(manifest.get("shard", str(WHOLE)))
-        self.mark = Mark(manifest["run_id"], conditions_digest(experiment))
         self._gate = Gate(self.config.limits.store_wait_seconds, progress.note)
         stands = self.config.store == "neo4j"
         self.places = Places(self._open_database, experiment.environment if stands else None, self._gate)
@@ -167,10 +170,9 @@ class _Run:
                 f"the database {name} was changed while it was walked: answers may be right that count as wrong"
             )
 
-    async def _settle(self, plan: Plan, then: Mapping[str, Any] | None, *, whole: bool) -> None:
-        """Record what the run is about, or refuse to go on where that is no longer the same."""
-        now = await settle(self.folder, self.experiment, plan, then, whole=whole)
-        self.manifest = {**with_conditions(self.manifest, self.mark), "fingerprint": now}
+    def _check_unchanged(self, plan: Plan, then: Mapping[str, Any] | None, *, whole: bool) -> None:
+        """Write the fingerprint of the run. RunLogError if it differs from `then`."""
+        self.manifest["fingerprint"] = check_unchanged(self.folder, self.experiment, plan, then, whole=whole)
         if whole and self._shard != WHOLE:
             self.manifest["shard_episodes"] = self._due(plan)
         if whole and plan.unplayed:
@@ -185,7 +187,7 @@ class _Run:
             self.progress.note(self.experiment.without_stage_2)
         self.progress.priced(tally.usage, self.experiment.prices)
         workers = Workers(
-            self.experiment, players, self.folder, self.mark, self._gate, self.progress, tally, self.sitting
+            self.experiment, players, self.folder, self.manifest, self._gate, self.progress, tally, self.sitting
         )
         await workers.play(self._left(plan, tally, lines))
         for caveat in players.caveats():
@@ -221,10 +223,10 @@ class _Run:
             if at_once:
                 if len(plan.worlds) >= 2 * settled:
                     settled = len(plan.worlds)
-                    await self._settle(plan, None, whole=False)
+                    self._check_unchanged(plan, None, whole=False)
                 yield episodes
                 await asyncio.sleep(0)
-        await self._settle(plan, then, whole=True)
+        self._check_unchanged(plan, then, whole=True)
         for note in plan.notes():
             self.progress.note(note)
         if not at_once:

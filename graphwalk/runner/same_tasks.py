@@ -9,7 +9,7 @@ from typing import Any
 from graphwalk.errors import RunLogError
 from graphwalk.report.declared import ResultRecord
 from graphwalk.runlog.run_folder import RunFolder
-from graphwalk.runner.fingerprint import FORMAT, differences
+from graphwalk.runner.fingerprint import differences
 
 _MOST = 12
 """Differences that are shown."""
@@ -80,13 +80,10 @@ def _refusal(what: str, lines: list[str]) -> RunLogError:
 
 def _same_scorer(first: RunFacts, second: RunFacts) -> None:
     prints = [facts.manifest.get("fingerprint") or {} for facts in (first, second)]
-    if any(one.get("format") != FORMAT for one in prints):
-        return
-    changed = differences(prints[0]["scorer"], prints[1]["scorer"])
-    if changed:
-        lines = [f"  {name}" for name in list(changed)[:_MOST]]
+    scorers = [one.get("scorer") for one in prints]
+    if scorers[0] != scorers[1]:
         raise RunLogError(
-            "\n".join([f"{first.folder.path} and {second.folder.path} were scored by different code:", *lines]),
+            f"{first.folder.path} and {second.folder.path} were scored by different code: {scorers[0]}, {scorers[1]}",
             hint="; ".join(f"graphwalk rescore {facts.folder.quoted}" for facts in (first, second)),
         )
 
@@ -100,10 +97,7 @@ def _conditions(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator
     for name, (then, now) in differences(*configs).items():
         yield f"{name}: {then} → {now}"
     prints = [one.get("fingerprint") or {} for one in (first, second)]
-    if any(one.get("format") != FORMAT for one in prints):
-        yield "texts and scorer: one of the runs was made by a version that recorded them in another way, or not at all"
-        return
-    for name in differences(prints[0]["texts"], prints[1]["texts"]):
+    for name in differences(prints[0].get("texts", {}), prints[1].get("texts", {})):
         yield f"text: {name}"
 
 

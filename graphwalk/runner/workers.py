@@ -1,11 +1,11 @@
 """Those who share the episodes of a run: each plays one after the other, and what comes of it is written down."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from graphwalk.jsonlines import LineWriter
-from graphwalk.runlog.mark import Mark
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.episode import play
 from graphwalk.runner.giving_up import GivingUp
@@ -27,7 +27,7 @@ class Workers:
     experiment: Experiment
     players: Players
     folder: RunFolder
-    mark: Mark
+    manifest: Mapping[str, Any]
     gate: Gate
     progress: Progress
     tally: Tally
@@ -82,7 +82,7 @@ class Workers:
             await self.gate.settled()
             async with self.players.seat(planned) as (model, extractor):
                 result = await play(planned, model, extractor, self.experiment)
-            writer.append(self.mark.on(result.as_dict()))
+            writer.append(result.as_line(self.manifest))
             self.tally.count(planned.key, result.exit_status, result.usage)
             self._giving_up.count(result)
             self.progress.finished(result)

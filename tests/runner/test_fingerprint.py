@@ -1,7 +1,5 @@
-"""What a run keeps of its texts and code, and what a resume refuses."""
+"""The texts that a run keeps, and the changes with which it cannot be resumed."""
 
-import importlib
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +8,14 @@ import pytest
 from graphwalk.environment import Environment
 from graphwalk.errors import RunLogError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.resources import PACKAGE
 from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner import fingerprint
-from graphwalk.runner.fingerprint import code_digests, scorer_digests
 from graphwalk.runner.progress import Progress
 from graphwalk.runner.rescore import rescore_run
 from graphwalk.runner.resolve import resolve
 from graphwalk.runner.run import resume_run, start_run
 from graphwalk.runner.tally import RunSummary
-from graphwalk.suites.registry import suite_named
+from graphwalk.version import __version__
 from tests.models.server import ModelServer
 
 
@@ -69,107 +65,16 @@ def _files(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "run.log"}
 
 
-async def test_changed_code_is_refused_with_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = await start(tmp_path / "run")
-    now = code_digests()
-    assert {
-        "agent.py",
-        "toolbox/graph_toolbox.py",
-        "stores/cypher.py",
-        "models/text_calls.py",
-    } < now.keys()
-    monkeypatch.setattr(fingerprint, "code_digests", lambda: {**now, "agent.py": "other", "seeds_new.py": "n"})
-    with pytest.raises(RunLogError) as caught:
-        await resume(folder)
-    assert "code: agent.py: changed" in str(caught.value)
-    assert "code: seeds_new.py: new" in str(caught.value)
-
-
-async def test_only_the_scorer_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_only_the_scorer_changed(tmp_path: Path) -> None:
     folder = await start(tmp_path / "run")
     manifest = folder.read_manifest()
-    manifest["fingerprint"]["scorer"]["scoring/rows.py"] = "other"
+    manifest["fingerprint"]["scorer"] = "0.0"
     folder.write_manifest(manifest)
-    with pytest.raises(RunLogError, match=r"scorer: scoring/rows\.py: changed") as caught:
+    with pytest.raises(RunLogError, match=r"scorer: 0\.0 → ") as caught:
         await resume(folder)
     assert caught.value.hint.startswith("only the scorer has changed: graphwalk rescore")
     rescore_run(folder)
     assert (await resume(folder)).finished == 3
-
-
-@pytest.mark.parametrize(
-    ("suite", "file"),
-    [
-        ("magma", "suites/magma/judgement.py"),
-        ("magma", "suites/magma/generator/algorithms.py"),
-        ("mazes", "suites/mazes/walk.py"),
-        ("questions", "suites/questions/scoring.py"),
-        ("questions", "scoring/evidence.py"),
-    ],
-)
-def test_all_that_scores_is_digested(suite: str, file: str) -> None:
-    digests = scorer_digests(suite_named(suite))
-    assert file in digests
-    assert not [name for name in digests if "/report" in name or "/pictures" in name]
-    assert not [name for name in digests if name.startswith("suites/") and f"/{suite}/" not in name]
-
-
-@pytest.fixture
-def other_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A suite of another package, with a scorer in a file of its own; and one that is a single file."""
-    package = tmp_path / "others" / "stars"
-    package.mkdir(parents=True)
-    (package / "__init__.py").write_text("")
-    (package / "judging.py").write_text("LIMIT = 1\n")
-    suite = (
-        "from graphwalk.suites.magma.suite import MagmaSuite\n\n\nclass StarSuite(MagmaSuite):\n    name = 'stars'\n"
-    )
-    (package / "suite.py").write_text(suite)
-    (tmp_path / "others" / "lone_star.py").write_text(suite)
-    monkeypatch.syspath_prepend(str(tmp_path / "others"))
-    yield package
-    for name in ("stars", "stars.suite", "lone_star"):
-        sys.modules.pop(name, None)
-
-
-def test_the_package_of_another_suite_is_digested(other_package: Path) -> None:
-    suite = importlib.import_module("stars.suite").StarSuite()
-    before = scorer_digests(suite)
-    assert {"stars/suite.py", "stars/judging.py", "suites/magma/judgement.py"} < before.keys()
-    (other_package / "judging.py").write_text("LIMIT = 2\n")
-    after = scorer_digests(suite)
-    assert [name for name in before if before[name] != after[name]] == ["stars/judging.py"]
-
-
-def test_of_a_suite_that_is_one_file_that_file_is_digested(other_package: Path) -> None:
-    suite = importlib.import_module("lone_star").StarSuite()
-    assert {"lone_star.py"} == {name for name in scorer_digests(suite) if "star" in name}
-
-
-@pytest.mark.parametrize(
-    "file",
-    [
-        "toolbox/encodings.py",
-        "toolbox/operations.py",
-        "agent.py",
-        "models/text_calls.py",
-        "models/openai.py",
-        "models/wrappers.py",
-        "runner/episode.py",
-        "types/values.py",
-        "seeds.py",
-    ],
-)
-def test_all_that_shapes_an_episode_is_digested(file: str) -> None:
-    assert file in code_digests()
-
-
-def test_nothing_but_named_parts_of_the_package_is_left_out() -> None:
-    left_out = {path.name for path in PACKAGE.iterdir()} - {name.partition("/")[0] for name in code_digests()}
-    python = {name for name in left_out if name.endswith(".py") or any((PACKAGE / name).glob("*.py"))}
-    assert python == {"__main__.py", "api", "cli", "console.py", "database", "mcp_server", "report"} | {
-        *("runlog", "scoring", "testing"),
-    }
 
 
 async def test_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,6 +82,23 @@ async def test_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(fingerprint, "__version__", "9.9")
     with pytest.raises(RunLogError, match=r"version: .* → 9\.9"):
         await resume(folder)
+
+
+async def test_code_changed_since_its_commit_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fingerprint, "commit", lambda: "1234abc")
+    folder = await start(tmp_path / "run")
+    assert folder.read_manifest()["fingerprint"]["version"] == __version__
+    monkeypatch.setattr(fingerprint, "commit", lambda: "1234abc-dirty")
+    with pytest.raises(RunLogError, match=r"version: .* → .*, commit 1234abc-dirty"):
+        await resume(folder)
+
+
+@pytest.mark.parametrize("change", [{"schema_version": 1}, {"schema_version": None}])
+async def test_a_run_of_an_older_schema_is_refused_in_one_line(tmp_path: Path, change: dict[str, Any]) -> None:
+    folder = await start(tmp_path / "run")
+    folder.write_manifest({**folder.read_manifest(), **change})
+    with pytest.raises(RunLogError, match=r"^.*run\.json has schema version .*; this GraphWalk reads 2$"):
+        RunFolder.open(folder.path)
 
 
 @pytest.mark.parametrize(

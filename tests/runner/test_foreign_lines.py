@@ -71,8 +71,7 @@ async def test_a_copy_that_went_on_under_other_conditions_is_another_run(tmp_pat
     folder = RunFolder.open(tmp_path / "run")
     line = plain_log(folder.path).read_bytes().splitlines(keepends=True)[0]
     manifest = folder.read_manifest()
-    (conditions,) = manifest["conditions"]
-    assert json.loads(line)["conditions"] == conditions
+    assert json.loads(line)["conditions"] == manifest["conditions"]
     assert json.loads(line)["run_id"] == manifest["run_id"]
     from graphwalk.jsonlines import decode_line, encode_line
 

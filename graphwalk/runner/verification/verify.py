@@ -17,7 +17,7 @@ from graphwalk.models.registry import is_person
 from graphwalk.runlog.result import EpisodeKey, Result
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.episode import judge
-from graphwalk.runner.fingerprint import code_digests, scorer_digests, tasks_digest, texts_of
+from graphwalk.runner.fingerprint import code_version, commit, tasks_digest, texts_of
 from graphwalk.runner.places import Places
 from graphwalk.runner.plan import Plan, make_plan
 from graphwalk.runner.players import Players
@@ -182,11 +182,13 @@ class _Run:
                 check.unverified["not played to its end"] += 1
 
     def _note(self) -> str:
-        """What explains differences that nobody made on purpose."""
-        suite = self.experiment.suite
-        same = self.then.get("code") == code_digests() and self.then.get("scorer") == scorer_digests(suite)
-        commit = self.folder.read_manifest().get("commit")
-        return "" if same else f"the code has changed since: the run was made at commit {commit}; verify it there"
+        """Return what may explain differences."""
+        then, now = self.folder.read_manifest(), {self.then.get("version"), self.then.get("scorer")}
+        if now == {code_version()} and then.get("commit") == commit():
+            return ""
+        return (
+            f"the run was made by GraphWalk {then['graphwalk_version']}, commit {then.get('commit')}; verify it there"
+        )
 
 
 def _named(key: EpisodeKey) -> str:

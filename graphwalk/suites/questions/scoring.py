@@ -23,8 +23,6 @@ from graphwalk.types.values import Row
 
 ErrorClass = Literal["no_answer", "unreadable", "invented", "unsupported", "incomplete", "misread", "unverifiable"]
 ERROR_CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
-EARLIER_ERROR_CLASSES = frozenset({"hallucinated", "misreported", "seen_but_wrong"})
-"""What earlier versions called them, which looked every value up by itself."""
 _MOST_ROWS = 10_000
 """Rows of an answer that are checked for what supports them."""
 

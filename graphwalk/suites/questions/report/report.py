@@ -8,7 +8,7 @@ from graphwalk.report.formats import dollars, duration, integer, one_decimal, sh
 from graphwalk.suites.questions.report.baselines import baselines
 from graphwalk.suites.questions.report.paper import CATEGORIES, QUESTIONS, paper_reference
 from graphwalk.suites.questions.report.tables import more_tables
-from graphwalk.suites.questions.scoring import EARLIER_ERROR_CLASSES, ERROR_CLASSES
+from graphwalk.suites.questions.scoring import ERROR_CLASSES
 
 
 def _error_class(name: str) -> Callable[[ResultRecord], float | None]:
@@ -85,9 +85,7 @@ GROUP_COLUMNS = (
 
 
 def remark(result: ResultRecord) -> str | None:
-    """A score of an earlier version; a question whose answers only its own Cypher confirms; what is not asked."""
-    if (result["score"] or {}).get("error_class") in EARLIER_ERROR_CLASSES:
-        return "Some errors have classes of an earlier version and are in no column of today's: graphwalk rescore RUN."
+    """A question whose answers only its own Cypher confirms; what is not asked."""
     task, world = result["task"], result.get("world", {})
     if task.get("oracles", 2) == 2:
         left_out = world.get("left_out")
