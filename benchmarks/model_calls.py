@@ -24,9 +24,9 @@ from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import NewRun, RunFolder
+from graphwalk.runner.execute import start_run
+from graphwalk.runner.experiment import resolve
 from graphwalk.runner.progress import Progress
-from graphwalk.runner.resolve import resolve
-from graphwalk.runner.run import start_run
 from graphwalk.runner.shards import WHOLE, Shard
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.toolbox.graph_toolbox import GraphToolbox

@@ -14,9 +14,9 @@ from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
 from graphwalk.runlog.run_folder import NewRun
+from graphwalk.runner.execute import start_run
+from graphwalk.runner.experiment import resolve
 from graphwalk.runner.progress import Progress
-from graphwalk.runner.resolve import resolve
-from graphwalk.runner.run import start_run
 from tests.test_golden import RUNS, digests
 
 

@@ -15,9 +15,9 @@ from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.report.declared import ResultRecord
 from graphwalk.runlog.run_folder import NewRun
+from graphwalk.runner.execute import start_run
+from graphwalk.runner.experiment import resolve
 from graphwalk.runner.progress import Progress
-from graphwalk.runner.resolve import resolve
-from graphwalk.runner.run import start_run
 
 DATA = Path(__file__).parent / "data"
 WALL_CLOCK = frozenset({"seconds", "elapsed_in_tools"})

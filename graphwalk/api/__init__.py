@@ -45,7 +45,7 @@ from graphwalk.errors import ConfigError, GraphwalkError, ModelError, OracleErro
 from graphwalk.models.base import Model
 from graphwalk.models.openai_servers import openai_model
 from graphwalk.runlog.result import Result
-from graphwalk.runner.answer import Answer
+from graphwalk.runner.ask import Answer
 from graphwalk.suites.mazes.generator.maze import Maze
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.training.reward import Reward, reward

@@ -7,8 +7,8 @@ from graphwalk.asynchronous import run_in_background
 from graphwalk.environment import read_environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runlog.result import Result
-from graphwalk.runner.one_episode import play_task
-from graphwalk.runner.resolve import resolve
+from graphwalk.runner.episode import play_task
+from graphwalk.runner.experiment import resolve
 from graphwalk.types.check_type import check_type
 from graphwalk.types.episode import Task
 from graphwalk.types.graph import PropertyGraph

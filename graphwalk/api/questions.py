@@ -9,8 +9,7 @@ from graphwalk.api.models import AnyModel, named_models
 from graphwalk.api.stores import AnyGraph, Store, aopen_store
 from graphwalk.asynchronous import run_in_background
 from graphwalk.environment import read_environment
-from graphwalk.runner.answer import Answer
-from graphwalk.runner.asking import asking, conversation
+from graphwalk.runner.ask import Answer, asking, conversation
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.suite import World
 from graphwalk.types.check_type import GRAPH, check_type

@@ -14,14 +14,13 @@ from graphwalk.experiments.loading import load_experiment
 from graphwalk.report.declared import Report
 from graphwalk.report.terminal import as_text
 from graphwalk.report.written import to_csv, to_json, to_markdown
-from graphwalk.runlog.flat import flat_record
-from graphwalk.runlog.result import Result
+from graphwalk.runlog.result import Result, flat_record
 from graphwalk.runlog.run_folder import NewRun, RunFolder
+from graphwalk.runner.execute import resume_run, start_run
+from graphwalk.runner.experiment import resolve
 from graphwalk.runner.progress import NotebookProgress, Progress, ProgressWrapper
 from graphwalk.runner.reporting import report_of
 from graphwalk.runner.rescore import rescore_run
-from graphwalk.runner.resolve import resolve
-from graphwalk.runner.run import resume_run, start_run
 from graphwalk.suites.registry import suite_class
 from graphwalk.types.check_type import PATH, check_type
 

@@ -12,8 +12,7 @@ from graphwalk.files import write_whole
 from graphwalk.report.formats import dollars
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import RunFolder
-from graphwalk.runner.answer import Answer
-from graphwalk.runner.asking import Watcher
+from graphwalk.runner.ask import Answer, Watcher
 from graphwalk.suites.ask.pictures.terminal import evidence_table, step_shown
 from graphwalk.suites.ask.steps import step_of
 from graphwalk.suites.ask.task import unseen_keys

@@ -74,10 +74,10 @@ def _command(exporter: Callable[..., None]) -> Callable[..., None]:
         ] = False,
     ) -> None:
         from graphwalk.exports.episodes import Episodes
-        from graphwalk.runlog.chosen import Chosen
+        from graphwalk.runlog.result import EpisodeFilter
         from graphwalk.runlog.run_folder import RunFolder
 
-        chosen = Chosen(model or None, setting or None, task or None)
+        chosen = EpisodeFilter(model or None, setting or None, task or None)
         folder = RunFolder.open(run)
         number = len(Episodes(folder, chosen))
         with progress_bar("exporting", number) as done:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from graphwalk.runlog.run_folder import RunFolder
     from graphwalk.runner.progress import Progress
-    from graphwalk.runner.tally import RunSummary
+    from graphwalk.runner.worker_pool import RunSummary
 
     Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
 

@@ -23,7 +23,7 @@ def merge(
     single process made: report, compare, rescore and resume it.
     """
     from graphwalk.runlog.run_folder import NewRun, RunFolder
-    from graphwalk.runner.merging import merge_runs
+    from graphwalk.runner.shards import merge_runs
 
     folders = [RunFolder.open(shard) for shard in shards]
     new = NewRun.make(str(folders[0].read_manifest()["name"]), out)

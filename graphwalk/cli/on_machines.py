@@ -10,8 +10,8 @@ from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.progress import progress_bar
 
 if TYPE_CHECKING:
-    from graphwalk.runner.machines.whole_run import ShardedRun
-    from graphwalk.runner.resolve import Experiment
+    from graphwalk.runner.cluster import ShardedRun
+    from graphwalk.runner.experiment import Experiment
 
 
 def check_machines(on: str | None, address: str | None, shards: int | None, shard: str | None, otel: bool) -> None:
@@ -35,8 +35,7 @@ def run_on_ray(
 ) -> None:
     """Play a run in shards on a Ray cluster, then report it as one; exit with the code for how it went."""
     from graphwalk.runlog.run_folder import NewRun
-    from graphwalk.runner.machines.on_ray import ray_cluster
-    from graphwalk.runner.machines.whole_run import ShardedRun
+    from graphwalk.runner.cluster import ShardedRun, ray_cluster
 
     new = NewRun.make(experiment.config.name, out)
     sharded = ShardedRun(experiment, new)

@@ -16,7 +16,7 @@ from graphwalk.console import data, say
 from graphwalk.environment import read_environment
 
 if TYPE_CHECKING:
-    from graphwalk.runner.resolve import Experiment
+    from graphwalk.runner.experiment import Experiment
 
 Concurrency = Annotated[int | None, typer.Option("--max-concurrency", min=1, help="Episodes in flight.")]
 
@@ -134,7 +134,7 @@ def run(
     Episodes are models × settings × graphs × questions × repeats. Without a model the scripted ones play.
     """
     from graphwalk.experiments.loading import load_experiment, own_graphs
-    from graphwalk.runner.resolve import resolve
+    from graphwalk.runner.experiment import resolve
 
     environment = read_environment()
     named, servers = naming.models_and_servers(model, base_url, environment)
@@ -195,7 +195,7 @@ def resume(
     Finished episodes stay, failed ones are tried again, and no reply is paid for twice.
     """
     from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.runner.run import resume_run
+    from graphwalk.runner.execute import resume_run
 
     limits = {
         "max_concurrency": max_concurrency,
@@ -225,7 +225,7 @@ def _start(
     part: str | None,
 ) -> None:
     from graphwalk.runlog.run_folder import NewRun
-    from graphwalk.runner.run import start_run
+    from graphwalk.runner.execute import start_run
     from graphwalk.runner.shards import WHOLE, Shard
 
     exporter, shard = exporter_if(otel), WHOLE if part is None else Shard.parse(part)

@@ -35,14 +35,13 @@ def show(
 
     Without a task: accuracy as bars, and the list of episodes. FORCE_COLOR=1 graphwalk show … | less -R   pages it.
     """
-    from graphwalk.runlog.chosen import Chosen
     from graphwalk.runlog.listing import heads
-    from graphwalk.runlog.result import key_of
+    from graphwalk.runlog.result import EpisodeFilter, key_of
     from graphwalk.runlog.run_folder import RunFolder
 
     folder = RunFolder.open(run)
     keys = {key_of(head): head for head in heads(folder)}
-    wanted = Chosen(None if model is None else (model,), None if setting is None else (setting,))
+    wanted = EpisodeFilter(None if model is None else (model,), None if setting is None else (setting,))
     chosen = [key for key in keys if wanted(key)]
     if not chosen:
         raise wanted.nothing(run, keys)

@@ -12,7 +12,7 @@ from graphwalk.environment import read_environment
 from graphwalk.progress import progress_bar
 
 if TYPE_CHECKING:
-    from graphwalk.runner.verification.findings import Verification
+    from graphwalk.runner.verify import Verification
 
 
 def verify(
@@ -29,7 +29,7 @@ def verify(
     """
     from graphwalk.runlog.run_folder import RunFolder
     from graphwalk.runner.reporting import planned_episodes
-    from graphwalk.runner.verification.verify import verify_run
+    from graphwalk.runner.verify import verify_run
 
     run = RunFolder.open(folder)
     with progress_bar("verifying", planned_episodes(run)) as done:
@@ -44,7 +44,7 @@ def verify(
 
 
 def _print_table(found: "Verification") -> None:
-    from graphwalk.runner.verification.findings import CHECKS
+    from graphwalk.runner.verify import CHECKS
 
     width = max(map(len, CHECKS))
     data(f"{'check':<{width}}  verified  differing  could not be verified")

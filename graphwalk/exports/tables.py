@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from graphwalk.exports.episodes import Episodes
-from graphwalk.runlog.flat import flat_record
-from graphwalk.runlog.result import Result
+from graphwalk.runlog.result import Result, flat_record
 from graphwalk.types.episode import Score
 
 FlatRow: TypeAlias = dict[str, Any]

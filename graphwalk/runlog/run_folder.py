@@ -1,8 +1,7 @@
 """The folder of one run: the experiment (`run.json`), its results (`results.jsonl`), replies already paid for.
 
 Results of a run that is done are in `results.jsonl.gz`. Where both files are there, a process was killed between
-writing one and removing the other: `results.jsonl` counts, and the other one holds the same or less.
-"""
+writing one and removing the other: `results.jsonl` counts, and the other one holds the same or less."""
 
 import fcntl
 import json
@@ -22,11 +21,36 @@ from graphwalk.errors import RunLogError
 from graphwalk.files import cannot_write, check_links, is_scratch, make_folder, write_whole
 from graphwalk.graphs.files.json_values import parse_json
 from graphwalk.jsonlines import LineWriter, compressed, compressed_path, open_lines, read_lines
-from graphwalk.runlog.form import check_manifest, check_result
 from graphwalk.runlog.published import is_published, unpacked
 from graphwalk.runlog.result import RUN_VERSION
+from graphwalk.types.episode import ExitStatus
 
 _RESTORE = "nothing was changed; restore the file from a copy, or start a new run"
+_MANIFEST: Mapping[str, tuple[type, ...]] = {
+    "graphwalk_version": (str,),
+    "run_id": (str,),
+    "name": (str,),
+    "created": (str,),
+    "config": (dict,),
+    "conditions": (str,),
+    "fingerprint": (dict, type(None)),
+}
+_CONFIG: Mapping[str, tuple[type, ...]] = {"suite": (dict,), "models": (list,)}
+_SETTLED: Mapping[str, tuple[type, ...]] = {"episodes": (int, type(None)), "graphs": (list,)}
+_RESULT: Mapping[str, tuple[type, ...]] = {
+    "task_id": (str,),
+    "model": (str,),
+    "setting": (str,),
+    "repeat": (int,),
+    "exit_status": (str,),
+    "score": (dict, type(None)),
+    "usage": (dict,),
+    "seconds": (int, float),
+    "task": (dict,),
+    "world": (dict,),
+    "trajectory": (dict,),
+}
+_STATUS = frozenset(str(status) for status in ExitStatus)
 
 
 class ForeignLinesWarning(UserWarning):
@@ -145,7 +169,7 @@ class RunFolder:
                 hint="use the version that wrote it (graphwalk_version in run.json)",
             )
         try:
-            check_manifest(manifest)
+            _check_manifest(manifest)
         except ValueError as error:
             raise RunLogError(f"{folder.manifest_path} is damaged: {error}", hint=_RESTORE) from error
         return folder
@@ -226,7 +250,7 @@ class RunFolder:
                 foreign += 1
                 continue
             try:
-                check_result(record)
+                _check_result(record)
             except ValueError as error:
                 problem = f"{self.results_path}:{number}: not a result: {error}"
                 raise RunLogError(problem, hint=_RESTORE) from error
@@ -253,3 +277,25 @@ class RunFolder:
             with self.results_path.open("rb") as lines:
                 write_whole(compressed_path(self.results_path), compressed(lines), error=RunLogError)
             self.results_path.unlink()
+
+
+def _check_manifest(manifest: Mapping[str, Any]) -> None:
+    """Raise ValueError with the name of a field that is missing or of another type."""
+    _check(manifest, _MANIFEST)
+    _check(manifest["config"], _CONFIG, "config.")
+    if not isinstance(manifest["config"]["suite"].get("name"), str):
+        raise ValueError("config.suite.name is missing or of another type")
+    if manifest["fingerprint"] is not None:
+        _check(manifest["fingerprint"], _SETTLED, "fingerprint.")
+
+
+def _check_result(record: Mapping[str, Any]) -> None:
+    _check(record, _RESULT)
+    if record["exit_status"] not in _STATUS:
+        raise ValueError(f"exit_status {record['exit_status']!r} is not known")
+
+
+def _check(fields: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]], where: str = "") -> None:
+    for name, allowed in kinds.items():
+        if name not in fields or not isinstance(fields[name], allowed):
+            raise ValueError(f"{where}{name} is missing or of another type")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from graphwalk.models.tokens import RULE_ERROR
 from graphwalk.runner.dry_run import Estimate
-from graphwalk.runner.resolve import Experiment, per_episode
+from graphwalk.runner.experiment import Experiment, per_episode
 
 
 def assumptions(experiment: Experiment, estimate: Estimate) -> Iterator[str]:

@@ -1,20 +1,26 @@
-"""One episode from task to logged result: prompt, walk, extraction, score."""
+"""One episode from task to result: prompt, walk, extraction, score."""
 
 import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
 from graphwalk.agent import Episode, run_episode
-from graphwalk.errors import ModelError, StoreError
+from graphwalk.errors import ConfigError, ModelError, StoreError
 from graphwalk.models.base import Model
 from graphwalk.runlog.result import Result
-from graphwalk.runner.plan import PlannedEpisode
-from graphwalk.runner.resolve import Experiment
+from graphwalk.runner.experiment import Experiment, no_episode
+from graphwalk.runner.graph_sources import sources_for
+from graphwalk.runner.plan import LoadedWorld, PlannedEpisode, episodes_about
+from graphwalk.runner.run_models import RunModels
 from graphwalk.scoring.extraction import Extraction, extract_with_model
 from graphwalk.stores.store import Provable
-from graphwalk.suites.suite import Suite
+from graphwalk.suites.suite import ReadLine, Suite, World
 from graphwalk.types.chat import Reply, Usage
 from graphwalk.types.episode import ExitStatus, Task, Trajectory
+from graphwalk.types.graph import PropertyGraph
 
 
 async def play(planned: PlannedEpisode, model: Model, extractor: Model | None, experiment: Experiment) -> Result:
@@ -124,3 +130,50 @@ def _result(
         world=planned.world.facts,
         extractor_reply=reply,
     )
+
+
+async def play_first(experiment: Experiment, read: ReadLine) -> Result:
+    """The first episode of an experiment; a person types what comes from `read`. ConfigError where it has none."""
+    config, suite = experiment.config, experiment.suite
+    async for world in suite.worlds_in(config.suite, config.seed, experiment.environment):
+        async with _loaded(world, experiment) as loaded:
+            for task in await suite.tasks(world, loaded.store, config.suite, config.seed, experiment.agent):
+                for planned in episodes_about(task, loaded, experiment):
+                    return await _played(planned, experiment, read)
+    raise no_episode(experiment)
+
+
+async def play_task(experiment: Experiment, task: Task, graph: PropertyGraph) -> Result:
+    """An episode about `task`, which was made from `graph`, with the first model and setting of `experiment`.
+
+    ConfigError where the task is about another graph, or the model cannot try it.
+    """
+    if task.graph_digest != graph.digest:
+        raise ConfigError(
+            f"the task {task.task_id} is not about this graph", hint="give the graph that the task was made from"
+        )
+    facts = {"nodes": graph.node_count, "relationships": graph.relationship_count}
+    async with _loaded(World(graph.digest, graph, facts=facts), experiment) as loaded:
+        for planned in episodes_about(task, loaded, experiment):
+            return await _played(planned, experiment)
+    raise no_episode(experiment)
+
+
+async def _played(planned: PlannedEpisode, experiment: Experiment, read: ReadLine | None = None) -> Result:
+    async with RunModels(experiment, read=read) as models, models.for_episode(planned) as (model, extractor):
+        return await play(planned, model, extractor, experiment)
+
+
+@asynccontextmanager
+async def _loaded(world: World, experiment: Experiment) -> AsyncIterator[LoadedWorld]:
+    """A world in its store, for the length of an episode."""
+    sources = sources_for(experiment, secrets.token_hex(4))
+    try:
+        store = await sources.store_of(world)
+        try:
+            yield LoadedWorld(world, store)
+        finally:
+            if store is not None:
+                await store.drop()
+    finally:
+        await sources.close()

@@ -10,10 +10,10 @@ from graphwalk.config.calls import Price
 from graphwalk.models.tokens import tokenizer_of
 from graphwalk.runner.assumptions import assumptions
 from graphwalk.runner.dry_run import Estimate, ModelEstimate
+from graphwalk.runner.experiment import Experiment, per_episode
+from graphwalk.runner.graph_sources import GraphSources
 from graphwalk.runner.par_walk import ParWalk, ParWalks, sizes_for
-from graphwalk.runner.places import Places
 from graphwalk.runner.plan import Plan, PlannedEpisode, make_plan
-from graphwalk.runner.resolve import Experiment, per_episode
 from graphwalk.runner.sight import smallest_difference_of
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
@@ -57,7 +57,7 @@ async def estimate_run(experiment: Experiment) -> Estimate:
     async def open_scratch() -> Database:
         return EmbeddedDatabase()
 
-    plan = await make_plan(experiment, Places(open_scratch), lambda tasks: None)
+    plan = await make_plan(experiment, GraphSources(open_scratch), lambda tasks: None)
     strata: dict[Stratum, list[PlannedEpisode]] = defaultdict(list)
     for planned in plan.episodes:
         strata[_stratum(planned)].append(planned)

@@ -16,8 +16,8 @@ from graphwalk.models.registry import is_person
 from graphwalk.resources import PACKAGE
 from graphwalk.runlog.result import RUN_VERSION
 from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runner.experiment import Experiment
 from graphwalk.runner.plan import Plan
-from graphwalk.runner.resolve import Experiment
 from graphwalk.types.episode import Task
 from graphwalk.version import __version__
 

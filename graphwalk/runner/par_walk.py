@@ -15,8 +15,8 @@ from graphwalk.models.base import Model
 from graphwalk.models.scripted import ScriptedModel
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import count_messages, count_tokens, message_text, tools_text
+from graphwalk.runner.experiment import Experiment, can_play
 from graphwalk.runner.plan import PlannedEpisode
-from graphwalk.runner.resolve import Experiment, can_play
 from graphwalk.seeds import seed_for
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import ExitStatus, Task

@@ -9,8 +9,8 @@ from graphwalk.console import counted
 from graphwalk.errors import ConfigError
 from graphwalk.models.registry import is_person
 from graphwalk.runlog.result import EpisodeKey
-from graphwalk.runner.places import Places
-from graphwalk.runner.resolve import Experiment, can_play, no_episode
+from graphwalk.runner.experiment import Experiment, can_play, no_episode
+from graphwalk.runner.graph_sources import GraphSources
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.suite import Opening, World
 from graphwalk.types.episode import Task
@@ -120,14 +120,14 @@ def refuse_too_many(tasks: int, experiment: Experiment) -> None:
 
 
 async def grow(
-    plan: Plan, experiment: Experiment, places: Places, made: Callable[[int], None]
+    plan: Plan, experiment: Experiment, sources: GraphSources, made: Callable[[int], None]
 ) -> AsyncIterator[list[PlannedEpisode]]:
     """Add to a plan, graph by graph; yields the episodes about each. `made` is told how many tasks there are."""
     config, suite = experiment.config, experiment.suite
     async for world in suite.worlds_in(config.suite, config.seed, experiment.environment):
         if config.limit is not None and len(plan.tasks) >= config.limit:
             break
-        store = await places.store_of(world)
+        store = await sources.store_of(world)
         tasks = await suite.tasks(world, store, config.suite, config.seed, experiment.agent)
         tasks = tasks if config.limit is None else tasks[: config.limit - len(plan.tasks)]
         refuse_too_many(len(plan.tasks) + len(tasks), experiment)
@@ -144,9 +144,9 @@ async def grow(
         raise no_episode(experiment, plan.notes())
 
 
-async def make_plan(experiment: Experiment, places: Places, made: Callable[[int], None]) -> Plan:
+async def make_plan(experiment: Experiment, sources: GraphSources, made: Callable[[int], None]) -> Plan:
     """The whole plan of an experiment: the same for the same configuration."""
     plan = Plan()
-    async for _ in grow(plan, experiment, places, made):
+    async for _ in grow(plan, experiment, sources, made):
         pass
     return plan

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from graphwalk.errors import ConfigError
 from graphwalk.models.registry import is_person
 from graphwalk.runlog.result import Result
+from graphwalk.runner.experiment import per_episode
 from graphwalk.runner.progress import Progress, ProgressWrapper
-from graphwalk.runner.resolve import per_episode
 from graphwalk.types.chat import Usage
 from graphwalk.types.episode import Turn
 from graphwalk.version import __version__

@@ -6,8 +6,8 @@ from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.random.generate import generate_graph
 from graphwalk.graphs.random.spec import GraphSpec
-from graphwalk.runner.one_episode import play_task
-from graphwalk.runner.resolve import can_play, resolve
+from graphwalk.runner.episode import play_task
+from graphwalk.runner.experiment import can_play, resolve
 from graphwalk.suites.questions.scoring import extract_rows, score_question
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask

@@ -13,10 +13,10 @@ from graphwalk.report.terminal import as_text
 from graphwalk.report.written import to_csv, to_json, to_markdown
 from graphwalk.runlog.result import Result
 from graphwalk.runner.episode import judge, play
-from graphwalk.runner.places import Places
+from graphwalk.runner.experiment import Experiment, resolve
+from graphwalk.runner.graph_sources import GraphSources
 from graphwalk.runner.plan import Plan, make_plan
-from graphwalk.runner.players import Players
-from graphwalk.runner.resolve import Experiment, resolve
+from graphwalk.runner.run_models import RunModels
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.registry import suite_class
 from graphwalk.suites.suite import Suite
@@ -80,7 +80,7 @@ async def _plan(experiment: Experiment) -> Plan:
     async def scratch() -> EmbeddedDatabase:
         return EmbeddedDatabase()
 
-    return await make_plan(experiment, Places(scratch), lambda tasks: None)
+    return await make_plan(experiment, GraphSources(scratch), lambda tasks: None)
 
 
 def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:
@@ -149,9 +149,9 @@ def _falsified(gold: Any) -> Any:
 
 async def _results(experiment: Experiment, plan: Plan) -> list[Result]:
     results = []
-    async with Players(experiment) as players:
+    async with RunModels(experiment) as players:
         for planned in plan.episodes:
-            async with players.seat(planned) as (model, extractor):
+            async with players.for_episode(planned) as (model, extractor):
                 results.append(await play(planned, model, extractor, experiment))
     return results
 

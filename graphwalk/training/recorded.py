@@ -7,9 +7,8 @@ from typing import Any
 from graphwalk.environment import Environment
 from graphwalk.runlog.result import Result, key_of
 from graphwalk.runlog.run_folder import RunFolder
-from graphwalk.runner.places import Places
-from graphwalk.runner.resolve import Experiment
-from graphwalk.runner.verification.kept_experiment import kept_experiment
+from graphwalk.runner.experiment import Experiment, kept_experiment
+from graphwalk.runner.graph_sources import GraphSources
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import Database
 from graphwalk.types.chat import ToolSpec
@@ -67,7 +66,7 @@ async def _tools_of(
     async def open_memory() -> Database:
         return EmbeddedDatabase()
 
-    places = Places(open_memory)
+    places = GraphSources(open_memory)
     try:
         async for world in suite.worlds_in(config.suite, config.seed, environment):
             here = settings.pop(world.digest, ())

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
 from graphwalk.runlog.result import Result
-from graphwalk.runner.resolve import Experiment
+from graphwalk.runner.experiment import Experiment
 from graphwalk.seeds import stdlib_random
 from graphwalk.training.chats import ChatForm, NoObjectError, chats_of, thinking_aloud, tools_of, without_words
 from graphwalk.training.recorded import RecordedRun

@@ -10,10 +10,10 @@ from graphwalk.experiments.loading import load_experiment
 from graphwalk.jsonlines import open_lines
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import NewRun, RunFolder
+from graphwalk.runner.execute import resume_run, start_run
+from graphwalk.runner.experiment import resolve
 from graphwalk.runner.progress import Progress
-from graphwalk.runner.resolve import resolve
-from graphwalk.runner.run import resume_run, start_run
-from graphwalk.runner.tally import RunSummary
+from graphwalk.runner.worker_pool import RunSummary
 
 NOTHING_SET = Environment()
 

@@ -10,8 +10,7 @@ import pytest
 from graphwalk.cli.dry_run import dry_run_text
 from graphwalk.runner import estimate as estimating
 from graphwalk.runner.estimate import ModelEstimate, estimate_run
-from graphwalk.runner.recorded import recorded_episodes
-from graphwalk.runner.resolve import resolve
+from graphwalk.runner.experiment import recorded_episodes, resolve
 from graphwalk.types.episode import Trajectory
 from tests.models.server import Answer, ModelServer, Request, chat
 from tests.runner.runs import NOTHING_SET, experiment, start

@@ -10,11 +10,11 @@ from graphwalk.errors import RunLogError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner import fingerprint
+from graphwalk.runner.execute import resume_run, start_run
+from graphwalk.runner.experiment import resolve
 from graphwalk.runner.progress import Progress
 from graphwalk.runner.rescore import rescore_run
-from graphwalk.runner.resolve import resolve
-from graphwalk.runner.run import resume_run, start_run
-from graphwalk.runner.tally import RunSummary
+from graphwalk.runner.worker_pool import RunSummary
 from graphwalk.version import __version__
 from tests.models.server import ModelServer
 

@@ -9,9 +9,9 @@ pytest.importorskip("resource")
 
 _CODE = """
 import resource
-from graphwalk.runner.open_files import room_for
+from graphwalk.runner.worker_pool import files_for
 resource.setrlimit(resource.RLIMIT_NOFILE, ({soft}, {hard}))
-print(room_for({wanted}, print))
+print(files_for({wanted}, print))
 print(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 """
 
@@ -32,4 +32,4 @@ def test_the_bound_is_raised_as_far_as_it_goes() -> None:
 def test_else_fewer_play_and_it_is_said() -> None:
     note, room, files = said(128, 256, 256)
     assert (room, files) == ("96", "256")
-    assert note == "256 episodes in flight need 576 open files, and 256 may be (ulimit -n): 96 play"
+    assert note == "256 episodes in flight need 576 open files; the limit is 256 (ulimit -n): 96 play"

@@ -15,7 +15,7 @@ from graphwalk.database import clean
 from graphwalk.errors import StoreError
 from graphwalk.runlog.result import Result
 from graphwalk.runner.progress import Progress
-from graphwalk.runner.tally import RunSummary
+from graphwalk.runner.worker_pool import RunSummary
 from tests.integration.test_kills import command, wait_for_results
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES
 from tests.runner.own_server import OwnServer, own_server, proxied

@@ -9,10 +9,10 @@ from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.files.formats import save_graph
 from graphwalk.runlog.run_folder import NewRun, RunFolder
+from graphwalk.runner.execute import resume_run, start_run
+from graphwalk.runner.experiment import resolve
 from graphwalk.runner.progress import Progress
 from graphwalk.runner.reporting import report_of
-from graphwalk.runner.resolve import resolve
-from graphwalk.runner.run import resume_run, start_run
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 NODES = [Node(f"p{n}", ("Person",), {"city": "Oslo" if n % 3 else "Rome"}) for n in range(9)]

@@ -11,7 +11,7 @@ from graphwalk.environment import Environment
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.rescore import rescore_run
-from graphwalk.runner.verification.verify import verify_run
+from graphwalk.runner.verify import verify_run
 from tests.models.stateful_servers import (
     SERVERS,
     SIGNED,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from graphwalk.errors import ConfigError
-from graphwalk.runner.resolve import resolve
+from graphwalk.runner.experiment import resolve
 from tests.runner.runs import NOTHING_SET, experiment, records, start
 
 

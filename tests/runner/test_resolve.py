@@ -10,8 +10,8 @@ from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.estimate import estimate_run
+from graphwalk.runner.experiment import resolve
 from graphwalk.runner.reporting import report_of
-from graphwalk.runner.resolve import resolve
 from tests.runner.runs import NOTHING_SET, experiment, start
 
 

@@ -14,10 +14,10 @@ from graphwalk.errors import RunLogError, StoreError
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import NewRun, RunFolder
+from graphwalk.runner.experiment import resolve
 from graphwalk.runner.fingerprint import new_manifest
 from graphwalk.runner.progress import Progress
 from graphwalk.runner.reporting import report_of
-from graphwalk.runner.resolve import resolve
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from tests.models.server import Answer, ModelServer, Request, chat, error

@@ -10,12 +10,11 @@ from graphwalk.cli.app import app
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.runlog.listing import listed
 from graphwalk.runlog.run_folder import NewRun, RunFolder
-from graphwalk.runner.merging import merge_runs
+from graphwalk.runner.execute import start_run
+from graphwalk.runner.experiment import resolve
 from graphwalk.runner.progress import Progress
 from graphwalk.runner.reporting import report_of
-from graphwalk.runner.resolve import resolve
-from graphwalk.runner.run import start_run
-from graphwalk.runner.shards import Shard
+from graphwalk.runner.shards import Shard, merge_runs
 from tests.runner.runs import NOTHING_SET, experiment, log_bytes, records, resume, start, without_time
 
 

@@ -13,7 +13,7 @@ from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runner.estimate import estimate_run
-from graphwalk.runner.resolve import resolve
+from graphwalk.runner.experiment import resolve
 from graphwalk.runner.sight import measured_pairs
 
 

@@ -13,11 +13,10 @@ from graphwalk.errors import OracleError, RunLogError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.jsonlines import encode_line
 from graphwalk.runlog.run_folder import NewRun, RunFolder
+from graphwalk.runner.execute import start_run
+from graphwalk.runner.experiment import resolve
 from graphwalk.runner.progress import Progress
-from graphwalk.runner.resolve import resolve
-from graphwalk.runner.run import start_run
-from graphwalk.runner.verification.findings import Verification
-from graphwalk.runner.verification.verify import verify_run
+from graphwalk.runner.verify import Verification, verify_run
 from graphwalk.suites.mazes.suite import MazesSuite
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from tests.runner.runs import log_bytes, records, start

@@ -10,12 +10,10 @@ from graphwalk.asynchronous import run_async
 from graphwalk.config.calls import Limits
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.runlog.run_folder import NewRun
-from graphwalk.runner.machines.divided_limits import divided
-from graphwalk.runner.machines.shard_work import PlayedShard, ShardWork, play_shard
-from graphwalk.runner.machines.whole_run import Play, ShardedRun
+from graphwalk.runner.cluster import Play, PlayedShard, ShardedRun, ShardWork, divided, play_shard
+from graphwalk.runner.experiment import resolve
 from graphwalk.runner.reporting import report_of
-from graphwalk.runner.resolve import resolve
-from graphwalk.runner.tally import RunSummary
+from graphwalk.runner.worker_pool import RunSummary
 from tests.runner.runs import NOTHING_SET, experiment, records, resume, start, without_time
 
 PLAYED = {"suite.questions": ["node_count", "path_finding", "node_by_property"]}

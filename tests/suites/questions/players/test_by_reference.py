@@ -6,9 +6,9 @@ from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import NewRun
+from graphwalk.runner.execute import start_run
+from graphwalk.runner.experiment import resolve
 from graphwalk.runner.progress import Progress
-from graphwalk.runner.resolve import resolve
-from graphwalk.runner.run import start_run
 
 IN_TEXT = {"path_finding", "variable_hop_path"}
 """Rows of these are put together from several results."""

@@ -1,9 +1,10 @@
-"""Questions of people about their own graph, one after the other, each an episode that is logged like any other."""
+"""Your questions about a graph, each an episode that is logged like any other; and their answers with the evidence."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, nullcontext
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any
 
 from graphwalk.config.foreign import FOREIGN
@@ -15,17 +16,96 @@ from graphwalk.models.base import Model
 from graphwalk.runlog.result import EpisodeKey, Result
 from graphwalk.runlog.run_folder import NewRun
 from graphwalk.runner.episode import play
+from graphwalk.runner.experiment import Experiment, resolve
 from graphwalk.runner.fingerprint import check_unchanged, new_manifest
 from graphwalk.runner.plan import LoadedWorld, Plan, PlannedEpisode
-from graphwalk.runner.players import Players
-from graphwalk.runner.resolve import Experiment, resolve
+from graphwalk.runner.run_models import RunModels
 from graphwalk.stores.store import GraphStore
+from graphwalk.suites.ask.browser import browser_cypher
 from graphwalk.suites.ask.config import Asked, Exchange
-from graphwalk.suites.ask.task import task_about
+from graphwalk.suites.ask.evidence import AnswerEvidence
+from graphwalk.suites.ask.pictures.pictures import evidence_in
+from graphwalk.suites.ask.pictures.svg import evidence_svg
+from graphwalk.suites.ask.steps import Step, steps_of
+from graphwalk.suites.ask.task import AskTask, task_about
 from graphwalk.suites.suite import Opening, World
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
-from graphwalk.types.episode import ToolResult
+from graphwalk.types.episode import ExitStatus, ToolResult
+from graphwalk.types.wire import to_dict
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model answered. `answer` is None where it gave none; `exit_status` and `error` say why.
+
+    `steps` are its tool calls, `evidence` the nodes and relationships that the answer rests on, `cypher` a query that
+    draws them in Neo4j's browser, `svg()` a drawing of them. `usage` counts tokens; `cost` is in US dollars, None where
+    it is not known. `result` is the whole episode, as runs log it.
+    """
+
+    result: Result
+    evidence: AnswerEvidence
+    cypher: str
+
+    @classmethod
+    def of(cls, result: Result, store: GraphStore) -> "Answer":
+        evidence = evidence_in(result.as_dict())
+        return cls(result, evidence, browser_cypher(evidence, store))
+
+    @property
+    def question(self) -> str:
+        return str(self.result.task["question"])
+
+    @property
+    def answer(self) -> str | None:
+        return None if self.result.answer is None else str(self.result.answer)
+
+    @property
+    def exit_status(self) -> ExitStatus:
+        return self.result.exit_status
+
+    @property
+    def error(self) -> str | None:
+        return self.result.trajectory.error
+
+    @cached_property
+    def steps(self) -> Sequence[Step]:
+        return steps_of(self.result.trajectory)
+
+    @property
+    def cost(self) -> float | None:
+        return self.result.usage.cost
+
+    @property
+    def conversation(self) -> tuple[Exchange, ...]:
+        """The questions and answers up to this one, which a follow-up is sent."""
+        earlier = AskTask.model_validate(self.result.task).earlier
+        return (*earlier, Exchange(question=self.question, answer=self.answer or ""))
+
+    def svg(self) -> str:
+        """The evidence as a drawing: the text of an SVG file, the same for the same answer."""
+        return evidence_svg(self.evidence, self.question)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as JSON would have it."""
+        return {
+            "question": self.question,
+            "answer": self.answer,
+            "exit_status": str(self.exit_status),
+            "error": self.error,
+            "steps": [step.as_dict() for step in self.steps],
+            "evidence": {**self.evidence.as_dict(), "cypher": self.cypher},
+            "grounded": None if self.result.score is None else self.result.score["grounded"],
+            "model": self.result.key.model,
+            "usage": to_dict(self.result.usage),
+            "cost": self.cost,
+            "seconds": round(self.result.seconds, 6),
+            "tool_seconds": round(self.result.trajectory.tool_seconds, 6),
+        }
+
+    def _repr_markdown_(self) -> str:
+        return self.answer or f"no answer ({self.exit_status}): {self.error or 'the model said nothing'}"
 
 
 class Watcher:
@@ -92,12 +172,12 @@ class Conversation:
         self,
         experiment: Experiment,
         world: LoadedWorld,
-        players: Players,
+        models: RunModels,
         log: NewRun | None,
         watcher: Watcher,
         earlier: Sequence[Exchange],
     ) -> None:
-        self._experiment, self._world, self._players = experiment, world, players
+        self._experiment, self._world, self._models = experiment, world, models
         self._log, self._watcher = log, watcher
         self._earlier = list(earlier)
         self._plan = Plan(worlds=[world])
@@ -116,7 +196,7 @@ class Conversation:
         self._plan.tasks.append((planned.task, self._world))
         self._plan.episodes.append(planned)
         manifest = self._manifest()
-        async with self._players.seat(planned) as (model, extractor):
+        async with self._models.for_episode(planned) as (model, extractor):
             result = await play(planned, _WatchedModel(model, self._watcher), extractor, self._experiment)
         if self._log is not None and manifest is not None:
             with closing(self._log.folder.results_writer()) as writer:
@@ -161,10 +241,10 @@ async def conversation(
     """A conversation about an opened graph, logged in `log` (None: nowhere). `note` is told of long pauses."""
     replies = None if log is None else log.folder.replies_path
     lock = nullcontext() if log is None else log.folder.lock()
-    async with Players(experiment, replies, note=note) as players:
+    async with RunModels(experiment, replies, note=note) as models:
         with lock:
             loaded = LoadedWorld(world, store)
-            yield Conversation(experiment, loaded, players, log, watcher or Watcher(), earlier)
+            yield Conversation(experiment, loaded, models, log, watcher or Watcher(), earlier)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A whole run: plan, players, episodes in flight, log; and going on with one that was interrupted."""
+"""Start and resume a run: plan, models, worker pool, log."""
 
 import asyncio
 import logging
@@ -13,22 +13,19 @@ from graphwalk.errors import ConfigError, GraphwalkError, RunLogError, StoreErro
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice
-from graphwalk.runlog.diary import diary
+from graphwalk.models.registry import is_person
+from graphwalk.runlog.log_file import run_log
 from graphwalk.runlog.result import EpisodeKey
 from graphwalk.runlog.run_folder import NewRun, RunFolder
+from graphwalk.runner.experiment import Experiment, resolve
 from graphwalk.runner.fingerprint import check_unchanged, new_manifest
-from graphwalk.runner.places import Places
+from graphwalk.runner.graph_sources import sources_for
 from graphwalk.runner.plan import Plan, PlannedEpisode, grow
-from graphwalk.runner.players import Players
 from graphwalk.runner.progress import LoggedProgress, Progress
-from graphwalk.runner.resolve import Experiment, resolve
+from graphwalk.runner.run_models import RunModels
 from graphwalk.runner.shards import WHOLE, Shard
-from graphwalk.runner.sitting import Sitting, is_played_by_itself
-from graphwalk.runner.tally import RunSummary, Tally, earlier_results
-from graphwalk.runner.workers import Workers
+from graphwalk.runner.worker_pool import EpisodeCounters, HumanSession, RunSummary, WorkerPool, earlier_results
 from graphwalk.stores.outage import Gate
-from graphwalk.stores.registry import open_database
-from graphwalk.stores.store import Database
 
 _CLEAN_UP_SECONDS = 2.0
 """An interrupted run waits this long for the database to drop its graphs, and as long for it to close."""
@@ -40,19 +37,19 @@ async def start_run(
     progress: Progress,
     *,
     log_level: str = "info",
-    sitting: Sitting | None = None,
+    session: HumanSession | None = None,
     shard: Shard = WHOLE,
 ) -> RunSummary:
-    """Begin a run, or one `shard` of it, in its new folder and work until it is done. Errors of the run are raised.
+    """Start a run, or one `shard` of it, in its new folder and work until it is done. Errors of the run are raised.
 
-    `log_level` is that of run.log: one of `graphwalk.runlog.diary.LEVELS`. `sitting`: only this person plays.
+    `log_level` is one of `graphwalk.runlog.log_file.LEVELS`. `session`: only this human player plays.
     """
     with new.folder.lock():
         manifest = new_manifest(experiment, new.run_id, new.created)
         if shard != WHOLE:
             manifest["shard"] = str(shard)
         new.folder.write_manifest(manifest)
-        return await _worked(experiment, new.folder, progress, manifest, log_level, sitting)
+        return await _worked(experiment, new.folder, progress, manifest, log_level, session)
 
 
 async def resume_run(
@@ -63,12 +60,12 @@ async def resume_run(
     given: Mapping[str, Model] | None = None,
     *,
     log_level: str = "info",
-    sitting: Sitting | None = None,
+    session: HumanSession | None = None,
 ) -> RunSummary:
-    """Go on with a run: finished episodes stay, failed ones are tried again, paid replies are not asked for again.
+    """Resume a run: finished episodes stay, failed ones are tried again, replies that were paid for are reused.
 
-    `sitting`: a person takes part in it, and nobody else plays. `changes` replaces fields of the limits (concurrency,
-    budgets, …); `given` are models that the caller has made, by name. RunLogError where anything else has changed.
+    `changes` replaces fields of the limits (concurrency, budgets, …); `given` are models that the caller has made, by
+    name. RunLogError if anything else has changed. `session`: only this human player plays.
     """
     with folder.lock():
         manifest = folder.read_manifest()
@@ -77,23 +74,23 @@ async def resume_run(
             raise RunLogError(f"{folder.manifest_path} holds no configuration")
         limits = {**data.get("limits", {}), **(changes or {})}
         models = data.get("models", ())
-        if sitting is not None and sitting.model not in models:
-            models = [*models, sitting.model]
+        if session is not None and session.model not in models:
+            models = [*models, session.model]
         try:
             config = experiment_from({**data, "limits": limits, "models": models}, str(folder.manifest_path))
         except ConfigError as error:
             error.hint = error.hint or f"texts as the run began with them are in {folder.texts_path}"
             raise
         manifest["config"] = config.model_dump(mode="json")
-        keys = sitting is None
+        keys = session is None
         try:
             prices = {model: KnownPrice.model_validate(price) for model, price in manifest["prices"].items()}
         except (LookupError, AttributeError, ValidationError) as error:
             raise RunLogError(f"{folder.manifest_path}: its prices cannot be read: {error}") from None
         experiment = resolve(config, environment, given=given, prices=prices, person=True, keys=keys)
-        if sitting is not None:
+        if session is not None:
             experiment = replace(experiment, extractor=(manifest.get("fingerprint") or {}).get("stage_2"))
-        return await _worked(experiment, folder, progress, manifest, log_level, sitting)
+        return await _worked(experiment, folder, progress, manifest, log_level, session)
 
 
 async def _worked(
@@ -102,12 +99,12 @@ async def _worked(
     progress: Progress,
     manifest: dict[str, Any],
     level: str,
-    sitting: Sitting | None,
+    session: HumanSession | None,
 ) -> RunSummary:
-    with diary(folder.log_path, level, experiment.environment.redact) as log:
+    with run_log(folder.log_path, level, experiment.environment.redact) as log:
         log.info("GraphWalk %s works on %s", manifest["graphwalk_version"], folder.path)
         try:
-            summary = await _Run(experiment, folder, LoggedProgress(progress, log), manifest, sitting).work()
+            summary = await _Run(experiment, folder, LoggedProgress(progress, log), manifest, session).work()
         except BaseException as error:
             internal = isinstance(error, Exception) and not isinstance(error, GraphwalkError)
             log.log(
@@ -127,43 +124,33 @@ class _Run:
         folder: RunFolder,
         progress: Progress,
         manifest: dict[str, Any],
-        sitting: Sitting | None,
+        session: HumanSession | None,
     ) -> None:
-        self.sitting = sitting
+        self.session = session
         self.experiment, self.folder = experiment, folder
         self.progress, self.manifest = progress, manifest
         self.config = experiment.config
         self._shard = Shard.parse(manifest.get("shard", str(WHOLE)))
         self._gate = Gate(self.config.limits.store_wait_seconds, progress.note)
-        stands = self.config.store == "neo4j"
-        self.places = Places(self._open_database, experiment.environment if stands else None, self._gate)
+        self.sources = sources_for(experiment, manifest["run_id"], self._gate)
 
     async def work(self) -> RunSummary:
         plan = Plan()
         seated, read = self.experiment, None
-        if self.sitting is not None:
+        if self.session is not None:
             # Where a person plays, no model is called, and no key of one is needed.
-            seated, read = replace(seated, models=(self.sitting.model,), extractor=None), self.sitting.read
-        async with Players(seated, self.folder.replies_path, read, self.progress.note) as players:
+            seated, read = replace(seated, models=(self.session.model,), extractor=None), self.session.read
+        async with RunModels(seated, self.folder.replies_path, read, self.progress.note) as models:
             try:
-                summary = await self._play_all(plan, players)
+                summary = await self._play_all(plan, models)
                 await self._note_changes()
                 return summary
             finally:
                 await self._clean_up(plan)
 
-    async def _open_database(self) -> Database:
-        return await open_database(
-            self.config.store,
-            self.experiment.environment,
-            run_id=self.manifest["run_id"],
-            timeout_seconds=self.config.limits.store_seconds,
-            wait_seconds=self.config.limits.store_wait_seconds,
-        )
-
     async def _note_changes(self) -> None:
         """Targets are right for the graph as it was when the questions were drawn."""
-        for name in await self.places.changed():
+        for name in await self.sources.changed():
             self.manifest.setdefault("changed_meanwhile", []).append(name)
             self.folder.write_manifest(self.manifest)
             self.progress.note(
@@ -179,35 +166,35 @@ class _Run:
             self.manifest["unplayed"] = list(plan.unplayed_notes())
         self.folder.write_manifest(self.manifest)
 
-    async def _play_all(self, plan: Plan, players: Players) -> RunSummary:
-        tally, lines = earlier_results(self.folder)
-        if tally.status_of:
-            players.budget.charge(tally.usage)
+    async def _play_all(self, plan: Plan, models: RunModels) -> RunSummary:
+        counters, lines = earlier_results(self.folder)
+        if counters.status_of:
+            models.budget.charge(counters.usage)
         if self.experiment.without_stage_2:
             self.progress.note(self.experiment.without_stage_2)
-        self.progress.priced(tally.usage, self.experiment.prices)
-        workers = Workers(
-            self.experiment, players, self.folder, self.manifest, self._gate, self.progress, tally, self.sitting
+        self.progress.priced(counters.usage, self.experiment.prices)
+        workers = WorkerPool(
+            self.experiment, models, self.folder, self.manifest, self._gate, self.progress, counters, self.session
         )
-        await workers.play(self._left(plan, tally, lines))
-        for caveat in players.caveats():
+        await workers.play(self._left(plan, counters, lines))
+        for caveat in models.caveats():
             self.progress.note(caveat)
-        summary = tally.summary(self._due(plan), players.budget.exhausted)
+        summary = counters.summary(self._due(plan), models.budget.exhausted)
         if summary.finished == summary.episodes:
             self.folder.compress_results()
         return summary
 
     def _due(self, plan: Plan) -> int:
         """Episodes that this run, or its shard, is not finished without."""
-        return sum(is_played_by_itself(planned.key) for planned in self._shard.part(plan, plan.episodes))
+        return sum(not is_person(planned.key.model) for planned in self._shard.part(plan, plan.episodes))
 
     async def _left(
-        self, plan: Plan, tally: Tally, lines: Mapping[EpisodeKey, int]
+        self, plan: Plan, counters: EpisodeCounters, lines: Mapping[EpisodeKey, int]
     ) -> AsyncIterator[list[PlannedEpisode]]:
         """What is to be played and has no result yet, as it is planned. `lines`: where in the log episodes are."""
-        earlier, done = frozenset(tally.status_of), tally.due
-        plays = self.sitting.plays if self.sitting else is_played_by_itself
-        async for episodes in self._planned(plan, at_once=not lines and self.sitting is None):
+        earlier, done = frozenset(counters.status_of), counters.due
+        plays = self.session.plays if self.session else lambda key: not is_person(key.model)
+        async for episodes in self._planned(plan, at_once=not lines and self.session is None):
             if lines:
                 self._refuse_others(plan, lines)
             mine = self._shard.part(plan, episodes)
@@ -219,7 +206,7 @@ class _Run:
         were."""
         then, settled = self.manifest.get("fingerprint"), 0
         at_once = at_once and then is None
-        async for episodes in grow(plan, self.experiment, self.places, self.progress.planning):
+        async for episodes in grow(plan, self.experiment, self.sources, self.progress.planning):
             if at_once:
                 if len(plan.worlds) >= 2 * settled:
                     settled = len(plan.worlds)
@@ -245,12 +232,12 @@ class _Run:
         limit = _CLEAN_UP_SECONDS if interrupted else None
         try:
             try:
-                if self.places.used and not self.config.keep and self._gate.lost is None:
+                if self.sources.used and not self.config.keep and self._gate.lost is None:
                     async with asyncio.timeout(limit):
                         await plan.drop_graphs()
             finally:
                 async with asyncio.timeout(limit):
-                    await self.places.close()
+                    await self.sources.close()
         except (StoreError, TimeoutError) as error:
             cause = (str(error) or "time out").splitlines()[0]
             self.progress.note(f"graphs may be left in the database ({cause}): graphwalk db clean")

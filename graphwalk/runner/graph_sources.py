@@ -1,12 +1,14 @@
-"""Where the graphs of a run are walked: loaded into its database, or in a Neo4j as they stand."""
+"""The graph sources of a run: graphs that it loads, and existing databases."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 
 from graphwalk.environment import Environment
+from graphwalk.runner.experiment import Experiment
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.outage import Gate, Waits
 from graphwalk.stores.reading_out import read_source
+from graphwalk.stores.registry import open_database
 from graphwalk.stores.sources import WAIT_SECONDS, open_source
 from graphwalk.stores.store import Database, GraphStore
 from graphwalk.suites.suite import World
@@ -14,15 +16,32 @@ from graphwalk.suites.suite import World
 OpenOnce = Callable[[], Awaitable[Database]]
 
 
-class Places:
-    """The database of a run, opened when the first graph is loaded, and the databases that are walked as they stand."""
+def sources_for(experiment: Experiment, run_id: str, gate: Gate | None = None) -> "GraphSources":
+    """Return the graph sources of an experiment, in the store that it names."""
+    config, environment = experiment.config, experiment.environment
+
+    async def open_once() -> Database:
+        limits = config.limits
+        return await open_database(
+            config.store,
+            environment,
+            run_id=run_id,
+            timeout_seconds=limits.store_seconds,
+            wait_seconds=limits.store_wait_seconds,
+        )
+
+    return GraphSources(open_once, environment if config.store == "neo4j" else None, gate)
+
+
+class GraphSources:
+    """The database of a run, opened with the first graph that is loaded, and existing databases."""
 
     def __init__(
         self, open_database: OpenOnce, environment: Environment | None = None, gate: Gate | None = None
     ) -> None:
-        """`environment`: of a run whose store is Neo4j, so that what stands in one is walked there; None: a copy is.
+        """`environment`: existing databases are used with these settings; None: copies of them are loaded.
 
-        Queries wait at the `gate` while a database is away; None: at one of each database's own.
+        Queries wait at the `gate` while a database is away; None: each database has its own.
         """
         self._open_database = open_database
         self._environment = environment
@@ -33,7 +52,7 @@ class Places:
         self._opened = AsyncExitStack()
 
     async def store_of(self, world: World) -> GraphStore | None:
-        """The graph of a world, ready to be walked; None where it has none. StoreError where it cannot be reached."""
+        """Return the store of a graph; None for a world without one. StoreError if it cannot be reached."""
         if world.graph is None:
             return None
         if world.standing is not None and self._environment is not None:
@@ -56,11 +75,11 @@ class Places:
 
     @property
     def used(self) -> bool:
-        """True where graphs were loaded into the run's own database."""
+        """True if graphs were loaded into the database of the run."""
         return self._database is not None
 
     async def changed(self) -> list[str]:
-        """The names of the databases walked as they stand whose content is another one now. StoreError as above."""
+        """Return the names of existing databases whose content has changed. StoreError if one cannot be reached."""
         names = []
         for world in list(self._standing):
             assert world.standing is not None

@@ -1,4 +1,4 @@
-"""Who plays an episode: language models shared by all episodes; scripted ones, replayed ones, people for each."""
+"""The models of a run: language models are shared by all episodes; scripted, replayed and human ones play one each."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -15,14 +15,13 @@ from graphwalk.models.reply_cache import ReplyCache
 from graphwalk.models.scripted import ScriptedModel
 from graphwalk.models.wrappers import Cached, wrap
 from graphwalk.runlog.result import EpisodeKey
+from graphwalk.runner.experiment import Experiment, per_episode, recorded_episodes
 from graphwalk.runner.plan import PlannedEpisode
-from graphwalk.runner.recorded import recorded_episodes
-from graphwalk.runner.resolve import Experiment, per_episode
 from graphwalk.seeds import seed_for
 from graphwalk.suites.suite import ReadLine
 
 
-class Players:
+class RunModels:
     """All models of an experiment. Use as a context, so that connections are given back.
 
     Replies are kept in the file `replies`, if there is one. What a person types comes from `read`. `note` is told of
@@ -47,7 +46,7 @@ class Players:
         self._models = {spec: self._opened(spec, note) for spec in asked if not per_episode(spec)}
         self._recorded = {spec: recorded_episodes(spec) for spec in experiment.models if spec.startswith("replay/")}
 
-    async def __aenter__(self) -> "Players":
+    async def __aenter__(self) -> "RunModels":
         return self
 
     async def __aexit__(
@@ -59,8 +58,8 @@ class Players:
             self._cache.close()
 
     @asynccontextmanager
-    async def seat(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:
-        """The player of an episode, and the extractor if there is one."""
+    async def for_episode(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:
+        """Yield the model that plays an episode, and the extractor if there is one."""
         player = await self._player(planned)
         extractor = self.experiment.extractor
         try:

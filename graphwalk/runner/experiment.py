@@ -1,28 +1,66 @@
-"""An experiment with everything that it names looked up: the one thing that planning, playing and reporting are handed.
+"""An experiment with everything that it names looked up, and that of a run folder with the texts that the run kept.
 
-What can be known to be wrong before the first call is found here.
-"""
+What can be known to be wrong before the first call is found here."""
 
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.config.prompts import shipped_prompts
+from graphwalk.config.strict import is_path
 from graphwalk.environment import Environment
-from graphwalk.errors import ConfigError
+from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.experiments.config import AnyExperiment
+from graphwalk.experiments.loading import experiment_from
+from graphwalk.files import check_links
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice, own_price, published_price
 from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
 from graphwalk.redaction import LOOKS_LIKE_KEYS
 from graphwalk.report.declared import Reference, SuiteReport
-from graphwalk.runner.recorded import recorded_episodes
+from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.stores.registry import STORES
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
-from graphwalk.toolbox.tool import Tool, load_tools
+from graphwalk.toolbox.tool import Tool, load_tools, tool_names
 from graphwalk.types.chat import CallOptions
+from graphwalk.types.episode import Trajectory
+from graphwalk.types.wire import from_dict
+
+ReplayKey = tuple[str, str, int]
+"""Task, setting, repeat: an episode of the one model that is replayed."""
+
+
+def recorded_episodes(spec: str) -> Mapping[ReplayKey, Trajectory]:
+    """All trajectories of the one model that `replay/RUN` or `replay/RUN:MODEL` names."""
+    try:
+        folder, model = _recorded_run(spec.partition("/")[2])
+    except RunLogError as error:
+        raise ConfigError(f"{spec}: {error}", hint=error.hint) from error
+    models = folder.read_manifest()["config"]["models"]
+    if model is None and len(models) == 1:
+        (model,) = models
+    if model not in models:
+        wrong = f"has no model {model}" if model else f"names none of the {len(models)} models of that run"
+        raise ConfigError(f"{spec} {wrong}", hint=" | ".join(f"replay/{folder.path}:{known}" for known in models))
+    return {
+        (record["task_id"], record["setting"], record["repeat"]): from_dict(Trajectory, record["trajectory"])
+        for record in folder.records()
+        if record["model"] == model
+    }
+
+
+def _recorded_run(name: str) -> tuple[RunFolder, str | None]:
+    """RUN and MODEL in RUN:MODEL, both of which may hold colons; the shortest RUN that is a folder."""
+    parts = name.split(":")
+    for number in range(1, len(parts)):
+        path, model = Path(":".join(parts[:number])), ":".join(parts[number:])
+        if RunFolder(path).manifest_path.exists() or path.is_file():
+            return RunFolder.open(path), model
+    return RunFolder.open(Path(name)), None
 
 
 @dataclass(frozen=True)
@@ -210,3 +248,61 @@ def _check_settings(experiment: Experiment) -> None:
             raise ConfigError(f"suite {suite.name} has no setting {setting!r}", hint=f"settings: {known}")
     if not any(can_play(suite, model, setting) for model in experiment.models for setting in config.settings):
         raise no_episode(experiment)
+
+
+def kept_experiment(folder: RunFolder, environment: Environment, store: str | None = None) -> Experiment:
+    """What was run. No model is looked up: verifying calls none. `store`: another one than that of the run.
+
+    ConfigError where today's GraphWalk cannot read it; RunLogError for a link that leads out of the folder.
+    """
+    data = folder.read_manifest().get("config")
+    if not isinstance(data, dict):
+        raise RunLogError(f"{folder.manifest_path} holds no configuration")
+    check_links(folder.path, RunLogError)
+    texts = folder.texts_path.resolve()
+    changed = {
+        "suite": _kept_paths(data.get("suite"), texts),
+        "agent": {**_kept_paths(data.get("agent", {}), texts), "prompts": _prompts(data.get("agent", {}), texts)},
+        "store": data.get("store", "embedded") if store is None else store,
+    }
+    config = experiment_from({**data, **changed}, str(folder.manifest_path))
+    suite = suite_named(config.suite.name)
+    tools = suite.tools if config.agent.tools is None else config.agent.tools
+    return Experiment(
+        config=config,
+        suite=suite,
+        models=config.models,
+        options=CallOptions(**config.options.model_dump(), parallel_tool_calls=config.agent.parallel_tool_calls),
+        report=suite.report(),
+        reference=None,
+        environment=environment,
+        tools=load_tools([_kept_tool(name, texts) for name in tools]),
+    )
+
+
+def _kept_paths(value: Any, texts: Path) -> Any:
+    """Paths replaced by those of the texts that were kept under the same name, at whatever depth."""
+    if isinstance(value, dict):
+        return {name: _kept_paths(item, texts) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_kept_paths(item, texts) for item in value]
+    found = sorted(texts.glob(f"*/{Path(value).name}")) if isinstance(value, str) and is_path(value) else []
+    return str(found[0]) if found else value
+
+
+def _prompts(agent: dict[str, Any], texts: Path) -> str | None:
+    """The folder of the kept prompts, where they are not those that ship."""
+    folder = texts / "prompts"
+    if not folder.is_dir():
+        return agent.get("prompts")
+    kept = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
+    return None if kept == dict(shipped_prompts().files) else str(folder)
+
+
+def _kept_tool(name: str, texts: Path) -> str:
+    """The kept file of a tool, where it is not the one that ships."""
+    path = texts / "tools" / f"{Path(name).stem if is_path(name) else name}.yaml"
+    if not path.is_file():
+        return name
+    shipped = load_tools([path.stem])[0].file_text if path.stem in tool_names() else None
+    return path.stem if shipped == path.read_text(encoding="utf-8") else str(path)

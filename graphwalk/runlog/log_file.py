@@ -1,4 +1,4 @@
-"""`run.log`: what happened in a run, a line each with its time, for whoever looks later why something failed."""
+"""The run log file, `run.log`: each event of a run in a line with its time."""
 
 import logging
 from collections.abc import Callable, Iterator
@@ -12,14 +12,14 @@ LOGGER = logging.getLogger("graphwalk")
 LEVELS = ("debug", "info", "warning", "error")
 _LONGEST = 10_000
 """Characters of a line."""
-_FORM = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
-class _Inert(logging.Formatter):
-    """Lines without secrets and escapes, and one line each but for tracebacks."""
+class _Formatter(logging.Formatter):
+    """Removes secrets and control characters; a record is one line, except for tracebacks."""
 
     def __init__(self, redact: Callable[[str], str]) -> None:
-        super().__init__(_FORM)
+        super().__init__(_FORMAT)
         self._redact = redact
 
     def format(self, record: logging.LogRecord) -> str:
@@ -29,17 +29,17 @@ class _Inert(logging.Formatter):
 
 
 @contextmanager
-def diary(path: Path, level: str, redact: Callable[[str], str]) -> Iterator[logging.Logger]:
-    """Write what is logged into a file as long as the block runs; at "debug" what libraries log too.
+def run_log(path: Path, level: str, redact: Callable[[str], str]) -> Iterator[logging.Logger]:
+    """Log into a file while the block runs; at "debug" also the records of libraries.
 
-    `redact` takes secrets out of a line. A file that cannot be written is done without: no run ends for its log.
+    `redact` removes secrets. A file that cannot be written is skipped: no run ends for its log.
     """
     try:
         handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
     except OSError:
         yield LOGGER
         return
-    handler.setFormatter(_Inert(redact))
+    handler.setFormatter(_Formatter(redact))
     logger = logging.getLogger() if level == "debug" else LOGGER
     before, propagated = logger.level, LOGGER.propagate
     logger.addHandler(handler)
