@@ -14,7 +14,7 @@ from benchmarks.graphs import SEED, spec_of
 from benchmarks.servers import own_server
 from graphwalk import database
 from graphwalk.environment import Environment
-from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.generate import generate_graph
 from graphwalk.stores.neo4j.store import Neo4jDatabase
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall

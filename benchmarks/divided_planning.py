@@ -18,7 +18,7 @@ from statistics import median
 from typing import NamedTuple
 
 from benchmarks.graphs import SEED, spec_of
-from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.generate import generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds
 from graphwalk.suites.questions.tasks_about import tasks_in

@@ -14,8 +14,7 @@ from typing import Any
 from benchmarks.measure import Pair, Row, in_turns
 from benchmarks.servers import neo4j_server
 from graphwalk.environment import Environment
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.batches import node_batches, relationship_batches
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.registry import open_database

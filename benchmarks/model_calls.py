@@ -20,8 +20,7 @@ from graphwalk.agent import conversation
 from graphwalk.environment import Environment
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.execute import start_run

@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 from benchmarks.graphs import SEED, spec_of
 from benchmarks.measure import Row
-from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.generate import generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.questions.catalogue import choose_kinds

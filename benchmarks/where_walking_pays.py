@@ -15,8 +15,7 @@ from typing import cast, get_args
 
 from benchmarks.markers import DOCS, markdown_table, write_between_markers
 from graphwalk.config.agent import AgentConfig
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.text import GraphEncoding
 from graphwalk.models.policy import Policy
 from graphwalk.models.tokens import count_tokens

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.runlog.run_folder import NewRun
 from graphwalk.runner.execute import start_run
 from graphwalk.runner.experiment import resolve

@@ -15,8 +15,7 @@ from graphwalk import database
 from graphwalk.database.java import fetch_jars
 from graphwalk.database.releases import RELEASES
 from graphwalk.environment import Environment, read_environment
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.batches import node_batches, relationship_batches
 from graphwalk.stores.cypher import quote
 from graphwalk.types.graph import PropertyGraph

@@ -1,13 +1,13 @@
-"""Whole experiments, and what came out of them."""
+"""Questions about a graph, with proven answers."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal
 
-from graphwalk.api.models import AnyModel, named_models
+from graphwalk.api.questions import AnyModel, named_models
 from graphwalk.asynchronous import run_in_background
 from graphwalk.environment import read_environment
 from graphwalk.experiments.loading import load_experiment
@@ -16,13 +16,86 @@ from graphwalk.report.terminal import as_text
 from graphwalk.report.written import to_csv, to_json, to_markdown
 from graphwalk.runlog.result import Result, flat_record
 from graphwalk.runlog.run_folder import NewRun, RunFolder
+from graphwalk.runner.episode import play_task
 from graphwalk.runner.execute import resume_run, start_run
 from graphwalk.runner.experiment import resolve
 from graphwalk.runner.progress import NotebookProgress, Progress, ProgressWrapper
 from graphwalk.runner.reporting import report_of
 from graphwalk.runner.rescore import rescore_run
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.tasks_about import tasks_on
 from graphwalk.suites.registry import suite_class
 from graphwalk.types.check_type import PATH, check_type
+from graphwalk.types.episode import Task
+from graphwalk.types.graph import PropertyGraph
+
+
+async def amake_tasks(
+    graph: PropertyGraph, *, seed: int = 0, questions: Sequence[str] | None = None, per_question: int = 1
+) -> list[QuestionTask]:
+    """`make_tasks`, to be awaited."""
+    check_type("graph", graph, PropertyGraph)
+    check_type("seed", seed, Integral)
+    check_type("questions", questions, Sequence, optional=True)
+    check_type("per_question", per_question, Integral)
+    return await tasks_on(graph, seed=seed, questions=questions, per_question=per_question)
+
+
+def make_tasks(
+    graph: PropertyGraph, *, seed: int = 0, questions: Sequence[str] | None = None, per_question: int = 1
+) -> list[QuestionTask]:
+    """`per_question` tasks of every question about a graph; `questions` are names (None: all that ship).
+
+    A task has its `question`, the right answer in `gold` (rows as dictionaries), the Cypher that finds it, and the
+    tool calls that the expert needs (`par_calls`). ConfigError for an unknown question, or one that the graph cannot
+    host; OracleError where the two oracles differ.
+    """
+    work = amake_tasks(graph, seed=seed, questions=questions, per_question=per_question)
+    return run_in_background(work)
+
+
+async def aplay(
+    task: Task,
+    graph: PropertyGraph,
+    *,
+    model: AnyModel,
+    setting: str = "tools",
+    store: str = "embedded",
+    seed: int = 0,
+    **agent: Any,
+) -> Result:
+    """`play`, to be awaited; a model that is an object is called in this event loop."""
+    check_type("task", task, Task)
+    check_type("graph", graph, PropertyGraph)
+    environment = read_environment()
+    names, given = named_models([model], environment)
+    data = {"name": "play", "suite": {"name": task.suite}, "models": names, "settings": [setting], "seed": seed}
+    config = load_experiment({**data, "store": store, "agent": agent})
+    return await play_task(resolve(config, environment, given=given), task, graph)
+
+
+def play(
+    task: Task,
+    graph: PropertyGraph,
+    *,
+    model: AnyModel,
+    setting: str = "tools",
+    store: str = "embedded",
+    seed: int = 0,
+    **agent: Any,
+) -> Result:
+    """Let a model try one task about `graph`, and score its answer. Nothing is written.
+
+    `model` is "provider/model", "scripted/expert", or an object with `async complete(messages, tools, options)`.
+    `setting`: "tools", "no_tools" (the whole graph as text) or "write_cypher" (queries of its own). `seed` is that
+    of scripted players. `agent` are fields of an experiment's agent: `turn_limit=10`, `encoding="csv"`, …
+
+    The result has `answer`, `score` (None where the episode failed for reasons of its own, which `trajectory.error`
+    tells) and `trajectory.turns`, each with the `message` of the model and the `results` of its tool calls.
+    ConfigError for what is not there or does not go together; StoreError where the store cannot be reached.
+    """
+    return run_in_background(aplay(task, graph, model=model, setting=setting, store=store, seed=seed, **agent))
+
 
 _FORMS: Mapping[str, Callable[[Report], str]] = {
     "text": as_text,

@@ -13,8 +13,8 @@ from graphwalk.report.formats import dollars
 from graphwalk.runlog.result import Result
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.ask import Answer, Watcher
-from graphwalk.suites.ask.pictures.terminal import evidence_table, step_shown
-from graphwalk.suites.ask.steps import step_of
+from graphwalk.suites.ask.evidence import step_of
+from graphwalk.suites.ask.pictures import evidence_table, step_shown
 from graphwalk.suites.ask.task import unseen_keys
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import ExitStatus, ToolResult

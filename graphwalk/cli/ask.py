@@ -8,8 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphwalk.asynchronous import run_async
-from graphwalk.cli.naming import ModelArguments, arguments_of
-from graphwalk.cli.own_graph import DatabaseName, GraphFile, Labels, RelationshipTypes, chosen_source, part_of
+from graphwalk.cli.options import (
+    DatabaseName,
+    GraphFile,
+    Labels,
+    ModelArguments,
+    RelationshipTypes,
+    arguments_of,
+    chosen_source,
+    part_of,
+)
 from graphwalk.console import say, stderr
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError

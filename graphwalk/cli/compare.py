@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from graphwalk.cli.naming import run_folders
+from graphwalk.cli.options import run_folders
 from graphwalk.cli.report import Format
 from graphwalk.console import data, stdout
 

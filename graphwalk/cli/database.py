@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from graphwalk.asynchronous import run_async
-from graphwalk.cli.graph_or_spec import read_graph_or_spec
+from graphwalk.cli.generate import read_graph_or_spec
 from graphwalk.console import counted, data, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError, StoreError

@@ -63,8 +63,7 @@ def _run(name: str, look: Callable[[], Coroutine[Any, Any, str]]) -> Check:
 async def _embedded() -> str:
     from importlib.metadata import version
 
-    from graphwalk.graphs.random.generate import generate_graph
-    from graphwalk.graphs.random.spec import GraphSpec
+    from graphwalk.graphs.generate import GraphSpec, generate_graph
     from graphwalk.stores.embedded import EmbeddedDatabase
 
     graph = generate_graph(GraphSpec(preset="paper-100"), seed=0)

@@ -9,8 +9,7 @@ import typer
 from typer.main import get_command
 
 from graphwalk.asynchronous import run_async
-from graphwalk.cli.naming import run_folders
-from graphwalk.cli.suite_commands import suite_group
+from graphwalk.cli.options import run_folders, suite_group
 from graphwalk.console import counted, data, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
@@ -110,9 +109,7 @@ def traces(
     `datasets`, TRL and chat templates read them: {"messages", "tools", "task_id", …}.
     """
     from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.training.chats import ChatForm
-    from graphwalk.training.recorded import read_run
-    from graphwalk.training.traces import TraceOptions, export_traces, manifest_path
+    from graphwalk.training.traces import ChatForm, TraceOptions, export_traces, manifest_path, read_run
 
     form = ChatForm(arguments.value, protocol.value)
     options = TraceOptions(correct, grounded, over_par, tuple(model or ()), thoughts, refusals, seed, form)

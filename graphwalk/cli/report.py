@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from graphwalk.cli.naming import run_folders
+from graphwalk.cli.options import run_folders
 from graphwalk.console import counted, data, say, stdout
 from graphwalk.progress import progress_bar
 

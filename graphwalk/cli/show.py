@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphwalk.cli.naming import run_folders, tasks_of_run
+from graphwalk.cli.options import run_folders, tasks_of_run
 from graphwalk.console import draw, say, stdout
 from graphwalk.errors import ConfigError
 
@@ -96,7 +96,7 @@ def _bars(folder: "RunFolder") -> None:
 
 
 def _list(folder: "RunFolder", heads: "Sequence[dict[str, object]]", most: int | None) -> None:
-    from graphwalk.cli.episode_list import episode_list
+    from graphwalk.cli.episode_text import episode_list
 
     for line in episode_list(heads[:most]):
         stdout().print(line)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphwalk.asynchronous import Interrupted
-from graphwalk.cli.naming import run_folders
+from graphwalk.cli.options import run_folders
 from graphwalk.console import counted, data, say
 from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole

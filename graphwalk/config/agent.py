@@ -1,5 +1,6 @@
 """The agent and its ablation switches."""
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -89,3 +90,23 @@ class AgentConfig(Strict):
     def render(self, name: str, /, **values: Any) -> str:
         """A prompt by the name of its file: "graph_tools.j2"."""
         return self.texts.render(name, **values)
+
+
+FOREIGN: Mapping[str, Any] = {
+    "result_budget": 50,
+    "result_tokens": 4000,
+    "fetched_rows": 1000,
+    "value_characters": 400,
+    "call_seconds": 10.0,
+    "schema_tokens": 4000,
+    "schema_samples": 3,
+}
+"""What holds where the user says nothing else."""
+
+
+def foreign_agent(agent: AgentConfig | None = None) -> AgentConfig:
+    """The agent with the limits of `FOREIGN`, except where the user set a field, be it to None."""
+    agent = agent or AgentConfig()
+    return agent.model_copy(
+        update={name: value for name, value in FOREIGN.items() if name not in agent.model_fields_set}
+    )

@@ -18,9 +18,8 @@ from graphwalk.database.loads import load
 from graphwalk.database.replacing import SCHEMA, SECONDS, WAIT_SECONDS, count, own_folder, replaced, watched
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.graphs.files.csv_fields import csv_line
-from graphwalk.graphs.files.csv_writer import ARGUMENTS, write_csv_folder
-from graphwalk.graphs.files.shared import write_lines
+from graphwalk.graphs.formats.common import write_lines
+from graphwalk.graphs.formats.csv import ARGUMENTS, csv_line, write_csv_folder
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.filling import LEDGER, check_names
 from graphwalk.stores.neo4j.loading import Loader

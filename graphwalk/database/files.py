@@ -5,10 +5,9 @@ from pathlib import Path
 
 from graphwalk.database.scripts import run_script
 from graphwalk.environment import Environment
-from graphwalk.graphs.files.bounds import without_packing
-from graphwalk.graphs.files.cypher_script_reader import is_own_script
-from graphwalk.graphs.files.formats import load_graph
-from graphwalk.graphs.files.undirected import Undirected
+from graphwalk.graphs.files import load_graph
+from graphwalk.graphs.formats.common import Undirected, without_packing
+from graphwalk.graphs.formats.cypher import is_own_script
 from graphwalk.types.graph import PropertyGraph
 
 

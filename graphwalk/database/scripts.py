@@ -12,9 +12,7 @@ from graphwalk.database.server import down, up
 from graphwalk.database.statements import Statement, statements
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.graphs.files.bounds import read_text
-from graphwalk.graphs.files.checked import checked_labels
-from graphwalk.graphs.files.shared import reading
+from graphwalk.graphs.formats.common import checked_labels, read_text, reading
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.reading import read_whole
 from graphwalk.types.graph import PropertyGraph

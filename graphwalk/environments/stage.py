@@ -1,11 +1,8 @@
-"""What all adapters share: the tasks of an experiment with their graphs loaded once, and episodes that go step by step.
+"""An episode as an environment: reset, step, reward."""
 
-An experiment's own loop asks a model; here somebody else's loop does, and brings calls and an answer. Prompts, tools,
-limits, scores and rewards are those of a run. Any number of episodes are open at a time and share the graphs.
-"""
-
+import inspect
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -162,3 +159,57 @@ class OpenEpisode:
     def _reward(self, status: ExitStatus) -> Reward | None:
         setting, weights = self.planned.key.setting, self.stage.weights
         return reward(self.task, self.trajectory(status), setting=setting, weights=weights)
+
+
+Call = Callable[..., Any]
+"""Runs a tool by its name with its arguments, as a method of the object that comes first; may be awaited."""
+_TYPES: Mapping[str, type] = {"string": str, "number": float, "integer": int, "boolean": bool, "array": list}
+
+
+def tool_function(spec: ToolSpec, call: Call, *, method: bool = False) -> Callable[..., Any]:
+    """A function that calls the tool. `method`: it takes `self`, and gives it to `call` first."""
+    names = list(spec.parameters["properties"])
+
+    def function(*given: Any, **named: Any) -> Any:
+        owner, given = (given[:1], given[1:]) if method else ((), given)
+        arguments = {**dict(zip(names, given, strict=False)), **named}
+        return call(*owner, spec.name, arguments)
+
+    function.__name__ = function.__qualname__ = spec.name
+    function.__doc__ = _words(spec)
+    function.__annotations__ = {**{name: _type(schema) for name, schema in _schemas(spec).items()}, "return": str}
+    function.__signature__ = _signature(spec, method)  # type: ignore[attr-defined]
+    return function
+
+
+def _signature(spec: ToolSpec, method: bool) -> inspect.Signature:
+    required = set(spec.parameters.get("required", ()))
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [
+        inspect.Parameter(
+            name, kind, annotation=_type(schema), default=inspect.Parameter.empty if name in required else 1
+        )
+        for name, schema in _schemas(spec).items()
+    ]
+    own = [inspect.Parameter("self", kind)] if method else []
+    return inspect.Signature([*own, *parameters], return_annotation=str)
+
+
+def _schemas(spec: ToolSpec) -> Mapping[str, Mapping[str, Any]]:
+    schemas: Mapping[str, Mapping[str, Any]] = spec.parameters["properties"]
+    return schemas
+
+
+def _type(schema: Mapping[str, Any]) -> Any:
+    """The Python type; a union where a value may be of several."""
+    names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    found: Any = _TYPES[names[0]]
+    for name in names[1:]:
+        found = found | _TYPES[name]
+    return found
+
+
+def _words(spec: ToolSpec) -> str:
+    described = [f"    {name}: {schema['description']}" for name, schema in _schemas(spec).items()]
+    arguments = ["", "Args:", *described] if described else []
+    return "\n".join([spec.description, *arguments, "", "Returns:", "    The result, as text."])

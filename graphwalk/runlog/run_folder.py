@@ -19,7 +19,7 @@ from typing import Any
 
 from graphwalk.errors import RunLogError
 from graphwalk.files import cannot_write, check_links, is_scratch, make_folder, write_whole
-from graphwalk.graphs.files.json_values import parse_json
+from graphwalk.graphs.formats.json import parse_json
 from graphwalk.jsonlines import LineWriter, compressed, compressed_path, open_lines, read_lines
 from graphwalk.runlog.published import is_published, unpacked
 from graphwalk.runlog.result import RUN_VERSION

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
-from graphwalk.config.foreign import FOREIGN
+from graphwalk.config.agent import FOREIGN
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
@@ -22,12 +22,10 @@ from graphwalk.runner.plan import LoadedWorld, Plan, PlannedEpisode
 from graphwalk.runner.run_models import RunModels
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.ask.browser import browser_cypher
-from graphwalk.suites.ask.config import Asked, Exchange
-from graphwalk.suites.ask.evidence import AnswerEvidence
-from graphwalk.suites.ask.pictures.pictures import evidence_in
-from graphwalk.suites.ask.pictures.svg import evidence_svg
-from graphwalk.suites.ask.steps import Step, steps_of
-from graphwalk.suites.ask.task import AskTask, task_about
+from graphwalk.suites.ask.evidence import AnswerEvidence, Step, steps_of
+from graphwalk.suites.ask.pictures import evidence_in
+from graphwalk.suites.ask.svg import evidence_svg
+from graphwalk.suites.ask.task import Asked, AskTask, Exchange, task_about
 from graphwalk.suites.suite import Opening, World
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec

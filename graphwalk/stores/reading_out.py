@@ -5,7 +5,7 @@ import secrets
 
 from graphwalk.config.graph_source import GraphSource, check_filter
 from graphwalk.environment import Environment
-from graphwalk.graphs.files.formats import load_graph
+from graphwalk.graphs.files import load_graph
 from graphwalk.stores.whole import read_whole as read_store
 from graphwalk.types.graph import PropertyGraph
 

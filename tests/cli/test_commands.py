@@ -12,8 +12,8 @@ import pytest
 
 from graphwalk.cli import generate
 from graphwalk.experiments.loading import shipped_experiments
-from graphwalk.graphs.files.formats import load_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.files import load_graph
+from graphwalk.graphs.generate import GraphSpec
 
 
 def graphwalk(

@@ -10,8 +10,7 @@ from graphwalk import database
 from graphwalk.database.bulk import _write
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.loading import Loader
 from graphwalk.stores.neo4j.local_server import LocalServer, write_state

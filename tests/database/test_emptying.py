@@ -13,8 +13,7 @@ from graphwalk import database
 from graphwalk.database.aside import put_aside
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.neo4j.local_server import read_state
 from graphwalk.stores.neo4j.store import Neo4jDatabase
 from tests.database.another import connected_by_another

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from jinja2 import Environment
 
-from graphwalk.graphs.random.spec import GRAPH_PRESETS
+from graphwalk.graphs.generate import GRAPH_PRESETS
 from graphwalk.types.episode import ExitStatus
 
 ROOT = Path(__file__).parents[2]

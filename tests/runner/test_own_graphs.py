@@ -7,7 +7,7 @@ import pytest
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.graphs.files.formats import save_graph
+from graphwalk.graphs.files import save_graph
 from graphwalk.runlog.run_folder import NewRun, RunFolder
 from graphwalk.runner.execute import resume_run, start_run
 from graphwalk.runner.experiment import resolve

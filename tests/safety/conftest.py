@@ -18,7 +18,7 @@ from graphwalk.stores.neo4j.connection import connect
 from graphwalk.stores.neo4j.standing import StandingStore
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.store import Database, GraphStore
-from graphwalk.suites.mazes.generator.graph import maze_graph
+from graphwalk.suites.mazes.graph import maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.toolbox.by_reference import ReferenceToolbox
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox

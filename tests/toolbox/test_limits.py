@@ -2,8 +2,7 @@
 
 import json
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.foreign import FOREIGN, foreign_agent
+from graphwalk.config.agent import FOREIGN, AgentConfig, foreign_agent
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.toolbox.encodings import decode_notes, decode_rows, next_page

@@ -6,8 +6,7 @@ import re
 import pytest
 from inline_snapshot import snapshot
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.foreign import foreign_agent
+from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.errors import StoreError
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import GraphStore

@@ -10,8 +10,7 @@ import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.environment import Environment
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.neo4j.store import Neo4jDatabase

@@ -6,8 +6,7 @@ from itertools import pairwise
 import pytest
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.store import Database
 from graphwalk.toolbox.encodings import decode_notes, decode_rows
 from graphwalk.toolbox.graph_toolbox import GraphToolbox

@@ -10,7 +10,7 @@ from graphwalk.runlog.run_folder import NewRun
 from graphwalk.runner.execute import start_run
 from graphwalk.runner.experiment import resolve
 from graphwalk.runner.progress import Progress
-from graphwalk.training.recorded import RecordedRun, read_run
+from graphwalk.training.traces import RecordedRun, read_run
 
 QUESTIONS = {"name": "questions", "graphs": [{"nodes": 20}], "questions": ["node_count", "path_from_specific_node"]}
 MAZES = {"name": "mazes", "mazes": [{"size": 5, "min_path": 4}]}

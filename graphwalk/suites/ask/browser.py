@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.files.cypher_values import literal
+from graphwalk.graphs.formats.cypher import literal
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.ask.evidence import AnswerEvidence

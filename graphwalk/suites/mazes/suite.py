@@ -17,14 +17,12 @@ from graphwalk.seeds import stdlib_random
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.drive import Played, drive
 from graphwalk.suites.mazes.config import MazesConfig
-from graphwalk.suites.mazes.generator.graph import maze_graph
-from graphwalk.suites.mazes.generator.maze import Maze, generate_maze
-from graphwalk.suites.mazes.oracle import check_path, check_target
-from graphwalk.suites.mazes.players import WALKERS, walker_named
+from graphwalk.suites.mazes.generate import Maze, generate_maze
+from graphwalk.suites.mazes.graph import maze_graph
 from graphwalk.suites.mazes.prompts import answer_format, no_tools_prompt, question, tools_prompt
-from graphwalk.suites.mazes.scoring import extract_path, path_error, score_path
+from graphwalk.suites.mazes.score import check_path, check_target, extract_path, path_error, score_path
+from graphwalk.suites.mazes.scripted import WALKERS, walk_in_words, walker_named
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
-from graphwalk.suites.mazes.thoughts import walk_in_words
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.suite import Opening, Pictures, ReadLine, Suite, World
 from graphwalk.toolbox.tool import Tool
@@ -117,24 +115,24 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         await check_path(task, store, answer, score)
 
     async def confirm(self, task: MazeTask, world: World, config: MazesConfig) -> str:
-        from graphwalk.suites.mazes.generator.confirm import check_path
+        from graphwalk.suites.mazes.graph import check_path
 
         assert world.graph is not None
         check_path(world.graph, str(task.start), str(task.goal), task.gold)
         return "networkx"
 
     def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:
-        from graphwalk.suites.mazes.report.figures import maze_figures
+        from graphwalk.suites.mazes.report import maze_figures
 
         return maze_figures(report, observed)
 
     def scene(self, record: ResultRecord) -> Scene:
-        from graphwalk.suites.mazes.pictures.scene import maze_scene
+        from graphwalk.suites.mazes.pictures import maze_scene
 
         return maze_scene(record)
 
     def report(self) -> SuiteReport:
-        from graphwalk.suites.mazes.report.report import REPORT
+        from graphwalk.suites.mazes.report import REPORT
 
         return REPORT
 
@@ -144,7 +142,7 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         return MazePlayer(task, read)
 
     def pictures(self) -> Pictures:
-        from graphwalk.suites.mazes.pictures.pictures import MazePictures
+        from graphwalk.suites.mazes.pictures import MazePictures
 
         return MazePictures()
 

@@ -8,7 +8,7 @@ from pydantic import Field, field_validator
 
 from graphwalk.config.strict import MOST, NameOrPath, SuiteConfig
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
 from graphwalk.suites.questions.other_words import Wording
 from graphwalk.suites.questions.own_graph import AnyGraph, OwnGraph

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Discriminator, Tag, ValidationInfo, model_
 
 from graphwalk.config.graph_source import EXAMPLE, GraphSource
 from graphwalk.config.strict import absolute
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec
 
 
 def _there(path: Any, info: ValidationInfo) -> Any:

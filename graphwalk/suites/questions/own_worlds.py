@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.graphs.anonymise import Twin, make_twin
 from graphwalk.graphs.text import graph_text
-from graphwalk.graphs.twin.making import Twin, make_twin
 from graphwalk.stores.store import GraphStore, OpenToQueries
 from graphwalk.suites.questions.own_graph import OwnGraph
 from graphwalk.suites.questions.row_bounds import ANY_ROWS, RowBounds

@@ -7,9 +7,8 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, OracleError
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
-from graphwalk.graphs.twin.making import Twin
+from graphwalk.graphs.anonymise import Twin
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.models.policy import Policy
 from graphwalk.report.declared import Report, ResultRecord, SuiteReport
 from graphwalk.report.figures import Figure

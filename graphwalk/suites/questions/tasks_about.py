@@ -8,7 +8,7 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
-from graphwalk.graphs.twin.making import Twin
+from graphwalk.graphs.anonymise import Twin
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.reading_out import read_source
 from graphwalk.stores.schema_queries import schema_of

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from graphwalk.graphs.random.names import WordMaker
+from graphwalk.graphs.generate import WordMaker
 from graphwalk.seeds import generator
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.thoughts import Thoughts

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from graphwalk.graphs.twin.making import Twin
+from graphwalk.graphs.anonymise import Twin
 from graphwalk.suites.questions.oracle.graph_index import GraphIndex
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import QuestionTemplate

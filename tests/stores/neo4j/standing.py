@@ -4,8 +4,7 @@ import hashlib
 import json
 from typing import Any
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.foreign import foreign_agent
+from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
 from graphwalk.stores.neo4j.connection import Connection

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.foreign import foreign_agent
+from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.models.tokens import count_tokens
 from graphwalk.toolbox.encodings import decode_notes, decode_rows, next_page
 from graphwalk.toolbox.graph_toolbox import GraphToolbox

@@ -5,10 +5,9 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from graphwalk.suites.ask.evidence import AnswerEvidence
-from graphwalk.suites.ask.pictures.svg import evidence_svg
-from graphwalk.suites.ask.pictures.terminal import step_shown
-from graphwalk.suites.ask.steps import Step
+from graphwalk.suites.ask.evidence import AnswerEvidence, Step
+from graphwalk.suites.ask.pictures import step_shown
+from graphwalk.suites.ask.svg import evidence_svg
 from graphwalk.toolbox.seen import SeenLink, SeenNode
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -10,8 +10,8 @@ from graphwalk.models.scripted import ScriptedModel
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import Database, GraphStore
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generator.graph import maze_graph
-from graphwalk.suites.mazes.generator.maze import Maze, generate_maze
+from graphwalk.suites.mazes.generate import Maze, generate_maze
+from graphwalk.suites.mazes.graph import maze_graph
 from graphwalk.suites.mazes.suite import MazesSuite, make_task
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import NEXT_CELLS, MazeToolbox

@@ -15,8 +15,7 @@ from graphwalk.runner.experiment import resolve
 from graphwalk.runner.progress import Progress
 from graphwalk.stores.store import Database
 from graphwalk.suites.mazes import suite as maze_suite
-from graphwalk.suites.mazes.oracle import check_path, check_target, cypher_error, shortest_length
-from graphwalk.suites.mazes.scoring import score_path
+from graphwalk.suites.mazes.score import check_path, check_target, cypher_error, score_path, shortest_length
 from graphwalk.suites.mazes.task import PATH_ERRORS, MazeScore, MazeTask
 from graphwalk.suites.suite import Extraction
 from graphwalk.types.chat import Message

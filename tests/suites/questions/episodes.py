@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.models.scripted import ScriptedModel
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import GraphStore

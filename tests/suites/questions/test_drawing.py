@@ -8,8 +8,7 @@ from inline_snapshot import snapshot
 from scipy.stats import chisquare
 
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.models.policy import Ask
 from graphwalk.models.tokens import count_tokens, rule_hundredths
 from graphwalk.stores.embedded import EmbeddedDatabase

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.suites.questions.catalogue import QuestionKind, choose_kinds
 from graphwalk.suites.questions.kept_tasks import KeptTasks, Left
 from graphwalk.suites.questions.task import QuestionTask

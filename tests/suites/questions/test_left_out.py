@@ -7,8 +7,7 @@ import pytest
 
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.runlog.run_folder import RunFolder
 from graphwalk.runner.reporting import report_of
 from graphwalk.suites.questions.config import QuestionsConfig

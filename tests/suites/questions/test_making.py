@@ -8,8 +8,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from graphwalk.errors import OracleError
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GRAPH_PRESETS, GraphSpec
+from graphwalk.graphs.generate import GRAPH_PRESETS, GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.suites.drive import Played
 from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds

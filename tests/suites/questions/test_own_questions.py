@@ -11,8 +11,7 @@ import pytest
 from graphwalk.config.yaml_files import validate
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, OracleError
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.stores.neo4j.store import Neo4jDatabase
 from graphwalk.suites.questions.catalogue import choose_kinds

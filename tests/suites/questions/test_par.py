@@ -7,11 +7,9 @@ from pathlib import Path
 import pytest
 
 from graphwalk.agent import Episode, run_episode
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.foreign import foreign_agent
+from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.errors import OracleError
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.models.policy import Ask, Policy
 from graphwalk.models.scripted import ScriptedModel
 from graphwalk.models.tokens import count_tokens

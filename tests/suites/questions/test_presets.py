@@ -5,8 +5,7 @@ from itertools import permutations
 
 import pytest
 
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GRAPH_PRESETS, GraphSpec
+from graphwalk.graphs.generate import GRAPH_PRESETS, GraphSpec, generate_graph
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 GRAPHS_PER_PRESET = 12

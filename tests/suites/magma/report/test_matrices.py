@@ -13,8 +13,8 @@ from graphwalk.report.report import Report, build_report
 from graphwalk.report.tables import text_tables
 from graphwalk.report.terminal import TerminalReport
 from graphwalk.report.written import to_csv, to_json, to_markdown
-from graphwalk.suites.magma.report.paper import paper_reference
-from graphwalk.suites.magma.report.traces import case
+from graphwalk.suites.magma.matrices import case
+from graphwalk.suites.magma.report import paper_reference
 from graphwalk.suites.magma.suite import MagmaSuite
 from tests.suites.magma.report.logged_runs import logged
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from graphwalk.report.report import Report, ReportRow, build_report
 from graphwalk.report.terminal import TerminalReport
 from graphwalk.report.written import to_csv, to_json, to_markdown
-from graphwalk.suites.magma.report.traces import case, part, trace_records
+from graphwalk.suites.magma.matrices import case, part, trace_records
 from graphwalk.suites.magma.suite import MagmaSuite
 from tests.suites.magma.report.logged_runs import results
 

@@ -7,8 +7,7 @@ import pytest
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.players import walker_named
-from graphwalk.suites.mazes.players.flawed import FLAWS, SPOILING
+from graphwalk.suites.mazes.scripted import FLAWS, SPOILING, walker_named
 from graphwalk.suites.mazes.suite import expert_walk
 from graphwalk.types.episode import ExitStatus
 from tests.suites.mazes.stage import random_stage, stage

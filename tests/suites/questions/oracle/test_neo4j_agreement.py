@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from graphwalk.environment import Environment
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.batches import node_batches, relationship_batches
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.embedded import EmbeddedDatabase

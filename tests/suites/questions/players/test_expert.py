@@ -10,8 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GRAPH_PRESETS, GraphSpec
+from graphwalk.graphs.generate import GRAPH_PRESETS, GraphSpec, generate_graph
 from graphwalk.scoring.rows import compare_rows
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.drive import Played, drive
