@@ -16,10 +16,10 @@ from typing import Any
 from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.tokens import count_tokens, message_text, tools_text
-from graphwalk.runner.experiment import resolve
-from graphwalk.runner.graph_sources import GraphSources
-from graphwalk.runner.par_walk import ParWalks
-from graphwalk.runner.plan import make_plan
+from graphwalk.runs.experiment import resolve
+from graphwalk.runs.graph_sources import GraphSources
+from graphwalk.runs.par_walk import ParWalks
+from graphwalk.runs.plan import make_plan
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import Database
 

@@ -12,10 +12,10 @@ from pathlib import Path
 from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.runlog.run_folder import NewRun
-from graphwalk.runner.execute import start_run
-from graphwalk.runner.experiment import resolve
-from graphwalk.runner.progress import Progress
+from graphwalk.runs.execute import start_run
+from graphwalk.runs.experiment import resolve
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.run_folder import NewRun
 from tests.test_golden import RUNS, digests
 
 

@@ -14,10 +14,10 @@ import pytest
 from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.report.declared import ResultRecord
-from graphwalk.runlog.run_folder import NewRun
-from graphwalk.runner.execute import start_run
-from graphwalk.runner.experiment import resolve
-from graphwalk.runner.progress import Progress
+from graphwalk.runs.execute import start_run
+from graphwalk.runs.experiment import resolve
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.run_folder import NewRun
 
 DATA = Path(__file__).parent / "data"
 WALL_CLOCK = frozenset({"seconds", "elapsed_in_tools"})

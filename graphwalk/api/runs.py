@@ -14,14 +14,14 @@ from graphwalk.experiments.loading import load_experiment
 from graphwalk.report.declared import Report
 from graphwalk.report.terminal import as_text
 from graphwalk.report.written import to_csv, to_json, to_markdown
-from graphwalk.runlog.result import Result, flat_record
-from graphwalk.runlog.run_folder import NewRun, RunFolder
-from graphwalk.runner.episode import play_task
-from graphwalk.runner.execute import resume_run, start_run
-from graphwalk.runner.experiment import resolve
-from graphwalk.runner.progress import NotebookProgress, Progress, ProgressWrapper
-from graphwalk.runner.reporting import report_of
-from graphwalk.runner.rescore import rescore_run
+from graphwalk.runs.episode import play_task
+from graphwalk.runs.execute import resume_run, start_run
+from graphwalk.runs.experiment import resolve
+from graphwalk.runs.progress import NotebookProgress, Progress, ProgressWrapper
+from graphwalk.runs.reporting import report_of
+from graphwalk.runs.rescore import rescore_run
+from graphwalk.runs.result import Result, flat_record
+from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks_about import tasks_on
 from graphwalk.suites.registry import suite_class

@@ -10,9 +10,9 @@ from graphwalk.cli.episode_text import elapsed_and_tools
 from graphwalk.console import counted, data, printable, prose, say, stderr, stdout
 from graphwalk.files import write_whole
 from graphwalk.report.formats import dollars
-from graphwalk.runlog.result import Result
-from graphwalk.runlog.run_folder import RunFolder
-from graphwalk.runner.ask import Answer, Watcher
+from graphwalk.runs.ask import Answer, Watcher
+from graphwalk.runs.result import Result
+from graphwalk.runs.run_folder import RunFolder
 from graphwalk.suites.ask.evidence import step_of
 from graphwalk.suites.ask.pictures import evidence_table, step_shown
 from graphwalk.suites.ask.task import unseen_keys

@@ -35,7 +35,7 @@ def compare(
         versus_json,
         versus_markdown,
     )
-    from graphwalk.runner.comparing import compare_runs
+    from graphwalk.runs.comparing import compare_runs
 
     made = compare_runs(runs, models=model or (), settings=setting or ())
     form = "json" if json else format

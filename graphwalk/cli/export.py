@@ -73,8 +73,8 @@ def _command(exporter: Callable[..., None]) -> Callable[..., None]:
         ] = False,
     ) -> None:
         from graphwalk.exports.episodes import Episodes
-        from graphwalk.runlog.result import EpisodeFilter
-        from graphwalk.runlog.run_folder import RunFolder
+        from graphwalk.runs.result import EpisodeFilter
+        from graphwalk.runs.run_folder import RunFolder
 
         chosen = EpisodeFilter(model or None, setting or None, task or None)
         folder = RunFolder.open(run)
@@ -108,7 +108,7 @@ def traces(
 
     `datasets`, TRL and chat templates read them: {"messages", "tools", "task_id", …}.
     """
-    from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runs.run_folder import RunFolder
     from graphwalk.training.traces import ChatForm, TraceOptions, export_traces, manifest_path, read_run
 
     form = ChatForm(arguments.value, protocol.value)

@@ -11,13 +11,13 @@ from graphwalk.asynchronous import Interrupted, run_async
 from graphwalk.console import data, prose, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
-from graphwalk.runner.progress import Progress
+from graphwalk.runs.progress import Progress
 
 if TYPE_CHECKING:
-    from graphwalk.runlog.result import Result
-    from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.runner.experiment import Experiment
-    from graphwalk.runner.worker_pool import HumanSession
+    from graphwalk.runs.experiment import Experiment
+    from graphwalk.runs.result import Result
+    from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.runs.worker_pool import HumanSession
     from graphwalk.suites.suite import ReadLine
 
 _NAME = re.compile(r"[\w.-]{1,40}")
@@ -45,8 +45,8 @@ def tell(result: "Result") -> None:
 
 def play_new_run(experiment: "Experiment", name: str) -> None:
     """The tasks of an experiment, in a new run folder."""
-    from graphwalk.runlog.run_folder import NewRun
-    from graphwalk.runner.execute import start_run
+    from graphwalk.runs.execute import start_run
+    from graphwalk.runs.run_folder import NewRun
 
     session = _session(name, experiment.config.settings[0])
     config = experiment.config.model_copy(update={"models": (session.model,)})
@@ -59,8 +59,8 @@ def play_new_run(experiment: "Experiment", name: str) -> None:
 
 def play_in_run(path: Path, name: str | None, setting: str | None) -> None:
     """The tasks of a run that others have played."""
-    from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.runner.execute import resume_run
+    from graphwalk.runs.execute import resume_run
+    from graphwalk.runs.run_folder import RunFolder
 
     folder = RunFolder.open(path)
     settings = folder.read_manifest()["config"]["settings"]
@@ -83,7 +83,7 @@ def _play(folder: "RunFolder", work: Coroutine[Any, Any, Any]) -> None:
 
 
 def _session(name: str, setting: str) -> "HumanSession":
-    from graphwalk.runner.worker_pool import HumanSession
+    from graphwalk.runs.worker_pool import HumanSession
 
     if not _NAME.fullmatch(name):
         raise ConfigError(f"{name!r} cannot be a player's name", hint="letters, digits, dots and dashes: --name ida")

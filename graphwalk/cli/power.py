@@ -73,7 +73,7 @@ def _cases(
     difference: float,
 ) -> "Iterator[tuple[dict[str, Any], Spread, Design]]":
     """What is compared, its spread, and the design to take where none is asked for."""
-    from graphwalk.runner.sight import measured_pairs
+    from graphwalk.runs.sight import measured_pairs
     from graphwalk.scoring.statistics import Design, assumed_spread
 
     if run is not None:

@@ -10,11 +10,11 @@ from graphwalk.agent import Episode, call_tools, run_episode
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.runlog.result import EpisodeKey
-from graphwalk.runner.experiment import Experiment, resolve
-from graphwalk.runner.graph_sources import GraphSources, sources_for
-from graphwalk.runner.plan import LoadedWorld, Plan, PlannedEpisode, make_plan
-from graphwalk.runner.run_models import RunModels
+from graphwalk.runs.experiment import Experiment, resolve
+from graphwalk.runs.graph_sources import GraphSources, sources_for
+from graphwalk.runs.plan import LoadedWorld, Plan, PlannedEpisode, make_plan
+from graphwalk.runs.result import EpisodeKey
+from graphwalk.runs.run_models import RunModels
 from graphwalk.suites.suite import Opening
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import Message, ToolCall, ToolSpec

@@ -13,9 +13,9 @@ from typing import Any
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError
 from graphwalk.files import make_folder, new_file, write_whole
-from graphwalk.runlog.listing import heads
-from graphwalk.runlog.result import EpisodeFilter, EpisodeKey, Result, key_of
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runs.listing import heads
+from graphwalk.runs.result import EpisodeFilter, EpisodeKey, Result, key_of
+from graphwalk.runs.run_folder import RunFolder
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
 

@@ -12,7 +12,7 @@ from graphwalk.bulk.forms import arrow_schema, check_pyarrow
 from graphwalk.exports.episodes import Episodes, new_folder
 from graphwalk.files import new_file
 from graphwalk.report.written import is_formula
-from graphwalk.runlog.result import Result, flat_record
+from graphwalk.runs.result import Result, flat_record
 from graphwalk.types.episode import Score
 
 FlatRow: TypeAlias = dict[str, Any]

@@ -11,10 +11,10 @@ from typing import Any, cast
 from graphwalk.report.declared import Report
 from graphwalk.report.observations import Observations
 from graphwalk.report.scenes import Scene, SceneStep, StateTable
-from graphwalk.runlog.part import own_episodes
-from graphwalk.runlog.result import EpisodeKey, key_of
-from graphwalk.runlog.run_folder import RunFolder
-from graphwalk.runner.reporting import measured
+from graphwalk.runs.part import own_episodes
+from graphwalk.runs.reporting import measured
+from graphwalk.runs.result import EpisodeKey, key_of
+from graphwalk.runs.run_folder import RunFolder
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
 from graphwalk.toolbox.encodings import decode_notes, read_rows

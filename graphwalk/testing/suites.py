@@ -11,12 +11,12 @@ from graphwalk.experiments.loading import load_experiment
 from graphwalk.report.report import build_report
 from graphwalk.report.terminal import as_text
 from graphwalk.report.written import to_csv, to_json, to_markdown
-from graphwalk.runlog.result import Result
-from graphwalk.runner.episode import judge, play
-from graphwalk.runner.experiment import Experiment, resolve
-from graphwalk.runner.graph_sources import GraphSources
-from graphwalk.runner.plan import Plan, make_plan
-from graphwalk.runner.run_models import RunModels
+from graphwalk.runs.episode import judge, play
+from graphwalk.runs.experiment import Experiment, resolve
+from graphwalk.runs.graph_sources import GraphSources
+from graphwalk.runs.plan import Plan, make_plan
+from graphwalk.runs.result import Result
+from graphwalk.runs.run_models import RunModels
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.registry import suite_class
 from graphwalk.suites.suite import Suite

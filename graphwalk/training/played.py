@@ -16,11 +16,11 @@ from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
-from graphwalk.runlog.result import Result
-from graphwalk.runner.episode import play
-from graphwalk.runner.experiment import Experiment, per_episode, resolve
-from graphwalk.runner.plan import LoadedWorld, PlannedEpisode, episodes_about
-from graphwalk.runner.run_models import RunModels
+from graphwalk.runs.episode import play
+from graphwalk.runs.experiment import Experiment, per_episode, resolve
+from graphwalk.runs.plan import LoadedWorld, PlannedEpisode, episodes_about
+from graphwalk.runs.result import Result
+from graphwalk.runs.run_models import RunModels
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import World

@@ -14,10 +14,10 @@ from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
 from graphwalk.models.text_protocol import TextProtocol, written_out
-from graphwalk.runlog.result import Result, key_of
-from graphwalk.runlog.run_folder import RunFolder
-from graphwalk.runner.experiment import Experiment, kept_experiment
-from graphwalk.runner.graph_sources import GraphSources
+from graphwalk.runs.experiment import Experiment, kept_experiment
+from graphwalk.runs.graph_sources import GraphSources
+from graphwalk.runs.result import Result, key_of
+from graphwalk.runs.run_folder import RunFolder
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import Database

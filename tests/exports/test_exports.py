@@ -13,8 +13,8 @@ import pytest
 from graphwalk.errors import ConfigError
 from graphwalk.exports.episodes import Episodes, file_name
 from graphwalk.exports.registry import EXPORTS
-from graphwalk.runlog.result import EpisodeFilter
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runs.result import EpisodeFilter
+from graphwalk.runs.run_folder import RunFolder
 from tests.cli.test_commands import graphwalk
 from tests.exports.hostile_run import FORMULA, HOSTILE, MODEL, RUNS, copied, hostile_run
 from tests.extending.packages import Place

@@ -3,7 +3,7 @@
 import json
 
 from tests.extending.packages import EXAMPLES, Place
-from tests.runner.runs import log_bytes
+from tests.runs.runs import log_bytes
 
 
 def test_it_runs_to_its_report(place: Place) -> None:

@@ -4,7 +4,7 @@ import json
 
 import graphwalk
 from tests.report.recompute import GROUPS, differences
-from tests.runner.runs import log_bytes
+from tests.runs.runs import log_bytes
 
 
 def test_every_cell_of_the_papers_table_is_what_the_log_says(tmp_path):

@@ -6,10 +6,10 @@ from typing import Any
 
 from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.runlog.run_folder import NewRun
-from graphwalk.runner.execute import start_run
-from graphwalk.runner.experiment import resolve
-from graphwalk.runner.progress import Progress
+from graphwalk.runs.execute import start_run
+from graphwalk.runs.experiment import resolve
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.run_folder import NewRun
 from graphwalk.training.traces import RecordedRun, read_run
 
 QUESTIONS = {"name": "questions", "graphs": [{"nodes": 20}], "questions": ["node_count", "path_from_specific_node"]}

@@ -9,10 +9,10 @@ import pytest
 from graphwalk.environment import Environment
 from graphwalk.errors import OracleError, StoreError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.runlog.run_folder import NewRun
-from graphwalk.runner.execute import start_run
-from graphwalk.runner.experiment import resolve
-from graphwalk.runner.progress import Progress
+from graphwalk.runs.execute import start_run
+from graphwalk.runs.experiment import resolve
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.run_folder import NewRun
 from graphwalk.stores.store import Database
 from graphwalk.suites.mazes import suite as maze_suite
 from graphwalk.suites.mazes.score import check_path, check_target, cypher_error, score_path, shortest_length

@@ -4,11 +4,11 @@ from typing import Any
 
 from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.runlog.result import Result
-from graphwalk.runlog.run_folder import NewRun
-from graphwalk.runner.execute import start_run
-from graphwalk.runner.experiment import resolve
-from graphwalk.runner.progress import Progress
+from graphwalk.runs.execute import start_run
+from graphwalk.runs.experiment import resolve
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.result import Result
+from graphwalk.runs.run_folder import NewRun
 
 IN_TEXT = {"path_finding", "variable_hop_path"}
 """Rows of these are put together from several results."""
