@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -115,32 +115,28 @@ async def _worked(
         return summary
 
 
+@dataclass
 class _Run:
     """One process working on one run folder."""
 
-    def __init__(
-        self,
-        experiment: Experiment,
-        folder: RunFolder,
-        progress: Progress,
-        manifest: dict[str, Any],
-        session: HumanSession | None,
-    ) -> None:
-        self.session = session
-        self.experiment, self.folder = experiment, folder
-        self.progress, self.manifest = progress, manifest
-        self.config = experiment.config
-        self._shard = Shard.parse(manifest.get("shard", str(WHOLE)))
-        self._gate = Gate(self.config.limits.store_wait_seconds, progress.note)
-        self.sources = sources_for(experiment, manifest["run_id"], self._gate)
+    experiment: Experiment
+    folder: RunFolder
+    progress: Progress
+    manifest: dict[str, Any]
+    session: HumanSession | None
+
+    def __post_init__(self) -> None:
+        self._shard = Shard.parse(self.manifest.get("shard", str(WHOLE)))
+        self._gate = Gate(self.experiment.config.limits.store_wait_seconds, self.progress.note)
+        self.sources = sources_for(self.experiment, self.manifest["run_id"], self._gate)
 
     async def work(self) -> RunSummary:
         plan = Plan()
-        seated, read = self.experiment, None
+        playing, read = self.experiment, None
         if self.session is not None:
-            # Where a person plays, no model is called, and no key of one is needed.
-            seated, read = replace(seated, models=(self.session.model,), extractor=None), self.session.read
-        async with RunModels(seated, self.folder.replies_path, read, self.progress.note) as models:
+            # Where a human plays, no model is called, and no key is needed.
+            playing, read = replace(playing, models=(self.session.model,), extractor=None), self.session.read
+        async with RunModels(playing, self.folder.replies_path, read, self.progress.note) as models:
             try:
                 summary = await self._play_all(plan, models)
                 await self._note_changes()
@@ -149,7 +145,7 @@ class _Run:
                 await self._clean_up(plan)
 
     async def _note_changes(self) -> None:
-        """Targets are right for the graph as it was when the questions were drawn."""
+        """Note existing databases that changed: targets hold for the graph as it was when questions were drawn."""
         for name in await self.sources.changed():
             self.manifest.setdefault("changed_meanwhile", []).append(name)
             self.folder.write_manifest(self.manifest)
@@ -185,13 +181,13 @@ class _Run:
         return summary
 
     def _due(self, plan: Plan) -> int:
-        """Episodes that this run, or its shard, is not finished without."""
+        """Return the number of episodes of this run, or of its shard; those of human players are extra."""
         return sum(not is_person(planned.key.model) for planned in self._shard.part(plan, plan.episodes))
 
     async def _left(
         self, plan: Plan, counters: EpisodeCounters, lines: Mapping[EpisodeKey, int]
     ) -> AsyncIterator[list[PlannedEpisode]]:
-        """What is to be played and has no result yet, as it is planned. `lines`: where in the log episodes are."""
+        """Yield the episodes without a result as they are planned. `lines`: the line of each logged episode."""
         earlier, done = frozenset(counters.status_of), counters.due
         plays = self.session.plays if self.session else lambda key: not is_person(key.model)
         async for episodes in self._planned(plan, at_once=not lines and self.session is None):
@@ -202,8 +198,7 @@ class _Run:
         self.progress.started(self._due(plan), done)
 
     async def _planned(self, plan: Plan, *, at_once: bool) -> AsyncIterator[list[PlannedEpisode]]:
-        """The episodes of a new run `at_once` when their graph is ready; else all, when they are known to be as they
-        were."""
+        """Yield the episodes of a new run graph by graph (`at_once`); else all, after the plan is checked."""
         then, settled = self.manifest.get("fingerprint"), 0
         at_once = at_once and then is None
         async for episodes in grow(plan, self.experiment, self.sources, self.progress.planning):
@@ -232,7 +227,7 @@ class _Run:
         limit = _CLEAN_UP_SECONDS if interrupted else None
         try:
             try:
-                if self.sources.used and not self.config.keep and self._gate.lost is None:
+                if self.sources.used and not self.experiment.config.keep and self._gate.lost is None:
                     async with asyncio.timeout(limit):
                         await plan.drop_graphs()
             finally:

@@ -1,4 +1,4 @@
-"""What a run has to do: graphs in their stores, tasks about them, and one episode per task, model, setting, repeat."""
+"""The plan of a run: graphs in their stores, tasks about them, one episode per task, model, setting and repeat."""
 
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -51,7 +51,7 @@ class PlannedEpisode:
 
 @dataclass
 class Plan:
-    """All of a run, in the order in which it is worked off."""
+    """All graphs, tasks and episodes of a run, in the order in which they are played."""
 
     worlds: list[LoadedWorld] = field(default_factory=list)
     tasks: list[tuple[Task, LoadedWorld]] = field(default_factory=list)
@@ -61,12 +61,13 @@ class Plan:
 
     @property
     def due(self) -> int:
-        """Episodes that the run is not finished without."""
+        """Number of episodes; those of human players are extra."""
         return sum(not is_person(planned.key.model) for planned in self.episodes)
 
     def known_to(self, settled: Mapping[str, Any]) -> "Plan":
-        """What a run with this fingerprint knew of it: all; of one that ended before its plan was whole, the part
-        about its first graphs."""
+        """Return the part that a run with this fingerprint knew: all, or only the first graphs if it ended while it
+        was planned.
+        """
         if settled["episodes"] is not None:
             return self
         worlds = self.worlds[: len(settled["graphs"])]
@@ -75,7 +76,7 @@ class Plan:
         return Plan(worlds, tasks, [planned for planned in self.episodes if id(planned.world) in kept])
 
     def notes(self) -> Iterator[str]:
-        """What a person should know of it: what is not asked, one line each."""
+        """Return a line for everything that is not asked."""
         for loaded in self.worlds:
             name = loaded.world.facts.get("name", loaded.world.digest[:12])
             yield from (f"{name}: without {what}: {why}" for what, why in loaded.left_out.items())

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.runs.test_execute import local, served
 
 from graphwalk.cli.dry_run import dry_run_text
 from graphwalk.runs import estimate as estimating
@@ -15,6 +14,7 @@ from graphwalk.runs.experiment import recorded_episodes, resolve
 from graphwalk.types.episode import Trajectory
 from tests.models.server import Answer, ModelServer, Request, chat
 from tests.runs.runs import NOTHING_SET, experiment, start
+from tests.runs.test_execute import local, served
 
 
 async def estimated(**flags: Any) -> estimating.Estimate:
