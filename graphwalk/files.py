@@ -81,8 +81,13 @@ def make_folder(
 def check_links(folder: Path, error: type[GraphwalkError]) -> None:
     """Raise `error` for a link in `folder`, at any depth, that leads out of the folder in which it is."""
     for path in sorted(folder.rglob("*")):
-        if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(path.parent.resolve()):
-            raise error(f"{path} is a link to a place outside its folder", hint="put a copy of the file in its place")
+        check_link(path, error)
+
+
+def check_link(path: Path, error: type[GraphwalkError]) -> None:
+    """Raise `error` where `path` is a link that leads out of the folder in which it is."""
+    if path.is_symlink() and not Path(os.path.realpath(path)).is_relative_to(path.parent.resolve()):
+        raise error(f"{path} is a link to a place outside its folder", hint="put a copy of the file in its place")
 
 
 def cannot_write(path: Path, cause: OSError | UnicodeError, error: type[GraphwalkError]) -> GraphwalkError:

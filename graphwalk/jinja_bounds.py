@@ -81,13 +81,16 @@ class BoundedEnvironment(ImmutableSandboxedEnvironment):
         return tree
 
     def is_safe_callable(self, obj: Any) -> bool:
-        """Macros, loops, what reads a mapping, and `"{:,}".format(number)`."""
+        """Macros, loops, `loop.cycle`, what reads a mapping, and `"{:,}".format(number)`.
+
+        `loop.changed` is refused: it compares without counting.
+        """
         owner = getattr(obj, "__self__", None)
         formatted = getattr(getattr(obj, "__wrapped__", None), "__self__", None)
         return (
             (isinstance(formatted, str) and _THOUSANDS.fullmatch(formatted) is not None)
             or isinstance(obj, Macro | LoopContext)
-            or isinstance(owner, LoopContext)
+            or (isinstance(owner, LoopContext) and getattr(obj, "__name__", "") == "cycle")
             or (isinstance(owner, Mapping) and getattr(obj, "__name__", "") in _METHODS)
         )
 

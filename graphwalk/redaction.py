@@ -18,7 +18,11 @@ _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _CREDENTIAL = re.compile(
     r"(api|access|auth)?key|token|secrets?|passw(or)?d|pwd|passphrase|credentials?|auth|authorization|bearer|jwt|cookie"
 )
-_ORDINARY = re.compile(r"(cache|sort|[bep]os|pad|unk|sep|cls|mask|stop|image) (key|token)$")
+_CREDENTIALS = re.compile(
+    r"(.* )?((api|access|auth)?key|password|passphrase|jwt|cookie)s|((.* )?(access|api|auth|bearer|refresh) ?)?tokens"
+)
+"""Several of them; `max_tokens` and `stop_tokens` are none, nor is any number."""
+_ORDINARY = re.compile(r"(cache|sort|[bep]os|pad|unk|sep|cls|mask|stop|image) (keys?|token)$")
 """Fields of requests that end like credentials: `prompt_cache_key`, `eos_token`."""
 LOOKS_LIKE_KEYS: Mapping[str, re.Pattern[str]] = {
     "a key of an API": re.compile(
@@ -91,7 +95,7 @@ def credentials_in(settings: Any, place: str = "") -> Iterator[tuple[str, Any]]:
     if isinstance(settings, Mapping):
         for name, value in settings.items():
             inner = f"{place}.{name}" if place else str(name)
-            if _may_hold_credential(value) and _is_credential(str(name)):
+            if _may_hold_credential(value) and _is_credential(str(name), value):
                 yield inner, value
             else:
                 yield from credentials_in(value, inner)
@@ -111,9 +115,12 @@ def shown_setting(key: str, value: Any, text: Any) -> str:
     return f"{key}={'***' if found else text}"
 
 
-def _is_credential(name: str) -> bool:
-    words = [word.lower() for word in _WORD.findall(name)]
-    return not _ORDINARY.search(" ".join(words)) and any(map(_CREDENTIAL.fullmatch, words[-1:]))
+def _is_credential(name: str, value: Any) -> bool:
+    words = " ".join(_WORD.findall(name)).lower()
+    if _ORDINARY.search(words):
+        return False
+    several = _CREDENTIALS.fullmatch(words) and not isinstance(value, int | float)
+    return bool(several or _CREDENTIAL.fullmatch(words.rpartition(" ")[2]))
 
 
 def _secrets_in(name: str, value: str) -> Iterator[str]:

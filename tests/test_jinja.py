@@ -67,8 +67,11 @@ def test_a_malformed_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     ("article", "nouns"),
     [
-        ("an", "Actor Opufaso Uncle Unimar apple Hour Honest"),
-        ("a", "Zorep User Unit University European One hall Utility Movie"),
+        ("an", "Actor Opufaso Uncle Unimar apple Hour Honest MRI LLM HTMLPage SQL SMS X F1 ID UNCLE Élève Østers"),
+        (
+            "a",
+            "Zorep User Unit University European One hall Utility Movie UUID URL URLPage UN U B2 MOVIE STREET SYSTEM Ünit Čech",
+        ),
     ],
 )
 def test_articles_follow_the_sound(article: str, nouns: str) -> None:
@@ -116,6 +119,8 @@ def grown(expression: str) -> str:
         "{% for a in long %}{% if long[1:] == long[:-1] %}{% endif %}{% endfor %}",
         "{% for a in long %}{% if 'aaaaab' in long %}{% endif %}{% endfor %}",
         "{% for a in long recursive %}{{ loop(long) }}{% endfor %}",
+        "{% for a in words %}{% if loop.changed(long, a) %}{% endif %}{% endfor %}",
+        "{% for a in words %}{{ (loop | attr('changed'))(long, a) }}{% endfor %}",
         "{% macro f(n) %}{% if n %}{{ f(n - 1) }}{{ f(n - 1) }}{% endif %}{% endmacro %}{{ f(99) }}",
         "{% macro f() %}{{ varargs }}{% endmacro %}{{ f(long, long) }}",
         "{% set pair = [long, long] %}{{ pair }}",
@@ -153,7 +158,7 @@ def test_what_texts_need_is_there() -> None:
 {% macro pair(a, b) %}{{ a }}={{ b }}{% endmacro -%}
 {% for name, value in values.items() if value %}{{ pair(name, value) }}{{ ", " if not loop.last }}{% endfor %};
 {{- "%s of %02d" % (1 + 2 * 3, 7) }};{{ "#" * 3 }};{{ words | map("upper") | join("|") }};{{ "a" ~ 1 ~ words[0] }};
-{{- values.get("z", "none") }};{{ 2.345 | round(1) }};{{ "x_y" | replace("_", " ") }};{{ "b" in words }};{{ 5 is odd }};{{ "{:,}".format(1000) }}"""
+{{- values.get("z", "none") }};{{ 2.345 | round(1) }};{{ "x_y" | replace("_", " ") }};{{ "b" in words }};{{ 5 is odd }};{% for word in words %}{{ loop.cycle("odd", "even") }}{% endfor %};{{ "{:,}".format(1000) }}"""
     assert render_text(text, values={"x": 1, "y": 0, "z": 2}, words=["a", "b"]) == (
-        "x=1, z=2;7 of 07;###;A|B;a1a;2;2.3;x y;True;True;1,000"
+        "x=1, z=2;7 of 07;###;A|B;a1a;2;2.3;x y;True;True;oddeven;1,000"
     )

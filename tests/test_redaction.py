@@ -69,6 +69,22 @@ def test_a_text_without_secrets_is_the_same_object() -> None:
         ({"user": LONG}, []),
         ({"user": "sk-" + "proj4" * 6}, ["user"]),
         ({"prompt_cache_key": "x", "eos_token": "</s>", "max_completion_tokens": 5, "use_auth": True}, []),
+        (
+            {"api_keys": ["x"], "tokens": ["x"], "refreshTokens": "x", "PASSWORDS": "x"},
+            ["api_keys", "tokens", "refreshTokens", "PASSWORDS"],
+        ),
+        ({"apikeys": "x,y", "accesstokens": "x,y"}, ["apikeys", "accesstokens"]),
+        (
+            {
+                "max_tokens": "5",
+                "stop_tokens": ["</s>"],
+                "tokens": 5,
+                "max_keys": 5,
+                "sort_keys": ["a"],
+                "monkeys": "x",
+            },
+            [],
+        ),
         ({"metadata": {"monkey": "x", "author": "x"}, "api_key": ""}, []),
     ],
 )

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from graphwalk.toolbox.schema_text import schema_text
 from graphwalk.toolbox.tool import load_tools
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, ToolCall
-from graphwalk.types.check_type import check_type, wrong_type
+from graphwalk.types.check_type import check_type, names_of, wrong_type
 from graphwalk.types.episode import ToolResult
 
 if TYPE_CHECKING:
@@ -40,12 +40,15 @@ Call = Callable[[ToolCall], Awaitable[ToolResult]]
 TOOLS = (*GRAPH_TOOLS, LOOK_CLOSER)
 """The four of the paper, and the one that shows the schema."""
 
+Names = str | Iterable[str]
+"""One name or several."""
+
 
 def build_agent(
     model: AnyModel,
     store: Store,
     *,
-    tools: Sequence[str] = TOOLS,
+    tools: Names = TOOLS,
     prompt: str | None = None,
     turn_limit: int = 30,
     checkpointer: Any = None,
@@ -93,7 +96,7 @@ async def abuild_agent(
     model: AnyModel,
     store: GraphStore,
     *,
-    tools: Sequence[str] = TOOLS,
+    tools: Names = TOOLS,
     prompt: str | None = None,
     turn_limit: int = 30,
     checkpointer: Any = None,
@@ -132,7 +135,7 @@ async def aschema_prompt(store: GraphStore, **agent: Any) -> str:
 
 
 async def _episode(
-    model: AnyModel, store: GraphStore, tools: Sequence[str], prompt: str | None, agent: Mapping[str, Any]
+    model: AnyModel, store: GraphStore, tools: Names, prompt: str | None, agent: Mapping[str, Any]
 ) -> Episode:
     """Return what all conversations of an agent share."""
     _check_store(store)
@@ -178,11 +181,11 @@ class OpenAITools:
         return {"role": "tool", "tool_call_id": asked.id, "content": content}
 
 
-def openai_tools(store: Store, *, tools: Sequence[str] = TOOLS, **agent: Any) -> OpenAITools:
+def openai_tools(store: Store, *, tools: Names = TOOLS, **agent: Any) -> OpenAITools:
     """The tools over a graph as OpenAI functions, with what runs a call of them.
 
-    `tools` are names (`graphwalk tools` lists them) or paths of YAML files; `agent` fields of an experiment's agent,
-    such as `result_budget=20`.
+    `tools`: a name (`graphwalk tools` lists them) or the path of a YAML file, or several; `agent` fields of an
+    experiment's agent, such as `result_budget=20`.
 
         tools = graphwalk.openai_tools(graphwalk.open_store("movies.graphml"))
         reply = client.chat.completions.create(model=…, messages=messages, tools=tools.specs).choices[0].message
@@ -192,13 +195,13 @@ def openai_tools(store: Store, *, tools: Sequence[str] = TOOLS, **agent: Any) ->
     return run_in_background(aopenai_tools(store.inner, tools=tools, **agent))
 
 
-async def aopenai_tools(store: GraphStore, *, tools: Sequence[str] = TOOLS, **agent: Any) -> OpenAITools:
+async def aopenai_tools(store: GraphStore, *, tools: Names = TOOLS, **agent: Any) -> OpenAITools:
     """`openai_tools` for a store of `aopen_store`: its calls are awaited with `arun`, in the same event loop."""
     toolbox = await _toolbox(store, tools, agent)
     return OpenAITools([spec.as_openai() for spec in toolbox.specs], toolbox.call)
 
 
-def langchain_tools(store: Store, *, tools: Sequence[str] = TOOLS, **agent: Any) -> "list[StructuredTool]":
+def langchain_tools(store: Store, *, tools: Names = TOOLS, **agent: Any) -> "list[StructuredTool]":
     """Return the tools over a graph for LangChain and LangGraph.
 
         agent = create_agent(model, graphwalk.langchain_tools(store), system_prompt=graphwalk.schema_prompt(store))
@@ -221,7 +224,7 @@ def langchain_tools(store: Store, *, tools: Sequence[str] = TOOLS, **agent: Any)
     return _structured(toolbox, acall, call)
 
 
-async def alangchain_tools(store: GraphStore, *, tools: Sequence[str] = TOOLS, **agent: Any) -> "list[StructuredTool]":
+async def alangchain_tools(store: GraphStore, *, tools: Names = TOOLS, **agent: Any) -> "list[StructuredTool]":
     """`langchain_tools` for a store of `aopen_store`: for `ainvoke`, in the same event loop."""
     toolbox = await _toolbox(store, tools, agent)
     return _structured(toolbox, toolbox.call, None)
@@ -237,11 +240,11 @@ def _config(agent: Mapping[str, Any]) -> AgentConfig:
     return validate(AgentConfig, {**FOREIGN, "clock": now, **agent}, "agent")
 
 
-async def _toolbox(store: GraphStore, tools: Sequence[str], agent: Mapping[str, Any]) -> Toolbox:
+async def _toolbox(store: GraphStore, tools: Names, agent: Mapping[str, Any]) -> Toolbox:
     _check_store(store)
-    config = _config(agent)
-    schema, loaded = await store.schema(config.schema_samples), load_tools(tools)
-    if not set(tools) & set(MAZE_TOOLS):
+    config, names = _config(agent), names_of("tools", tools)
+    schema, loaded = await store.schema(config.schema_samples), load_tools(names)
+    if not set(names) & set(MAZE_TOOLS):
         return GraphToolbox(store, schema, loaded, config)
     if schema.node(CELL) is None:
         raise ConfigError(

@@ -62,7 +62,7 @@ def _name_of(model: Any) -> str:
         client = hasattr(model, "chat") and hasattr(model, "base_url")
         forms = 'give "provider/model", an object with `async complete(messages, …)`, or a LangChain chat model'
         hint = 'a client needs the name of a model: graphwalk.openai_model(client, "NAME")' if client else forms
-        raise ConfigError(f"{what} is not a model", hint=hint)
+        raise ConfigError("model is missing" if model is None else f"{what} is not a model", hint=hint)
     name = getattr(model, "name", None)
     if not isinstance(name, str) or not name:
         return f"python/{type(model).__name__}"
@@ -75,7 +75,9 @@ AnyStore = Store | GraphStore | AnyGraph
 """What `open_store` or `aopen_store` gives, or anything that they take."""
 
 
-async def aask(question: str, store: AnyStore, *, model: AnyModel, after: Answer | None = None, **agent: Any) -> Answer:
+async def aask(
+    question: str, store: AnyStore, *, model: AnyModel = None, after: Answer | None = None, **agent: Any
+) -> Answer:
     """`ask`, to be awaited; a store of `aopen_store` and a model that is an object are used in this event loop."""
     check_type("question", question, str)
     if not hasattr(store, "schema"):
@@ -94,7 +96,7 @@ async def aask(question: str, store: AnyStore, *, model: AnyModel, after: Answer
         return Answer.of(await talk.ask(question), store)
 
 
-def ask(question: str, store: AnyStore, *, model: AnyModel, after: Answer | None = None, **agent: Any) -> Answer:
+def ask(question: str, store: AnyStore, *, model: AnyModel = None, after: Answer | None = None, **agent: Any) -> Answer:
     """Let a model answer a question about a graph by walking it. Nothing is written.
 
     `store` is what `open_store` gives, or anything that it takes: a graph, a file, `{"neo4j": "movies"}`. `model` is

@@ -1,7 +1,7 @@
 """Questions about a graph, with proven answers."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
@@ -25,26 +25,26 @@ from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tasks_about import tasks_on
 from graphwalk.suites.registry import suite_class
-from graphwalk.types.check_type import PATH, check_type
+from graphwalk.types.check_type import PATH, check_type, names_of
 from graphwalk.types.episode import Task
 from graphwalk.types.graph import PropertyGraph
 
 
 async def amake_tasks(
-    graph: PropertyGraph, *, seed: int = 0, questions: Sequence[str] | None = None, per_question: int = 1
+    graph: PropertyGraph, *, seed: int = 0, questions: str | Iterable[str] | None = None, per_question: int = 1
 ) -> list[QuestionTask]:
     """`make_tasks`, to be awaited."""
     check_type("graph", graph, PropertyGraph)
     check_type("seed", seed, Integral)
-    check_type("questions", questions, Sequence, optional=True)
     check_type("per_question", per_question, Integral)
-    return await tasks_on(graph, seed=seed, questions=questions, per_question=per_question)
+    names = None if questions is None else names_of("questions", questions)
+    return await tasks_on(graph, seed=seed, questions=names, per_question=per_question)
 
 
 def make_tasks(
-    graph: PropertyGraph, *, seed: int = 0, questions: Sequence[str] | None = None, per_question: int = 1
+    graph: PropertyGraph, *, seed: int = 0, questions: str | Iterable[str] | None = None, per_question: int = 1
 ) -> list[QuestionTask]:
-    """`per_question` tasks of every question about a graph; `questions` are names (None: all that ship).
+    """`per_question` tasks of every question about a graph; `questions`: a name or several (None: all that ship).
 
     A task has its `question`, the right answer in `gold` (rows as dictionaries), the Cypher that finds it, and the
     tool calls that the expert needs (`par_calls`). ConfigError for an unknown question, or one that the graph cannot
@@ -58,16 +58,17 @@ async def aplay(
     task: Task,
     graph: PropertyGraph,
     *,
-    model: AnyModel,
+    model: AnyModel = None,
     setting: str = "tools",
     store: str = "embedded",
     seed: int = 0,
+    neo4j_auth: Any = None,
     **agent: Any,
 ) -> Result:
     """`play`, to be awaited; a model that is an object is called in this event loop."""
     check_type("task", task, Task)
     check_type("graph", graph, PropertyGraph)
-    environment = read_environment()
+    environment = replace(read_environment(), neo4j_auth=neo4j_auth)
     names, given = named_models([model], environment)
     data = {"name": "play", "suite": {"name": task.suite}, "models": names, "settings": [setting], "seed": seed}
     config = load_experiment({**data, "store": store, "agent": agent})
@@ -78,23 +79,27 @@ def play(
     task: Task,
     graph: PropertyGraph,
     *,
-    model: AnyModel,
+    model: AnyModel = None,
     setting: str = "tools",
     store: str = "embedded",
     seed: int = 0,
+    neo4j_auth: Any = None,
     **agent: Any,
 ) -> Result:
     """Let a model try one task about `graph`, and score its answer. Nothing is written.
 
     `model` is "provider/model", "scripted/expert", or an object with `async complete(messages, tools, options)`.
     `setting`: "tools", "no_tools" (the whole graph as text) or "write_cypher" (queries of its own). `seed` is that
-    of scripted players. `agent` are fields of an experiment's agent: `turn_limit=10`, `encoding="csv"`, …
+    of scripted players, `neo4j_auth` as for `open_store`. `agent` are fields of an experiment's
+    agent: `turn_limit=10`, `encoding="csv"`, …
 
     The result has `answer`, `score` (None where the episode failed for reasons of its own, which `trajectory.error`
     tells) and `trajectory.turns`, each with the `message` of the model and the `results` of its tool calls.
     ConfigError for what is not there or does not go together; StoreError where the store cannot be reached.
     """
-    return run_in_background(aplay(task, graph, model=model, setting=setting, store=store, seed=seed, **agent))
+    return run_in_background(
+        aplay(task, graph, model=model, setting=setting, store=store, seed=seed, neo4j_auth=neo4j_auth, **agent)
+    )
 
 
 _FORMS: Mapping[str, Callable[[Report], str]] = {

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from types import TracebackType
 from typing import Any, TypeVar
@@ -97,10 +98,13 @@ class Store:
 
         In a Neo4j that holds several graphs write nodes as `(n{{ any_node }})`, to stay in this one.
         """
+        check_type("cypher", cypher, str)
+        check_type("parameters", parameters, Mapping, optional=True)
         return run_in_background(self._store.run(self._store.render(cypher, {}), parameters))
 
     def schema(self, samples: int = 0) -> Schema:
         """Labels, relationship types and properties, with up to `samples` values of each property."""
+        check_type("samples", samples, Integral)
         return run_in_background(self._store.schema(samples))
 
     def close(self) -> None:

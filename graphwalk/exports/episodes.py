@@ -10,7 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from graphwalk.console import counted
 from graphwalk.errors import ConfigError
 from graphwalk.files import make_folder, new_file, write_whole
 from graphwalk.runs.listing import heads
@@ -108,9 +107,11 @@ def write_files(episodes: Episodes, out: Path, suffix: str, text: Callable[[Resu
     groups = set(map(group, episodes.keys))
     single = out.suffix == suffix and len(groups) == 1
     if out.suffix in (".json", ".jsonl") and not single:
+        each = "episode" if episodes.per_episode else "model"
+        alone = f"--out {out.with_suffix(suffix)}   or  " if len(groups) == 1 else ""
         raise ConfigError(
-            f"{out} is one file, and {counted(len(groups), f'{suffix} file')} would be written",
-            hint=f"--out {out.with_suffix('')}   for a new folder, or choose with --model, --task",
+            f"{out} cannot be written: there is one {suffix} file per {each}, {len(groups)} in all",
+            hint=f"{alone}--out {out.with_suffix('')}   for a new folder; --model and --task choose episodes",
         )
     folder = out.parent if single else new_folder(out)
     paths = {one: out if single else folder / file_name(*map(str, one), ending=suffix) for one in groups}

@@ -25,9 +25,9 @@ from graphwalk.asynchronous import heed_signals
 from graphwalk.bulk.processes import cores
 from graphwalk.config.calls import Limits
 from graphwalk.environment import read_environment, without_ray_statistics
-from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.errors import ConfigError, GraphwalkError, RunLogError
 from graphwalk.experiments.loading import experiment_from
-from graphwalk.files import make_folder, write_whole
+from graphwalk.files import check_links, make_folder, write_whole
 from graphwalk.runs.execute import resume_run, start_run
 from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.progress import Progress
@@ -126,6 +126,8 @@ async def _played(work: ShardWork, place: Path) -> RunSummary:
 
 
 def _packed(place: Path) -> bytes:
+    """Return the run folder as a ZIP file, and remove it. RunLogError for a link that leads out of it."""
+    check_links(place, RunLogError)
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in sorted(place.rglob("*")):

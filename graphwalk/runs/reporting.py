@@ -88,7 +88,7 @@ def _of_shard(shard: str, episodes: int, own: int, planned: int) -> str:
     whole = f"the whole run has {planned} (see graphwalk merge)"
     if episodes < own:
         return f"{shard}, NOT FINISHED: {episodes} of its {own} episodes are here; {whole}."
-    return f"{shard}: all of its {own} episodes are here; {whole}."
+    return f"{shard}: complete, {counted(own, 'episode')}; {whole}."
 
 
 def _without_stage_2(manifest: Mapping[str, Any]) -> Iterator[str]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from graphwalk.scoring.values import LONGEST_LITERAL, parse_json, parse_literal
+from graphwalk.scoring.values import LONGEST_LITERAL, parse_answer, parse_literal
 
 _TOKEN = re.compile(
     r"""(?P<text>"(?:[^"\\\n]|\\.)*+["\\]?+|'(?:[^'\\\n]|\\.)*+['\\]?+)
@@ -37,7 +37,7 @@ def parse_relaxed(text: str) -> Any:
         return None
     if '{\\"' in text or '[\\"' in text:
         text = text.replace('\\"', '"')
-    value = parse_json(_strict(text, {}))
+    value = parse_answer(_strict(text, {}))
     return parse_literal(_strict(text, _PYTHON_WORDS)) if value is None else value
 
 

@@ -20,6 +20,7 @@ _STRING = re.compile(r"""\"(?:[^\"\\\n]|\\.)*+[\"\\]?+|'(?:[^'\\\n]|\\.)*+['\\]?
 """One that never ends is taken to the end of its line, so that the text is read once."""
 _LITERAL_START = re.compile(r"\s*[\[{('\"\d-]")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(\.\d+)?([eE][+-]?\d{1,4})?", re.ASCII)
+_LITERAL_TOKEN = re.compile(rf"{_STRING.pattern}|(?P<number>{_NUMBER.pattern})(?![\w.])|[-+]\s*[\w.]+|[\w.]+", re.ASCII)
 _DIGITS = 12
 """Significant digits in which two floats must agree."""
 _TRUTH = {"true": True, "True": True, "false": False, "False": False}
@@ -35,12 +36,15 @@ def parse_json(text: str, decoder: json.JSONDecoder | None = None) -> Any:
 
 
 def parse_answer(text: str) -> Any:
-    """As `parse_json`; a number that Python would write otherwise stays text, since it may be a key: `1.10`, `1e3`."""
+    """As `parse_json`; a number that Python would write otherwise stays text: `1.10`, `1e3` and `-0` may be keys."""
     return parse_json(text, _ANSWER_DECODER)
 
 
 def parse_literal(text: str) -> Any:
-    """The value of a Python literal as JSON would have it (tuples and sets become lists), None where it is none."""
+    """The value of a Python literal as JSON would have it (tuples and sets become lists), None where it is none.
+
+    Numbers are read as by `parse_answer`.
+    """
     if len(text) > LONGEST_LITERAL or not _LITERAL_START.match(text) or _nesting(text) > _LITERAL_DEPTH:
         return None
     if _lacks_comma(text):
@@ -48,7 +52,7 @@ def parse_literal(text: str) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the compiler warns about odd escapes in the text of a model
-            value = ast.literal_eval(text.strip())
+            value = ast.literal_eval(_LITERAL_TOKEN.sub(_number_as_written, text.strip()))
         return _as_json(value, _MOST_DEPTH)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None
@@ -97,13 +101,23 @@ def _float(digits: str) -> float | str:
     return number if math.isfinite(number) else digits
 
 
-def _as_written(digits: str) -> float | str:
+def _integer_as_written(digits: str) -> int | str:
+    return digits if digits == "-0" else _integer(digits)
+
+
+def _float_as_written(digits: str) -> float | str:
     number = float(digits)
     return number if repr(number) == digits else digits
 
 
+def _number_as_written(token: re.Match[str]) -> str:
+    """The source of a number within a Python literal; parentheses keep it apart from strings beside it."""
+    digits = token["number"]
+    return token[0] if digits is None or isinstance(parse_answer(digits), int | float) else f'("{digits}")'
+
+
 _DECODER = json.JSONDecoder(parse_constant=str, parse_int=_integer, parse_float=_float)
-_ANSWER_DECODER = json.JSONDecoder(parse_constant=str, parse_int=_integer, parse_float=_as_written)
+_ANSWER_DECODER = json.JSONDecoder(parse_constant=str, parse_int=_integer_as_written, parse_float=_float_as_written)
 
 
 def _depth_within(value: Any, most: int) -> bool:

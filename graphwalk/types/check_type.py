@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from graphwalk.errors import ConfigError
 from graphwalk.types.graph import PropertyGraph
@@ -31,6 +31,15 @@ def check_type(name: str, value: object, *kinds: Any, optional: bool = False) ->
     """Raise ConfigError unless an argument is of one of these classes; `optional`: or None."""
     if not isinstance(value, kinds) and not (optional and value is None):
         raise wrong_type(name, value, *(_NAMES.get(kind, kind.__name__) for kind in kinds))
+
+
+def names_of(name: str, value: object) -> tuple[str, ...]:
+    """Return one name, or a list of names or paths, as texts. ConfigError for anything else."""
+    check_type(name, value, str, Iterable)
+    names = (value,) if isinstance(value, str) else tuple(cast("Iterable[object]", value))
+    for number, one in enumerate(names):
+        check_type(f"{name}[{number}]", one, *PATH)
+    return tuple(map(str, names))
 
 
 def wrong_type(name: str, value: object, *accepted: str) -> ConfigError:

@@ -16,6 +16,8 @@ import pytest
 
 import graphwalk
 from graphwalk import CallOptions, Message, PropertyGraph, Reply, ToolCall, ToolSpec, Usage
+from graphwalk.environment import Environment
+from graphwalk.stores.store import Database
 from tests.runs.runs import log_bytes
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "one_episode.py"
@@ -285,13 +287,46 @@ def test_the_example_plays_an_episode_and_is_short() -> None:
 def test_a_wrong_object_is_told_with_what_is_accepted(graph: PropertyGraph) -> None:
     for given, words in (((None, graph), "task: must be a Task"), ((None, None), "task: must be a Task")):
         with pytest.raises(graphwalk.ConfigError, match=words) as caught:
-            graphwalk.play(*given, model="scripted/expert")  # type: ignore[arg-type]
+            graphwalk.play(*given)  # type: ignore[arg-type]
         assert "make_tasks" in caught.value.hint
+
+
+def test_a_model_that_is_not_given_is_told_with_what_is_accepted(graph: PropertyGraph) -> None:
+    task = graphwalk.make_tasks(graph, questions=["node_count"])[0]
+    for call in (lambda: graphwalk.play(task, graph), lambda: graphwalk.ask("Who?", graph)):
+        with pytest.raises(graphwalk.ConfigError, match="model is missing") as caught:
+            call()
+        assert "provider/model" in caught.value.hint
+
+
+def test_one_name_is_a_list_of_one(graph: PropertyGraph) -> None:
+    assert [task.template for task in graphwalk.make_tasks(graph, questions="node_count")] == ["node_count"]
+    with graphwalk.open_store(graph) as store:
+        (spec,) = graphwalk.openai_tools(store, tools="think").specs
+        (tool,) = graphwalk.langchain_tools(store, tools="think")
+    assert spec["function"]["name"] == tool.name == "think"
+
+
+def test_an_object_of_the_driver_reaches_the_database_of_an_episode(
+    graph: PropertyGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[object] = []
+
+    async def refused(kind: str, environment: Environment, **_: object) -> Database:
+        given.append(environment.neo4j_auth)
+        raise graphwalk.StoreError("refused")
+
+    monkeypatch.setattr("graphwalk.runs.graph_sources.open_database", refused)
+    task, auth = graphwalk.make_tasks(graph, questions="node_count")[0], object()
+    with pytest.raises(graphwalk.StoreError, match="refused"):
+        graphwalk.play(task, graph, model="scripted/expert", neo4j_auth=auth)
+    assert given == [auth]
 
 
 def test_wrong_objects_are_refused_with_what_is_accepted(tmp_path: Path) -> None:
     wrong: Any = object()
     graph = graphwalk.generate_graph(nodes=12, seed=1)
+    store = graphwalk.open_store(graph)
     calls: list[tuple[Callable[[], object], str]] = [
         (lambda: graphwalk.ask(wrong, graph, model="scripted/look"), "question: must be a str, not object"),
         (lambda: graphwalk.ask("Who?", wrong, model="scripted/look"), "store: must be a Store or .* or Path"),
@@ -302,10 +337,17 @@ def test_wrong_objects_are_refused_with_what_is_accepted(tmp_path: Path) -> None
         (lambda: graphwalk.generate_graph(seed=wrong), "seed: must be a whole number, not object"),
         (lambda: graphwalk.generate_maze(index=wrong), "index: must be a whole number, not object"),
         (lambda: graphwalk.make_tasks(wrong), "graph: must be a PropertyGraph, not object"),
-        (lambda: graphwalk.make_tasks(graph, questions=wrong), "questions: must be a list, not object"),
+        (lambda: graphwalk.make_tasks(graph, questions=wrong), "questions: must be a str or list, not object"),
+        (lambda: graphwalk.make_tasks(graph, questions=[wrong]), r"questions\[0\]: must be a str or Path, not object"),
+        (lambda: graphwalk.maze_graph(wrong), "maze: must be a Maze, not object"),
         (lambda: graphwalk.open_run(wrong), "path: must be a str or Path, not object"),
         (lambda: graphwalk.open_store(wrong), "graph: must be a PropertyGraph or str or Path or dictionary"),
         (lambda: graphwalk.open_store(graph, wrong), "store: must be a str, not object"),
+        (lambda: graphwalk.openai_tools(store, tools=wrong), "tools: must be a str or list, not object"),
+        (lambda: graphwalk.openai_tools(store, tools=[wrong]), r"tools\[0\]: must be a str or Path, not object"),
+        (lambda: store.run(wrong), "cypher: must be a str, not object"),
+        (lambda: store.run("RETURN 1", wrong), "parameters: must be a dictionary, not object"),
+        (lambda: store.schema(wrong), "samples: must be a whole number, not object"),
         (lambda: graphwalk.openai_model(wrong, "m"), "object is not an AsyncOpenAI client"),
         (lambda: graphwalk.play(wrong, graph, model="scripted/expert"), "task: must be a Task, not object"),
         (lambda: graphwalk.read_graph(wrong), "path: must be a str or Path, not object"),

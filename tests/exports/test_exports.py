@@ -114,7 +114,11 @@ def test_trajectories_are_in_one_file_per_model_or_episode(name: str, suffix: st
         assert sorted(json.dumps(strict(text)) for text in alone) == sorted(json.dumps(e) for s in sessions for e in s)
     assert {file.suffix for file in (tmp_path / "episodes").iterdir()} == {suffix}
     refused = graphwalk(*words, tmp_path / "all.jsonl")
-    assert (refused.returncode, "all.jsonl is one file, and 2 .jsonl files" in refused.stderr) == (2, True)
+    assert refused.returncode == 2
+    assert "all.jsonl cannot be written: there is one .jsonl file per model, 2 in all" in refused.stderr
+    assert f"--out {tmp_path / 'all'} " in refused.stderr
+    other = graphwalk(*words, tmp_path / "all.json", "-m", MODEL)
+    assert (other.returncode, f"--out {tmp_path / 'all.jsonl'} " in other.stderr) == (2, True), other.stderr
     assert graphwalk(*words, tmp_path / "all.jsonl", "-m", MODEL).returncode == 0
     assert len((tmp_path / "all.jsonl").read_text(encoding="utf-8").splitlines()) > 5
 

@@ -1,16 +1,20 @@
 """Shards that are handed to machines, with a disk in common and without: together they are the undivided run."""
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from graphwalk.asynchronous import run_async
 from graphwalk.config.calls import Limits
-from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.errors import ConfigError, GraphwalkError, RunLogError
+from graphwalk.runs import cluster
 from graphwalk.runs.cluster import Play, PlayedShard, ShardedRun, ShardWork, divided, play_shard
-from graphwalk.runs.experiment import resolve
+from graphwalk.runs.execute import start_run
+from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import NewRun
 from graphwalk.runs.worker_pool import RunSummary
@@ -76,6 +80,18 @@ def test_shards_that_were_played_stay_when_another_fails(tmp_path: Path) -> None
 
     assert play(again, watched).finished == 9
     assert set(times) == {first}
+
+
+def test_a_link_out_of_a_shard_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def played_with_link(experiment: Experiment, new: NewRun, *given: Any, **named: Any) -> RunSummary:
+        summary = await start_run(experiment, new, *given, **named)
+        (new.folder.texts_path / "x").symlink_to(tmp_path)
+        return summary
+
+    monkeypatch.setattr(cluster, "start_run", played_with_link)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(RunLogError, match="texts/x is a link to a place outside its folder"):
+        play(sharded(tmp_path / "run"), elsewhere)
 
 
 def test_limits_are_never_passed_together() -> None:

@@ -16,10 +16,13 @@ from graphwalk.errors import StoreError
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.result import Result
 from graphwalk.runs.worker_pool import RunSummary
+from graphwalk.stores.neo4j.connection import Connection
+from graphwalk.stores.neo4j.store import Neo4jDatabase, Neo4jStore
 from tests.integration.test_kills import command, wait_for_results
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES
 from tests.runs.own_server import OwnServer, own_server, proxied
 from tests.runs.runs import experiment, records, resume, start
+from tests.stores.loader import chain
 
 pytestmark = [
     pytest.mark.neo4j,
@@ -90,6 +93,27 @@ async def test_runs_beside_each_other_leave_no_constraint(server: OwnServer, tmp
     config, names = experiment(models=["scripted/expert"], store="neo4j"), ("a", "b", "c")
     await asyncio.gather(*(start(tmp_path / name, config, server.environment) for name in names))
     assert [scores(tmp_path / name) for name in names] == [(12, 0, 0)] * 3
+    await assert_nothing_is_left(server)
+
+
+async def test_a_run_that_begins_while_another_ends_has_its_constraint(
+    server: OwnServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = [await Neo4jDatabase.open(server.environment, run_id=run_id) for run_id in ("one", "other")]
+    write, begun = Connection.write, list[Neo4jStore]()
+
+    async def begins_before_the_drop(connection: Connection, cypher: str, *given: Any, **named: Any) -> Any:
+        if cypher.startswith("DROP CONSTRAINT graphwalk_load_scope") and not begun:
+            begun.append(await other.load(chain(2)))
+        return await write(connection, cypher, *given, **named)
+
+    await (await one.load(chain(3))).drop()
+    monkeypatch.setattr(Connection, "write", begins_before_the_drop)
+    await one.close()
+    named = "SHOW CONSTRAINTS YIELD name WHERE name = 'graphwalk_load_scope' RETURN count(*)"
+    assert await server.run(named) == 1
+    await begun[0].drop()
+    await other.close()
     await assert_nothing_is_left(server)
 
 

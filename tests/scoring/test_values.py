@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from graphwalk.scoring.relaxed import parse_relaxed
 from graphwalk.scoring.values import LONGEST_LITERAL, normalise, parse_answer, parse_json, parse_literal, readings
 
 
@@ -45,7 +46,7 @@ def test_forty_levels_are_read_and_no_more(parse: Any) -> None:
         (" {'a': (1, 'b'), 2: None} ", {"a": [1, "b"], "2": None}),
         ("-5", -5),
         ("[True, 2.5, -1]", [True, 2.5, -1]),
-        ("[1e999, -1e999]", ["inf", "-inf"]),
+        ("[1e999, -1e999]", ["1e999", "-1e999"]),
         ("{10, 'a', 2}", ["a", 10, 2]),
         ("[{'b', 'a'}, ({2, 1},)]", [["a", "b"], [[1, 2]]]),
         ("['\\d', \"it's\"]", ["\\d", "it's"]),
@@ -157,10 +158,27 @@ def test_what_else_a_value_may_stand_for(value: Any, others: list[Any]) -> None:
     assert list(readings(value)) == [value, *others]
 
 
-@pytest.mark.parametrize("digits", ["1.10", "1e3", "-0.0e1", "1e999", "0.30000000000000001"])
-def test_digits_that_python_would_write_otherwise_stay_in_an_answer(digits: str) -> None:
-    assert parse_answer(f"[{digits}]") == [digits]
-    assert parse_answer("[1.1, 12, 1000.0]") == [1.1, 12, 1000.0]
+@pytest.mark.parametrize("parse", [parse_answer, parse_literal, parse_relaxed])
+@pytest.mark.parametrize("digits", ["1.10", "-1.10", "1e3", "-0", "-0.0e1", "1e999", "0.30000000000000001"])
+def test_digits_that_python_would_write_otherwise_stay_in_an_answer(parse: Any, digits: str) -> None:
+    assert parse(f"[{digits}]") == [digits]
+    assert parse(f'["{digits}", "a"]') == [digits, "a"]
+    assert parse("[1.1, 12, -3, 1000.0]") == [1.1, 12, -3, 1000.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("{'a': 1.10, 2.50: 'it is 1.10'}", {"a": "1.10", "2.50": "it is 1.10"}),
+        ("[+1.10, - 1.10, .5, 5., 1_0]", [1.1, -1.1, 0.5, 5.0, 10]),
+        ("[1.10 'a']", None),
+        ("[5-1.10]", None),
+        ("[1.10+2j]", None),
+        ("[1.10.2]", None),
+    ],
+)
+def test_only_numbers_as_json_has_them_stay_as_they_are_written(text: str, value: Any) -> None:
+    assert parse_literal(text) == value
 
 
 def test_what_json_cannot_hold_has_a_form_too() -> None:

@@ -15,7 +15,7 @@ from pydantic import Field, field_validator
 from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError
-from graphwalk.files import make_folder, write_whole
+from graphwalk.files import check_link, make_folder, write_whole
 from graphwalk.graphs.formats.common import (
     brief,
     checked_header,
@@ -367,6 +367,7 @@ def read_manifest(folder: Path) -> CsvManifest:
         raise ConfigError(f"cannot read the graph {folder}: {reason}")
     path = folder / MANIFEST
     if path.exists():
+        check_link(path, ConfigError)
         with reading(path):
             if path.stat().st_size > _LONGEST_MANIFEST:
                 raise ValueError("it is too long for a list of files")
@@ -379,6 +380,7 @@ def records_of(folder: Path, names: list[str], manifest: CsvManifest) -> Iterato
     """All lines of files that belong together, the header first, with the file and the number of the line."""
     for name in names:
         path = folder / name
+        check_link(path, ConfigError)
         with reading(path):
             for number, record in csv_records(read_text(path), manifest.delimiter, manifest.quote):
                 yield path, number, record
@@ -421,6 +423,7 @@ def _stem(name: str) -> str:
 
 
 def _first_record(path: Path) -> Record:
+    check_link(path, ConfigError)
     with open_text(path) as file:
         start = file.read(_LONGEST_HEADER)
     return next((record for _, record in csv_records(start)), [])

@@ -26,7 +26,7 @@ def posterior_bounds(shares: Table, trials: Table, powers: Table, tails: Table) 
     J. G. Skellam's beta-binomial distribution (JRSS B 10, 1948). It is summed over a grid of p and ρ.
     """
     whole = np.rint(trials)
-    right = np.rint(_PARTS * shares * whole)
+    right = np.rint(np.round(_PARTS * shares * whole, 9))  # a half is a half for p and for 1 - p
     wrong = _PARTS * whole - right
     edges = _edges(float(whole.sum(axis=0).max(initial=0)))
     centres = (edges[1:] + edges[:-1]) / 2

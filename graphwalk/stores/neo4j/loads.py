@@ -81,10 +81,10 @@ class Ledger:
         """Remove the constraint of the ledger and those of lost graphs, unless the ledger has an entry.
 
         Constraints are listed before entries: a graph that another process loads has its entry before its constraint.
-        Every load creates the constraint of the ledger again.
+        Entries are looked for again afterwards: another process may have made one that needs the constraint.
         """
         constraints = await self._connection.write(_CONSTRAINTS)
-        if await self._connection.write("MATCH (l:GraphWalkLoad) RETURN 1 AS there LIMIT 1"):
+        if await self._has_entries():
             return
         for row in constraints:
             name = row["name"]
@@ -92,6 +92,12 @@ class Ledger:
             if there == []:
                 await self._connection.write(f"DROP CONSTRAINT `{name}` IF EXISTS")
         await self._connection.write("DROP CONSTRAINT graphwalk_load_scope IF EXISTS")
+        if await self._has_entries():
+            await self.prepare()
+            await self.forget()
+
+    async def _has_entries(self) -> bool:
+        return bool(await self._connection.write("MATCH (l:GraphWalkLoad) RETURN 1 AS there LIMIT 1"))
 
     async def enter(self, scope: str, run_id: str, digest: str, nodes: int, relationships: int) -> Load:
         """The entry of a graph, made if there was none; ours to load if we are its owner."""

@@ -9,6 +9,7 @@ import networkx as nx
 from graphwalk.errors import OracleError
 from graphwalk.graphs.networkx_form import to_networkx
 from graphwalk.suites.mazes.generate import Maze, neighbours
+from graphwalk.types.check_type import check_type
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 CELL = "Cell"
@@ -19,6 +20,7 @@ WALL_DISTANCE = -1_000_000.0
 
 def maze_graph(maze: Maze) -> PropertyGraph:
     """The graph of a maze; keys are cell numbers as text."""
+    check_type("maze", maze, Maze)
     spec = {"size": maze.size, "index": maze.index, "generator": maze.generator}
     return PropertyGraph.from_rows(_nodes(maze), _relationships(maze.size), seed=maze.seed, spec=spec)
 

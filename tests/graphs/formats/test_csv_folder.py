@@ -136,3 +136,32 @@ def test_a_manifest_stays_in_its_folder(tmp_path: Path) -> None:
 def test_quotes_lines_and_gaps() -> None:
     text = 'a,"b\n""c""",,""\r\n\r\n"x",y,\n'
     assert list(csv_records(text)) == [(1, ["a", 'b\n"c"', None, ""]), (4, ["x", "y", None])]
+
+
+@pytest.mark.parametrize("name", ["people.csv", "import.yaml"])
+def test_a_link_out_of_the_folder_is_refused(name: str, tmp_path: Path) -> None:
+    place = tmp_path / "graph"
+    place.mkdir()
+    (place / "towns.csv").write_text("id:ID\na\n")
+    (tmp_path / "other").write_text("id:ID\nb\n")
+    (place / name).symlink_to(tmp_path / "other")
+    with pytest.raises(ConfigError, match=rf"{name} is a link to a place outside its folder"):
+        load_graph(place)
+
+
+def test_a_link_to_a_listed_file_is_refused_too(tmp_path: Path) -> None:
+    place = tmp_path / "graph"
+    place.mkdir()
+    (place / "import.yaml").write_text("nodes: [{files: [towns.csv, more.txt]}]")
+    (place / "towns.csv").write_text("id:ID\na\n")
+    (tmp_path / "other").write_text("b\n")
+    (place / "more.txt").symlink_to(tmp_path / "other")
+    with pytest.raises(ConfigError, match=r"more\.txt is a link to a place outside its folder"):
+        load_graph(place)
+
+
+def test_a_link_within_the_folder_is_read(tmp_path: Path) -> None:
+    place = folder(tmp_path, towns="id:ID\na\n")
+    (place / "more.csv").symlink_to("towns.csv")
+    (place / "import.yaml").write_text("nodes: [{files: [more.csv]}]")
+    assert load_graph(place).node_count == 1
