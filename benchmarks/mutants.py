@@ -77,17 +77,7 @@ PARTS = {
         ("scoring/evidence.py", "scoring/waste.py"),
         ("tests/scoring/test_evidence.py", "tests/scoring/test_waste.py"),
     ),
-    "statistics": Part(
-        tuple(
-            f"scoring/statistics/{name}.py"
-            for name in (
-                *("beta_binomial", "clusters", "comparison", "estimates", "holm", "mcnemar", "outcomes", "power"),
-                *("repeats", "shares", "sign_flips", "student", "wilson"),
-            )
-        ),
-        ("tests/scoring/statistics",),
-        "test_coverage or well_under_a_second",
-    ),
+    "statistics": Part(("evaluation/statistics.py", "evaluation/power.py"), ("tests/evaluation",), "test_coverage"),
     "questions": Part(("suites/questions/scoring.py",), ("tests/suites/questions/test_scoring.py",)),
     "mazes": Part(("suites/mazes/scoring.py",), ("tests/suites/mazes/test_scoring.py",)),
     "magma": Part(

@@ -13,7 +13,7 @@ import pytest
 
 from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.report.declared import ResultRecord
+from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.runs.execute import start_run
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.progress import Progress

@@ -67,7 +67,7 @@ PROMISES: Mapping[str, Promise] = {
     ),
     "inert": _tested(
         "R31 hostile text in reports, pages, exports",
-        "tests/report",
+        "tests/reports",
         "tests/page",
         "tests/exports",
         "tests/runs",

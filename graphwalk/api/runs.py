@@ -11,9 +11,8 @@ from graphwalk.api.questions import AnyModel, named_models
 from graphwalk.asynchronous import run_in_background
 from graphwalk.environment import read_environment
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.report.declared import Report
-from graphwalk.report.terminal import as_text
-from graphwalk.report.written import to_csv, to_json, to_markdown
+from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
+from graphwalk.reports.suite_report import Report
 from graphwalk.runs.episode import play_task
 from graphwalk.runs.execute import resume_run, start_run
 from graphwalk.runs.experiment import resolve

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from graphwalk.cli.episode_text import elapsed_and_tools
 from graphwalk.console import counted, data, printable, prose, say, stderr, stdout
 from graphwalk.files import write_whole
-from graphwalk.report.formats import dollars
+from graphwalk.reports.text_table import dollars
 from graphwalk.runs.ask import Answer, Watcher
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import RunFolder

@@ -42,8 +42,8 @@ def report(
 
 
 def _draw_plots(folder: Path, plots: Path) -> None:
-    from graphwalk.report.drawing import save_figures
-    from graphwalk.report.figures import worth_drawing
+    from graphwalk.reports.plot_files import save_figures
+    from graphwalk.reports.plots import worth_drawing
     from graphwalk.runs.reporting import measured
     from graphwalk.runs.run_folder import RunFolder
     from graphwalk.suites.registry import suite_named
@@ -77,8 +77,7 @@ def print_report(folder: Path, format: Format, *, tables: int | None = None) -> 
 
     None where nothing is scored.
     """
-    from graphwalk.report.terminal import TerminalReport
-    from graphwalk.report.written import to_csv, to_json, to_markdown
+    from graphwalk.reports.formats import TerminalReport, to_csv, to_json, to_markdown
     from graphwalk.runs.reporting import report_of
     from graphwalk.runs.run_folder import RunFolder
 

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from graphwalk.bulk.forms import arrow_schema, check_pyarrow
 from graphwalk.exports.episodes import Episodes, new_folder
 from graphwalk.files import new_file
-from graphwalk.report.written import is_formula
+from graphwalk.reports.text_table import is_formula
 from graphwalk.runs.result import Result, flat_record
 from graphwalk.types.episode import Score
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, cast
 
-from graphwalk.report.declared import Report
-from graphwalk.report.observations import Observations
-from graphwalk.report.scenes import Scene, SceneStep, StateTable
+from graphwalk.reports.observations import Observations
+from graphwalk.reports.plots import Scene, SceneStep, StateTable
+from graphwalk.reports.suite_report import Report
 from graphwalk.runs.part import own_episodes
 from graphwalk.runs.reporting import measured
 from graphwalk.runs.result import EpisodeKey, key_of

@@ -12,11 +12,11 @@ from typing import Any
 from graphwalk.files import make_folder, write_whole
 from graphwalk.jinja import render_page
 from graphwalk.page.content import Episode, RunContent
-from graphwalk.report.declared import Report
-from graphwalk.report.drawing import INSTALL, can_draw, page_svg
-from graphwalk.report.figures import COLUMNS, Figure, worth_drawing
-from graphwalk.report.layout import Cell, TextTable
-from graphwalk.report.tables import text_tables
+from graphwalk.reports.plot_files import INSTALL, can_draw, page_svg
+from graphwalk.reports.plots import COLUMNS, Figure, worth_drawing
+from graphwalk.reports.suite_report import Report
+from graphwalk.reports.tables import text_tables
+from graphwalk.reports.text_table import Cell, TextTable
 from graphwalk.resources import data_path
 from graphwalk.suites.registry import suite_named
 from graphwalk.types.inert import visible

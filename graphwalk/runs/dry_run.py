@@ -4,7 +4,7 @@ import json
 from dataclasses import asdict, dataclass, field
 
 from graphwalk.models.prices import KnownPrice
-from graphwalk.runs.sight import Sight
+from graphwalk.runs.power import DetectableEffect
 
 
 @dataclass
@@ -51,7 +51,7 @@ class Estimate:
     prices: dict[str, KnownPrice]
     played: int
     pairs: int
-    sight: Sight
+    minimum_detectable_effect: DetectableEffect
     """The smallest difference between two players that the plan can show."""
     notes: list[str] = field(default_factory=list)
 

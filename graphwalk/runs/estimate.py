@@ -14,7 +14,7 @@ from graphwalk.runs.experiment import Experiment, per_episode
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.par_walk import ParWalk, ParWalks, sizes_for
 from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
-from graphwalk.runs.sight import smallest_difference_of
+from graphwalk.runs.power import detectable_effect
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.store import Database
@@ -73,10 +73,10 @@ async def estimate_run(experiment: Experiment) -> Estimate:
         takes = [_takes(await walks.of(by_task[task]), size, price) for task in chosen]
         rows[stratum[:2]].append((len(episodes), len(by_task), takes))
     estimates = [_row(model, setting, parts, experiment) for (model, setting), parts in rows.items()]
-    sight = smallest_difference_of(plan, experiment.config.repeats)
+    effect = detectable_effect(plan, experiment.config.repeats)
     prices = dict(experiment.prices)
-    estimate = Estimate(experiment.config.name, _by_template(plan), estimates, prices, len(played), len(pairs), sight)
-    estimate.notes += [*plan.notes(), *assumptions(experiment, estimate), sight.as_text()]
+    estimate = Estimate(experiment.config.name, _by_template(plan), estimates, prices, len(played), len(pairs), effect)
+    estimate.notes += [*plan.notes(), *assumptions(experiment, estimate), effect.as_text()]
     return estimate
 
 

@@ -20,7 +20,7 @@ from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice, own_price, published_price
 from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
 from graphwalk.redaction import LOOKS_LIKE_KEYS
-from graphwalk.report.declared import Reference, SuiteReport
+from graphwalk.reports.suite_report import Reference, SuiteReport
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.stores.registry import STORES
 from graphwalk.suites.registry import suite_named

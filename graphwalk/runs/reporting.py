@@ -7,9 +7,9 @@ from typing import Any
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.models.registry import is_person
-from graphwalk.report.declared import Reference, Report, ResultRecord, SuiteReport
-from graphwalk.report.observations import Observations, observe
-from graphwalk.report.report import report_on
+from graphwalk.reports.observations import Observations, observe
+from graphwalk.reports.report import report_on
+from graphwalk.reports.suite_report import Reference, Report, ResultRecord, SuiteReport
 from graphwalk.runs.part import own_episodes, shard_in_words
 from graphwalk.runs.result import EpisodeKey, key_of
 from graphwalk.runs.run_folder import RunFolder

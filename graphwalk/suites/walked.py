@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from graphwalk.console import counted
-from graphwalk.report.scenes import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
+from graphwalk.reports.plots import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
 from graphwalk.scoring.values import parse_json
 from graphwalk.toolbox.seen import KEY, Seen
 from graphwalk.types.episode import Trajectory

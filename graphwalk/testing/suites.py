@@ -8,9 +8,8 @@ from typing import Any
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.report.report import build_report
-from graphwalk.report.terminal import as_text
-from graphwalk.report.written import to_csv, to_json, to_markdown
+from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
+from graphwalk.reports.report import build_report
 from graphwalk.runs.episode import judge, play
 from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.graph_sources import GraphSources

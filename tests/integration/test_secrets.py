@@ -15,8 +15,7 @@ import pytest
 from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import ConfigError
 from graphwalk.models.openai_servers import openai
-from graphwalk.report.terminal import as_text
-from graphwalk.report.written import to_csv, to_json, to_markdown
+from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import RunFolder
 from tests.integration.test_kills import command

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from graphwalk.environment import Environment
-from graphwalk.report.terminal import as_text
-from graphwalk.report.written import to_csv, to_json, to_markdown
+from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import RunFolder

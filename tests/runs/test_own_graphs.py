@@ -56,7 +56,7 @@ async def test_a_twin_is_asked_the_same_and_compared(tmp_path: Path) -> None:
         original = tasks[task["twin_of"]]
         assert (task["template"], task["gold_size"]) == (original["template"], original["gold_size"])
         assert "Person" not in task["question"]
-    assert [row["difference"] for row in report_of(folder).known_by_heart] == [0, 0]
+    assert [row["difference"] for row in report_of(folder).memorisation_test] == [0, 0]
 
 
 async def test_a_run_does_not_go_on_with_another_graph(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from graphwalk.environment import Environment
 from graphwalk.errors import RunLogError
-from graphwalk.runs.comparing import compare_runs
+from graphwalk.runs.compare import compare_runs
 from graphwalk.runs.private import Cleaner
 from graphwalk.runs.publishing import publish
 from graphwalk.runs.reporting import report_of

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.console import counted, printable
-from graphwalk.report.declared import ResultRecord
-from graphwalk.report.scenes import Scene, StateTable
+from graphwalk.reports.plots import Scene, StateTable
+from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.ask.evidence import AnswerEvidence, Step, evidence_of, named_in, steps_of
 from graphwalk.suites.ask.svg import evidence_svg
 from graphwalk.suites.walked import walked_scene

@@ -10,8 +10,8 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files import load_graph
 from graphwalk.models.policy import Policy
-from graphwalk.report.declared import ResultRecord, SuiteReport
-from graphwalk.report.scenes import Scene
+from graphwalk.reports.plots import Scene
+from graphwalk.reports.suite_report import ResultRecord, SuiteReport
 from graphwalk.scoring.extraction import Extraction, spoken
 from graphwalk.stores.store import GraphStore
 from graphwalk.suites.ask.scripted import look

@@ -1,6 +1,5 @@
 """Aggregate the traces of a run: matrices, associations, relations between measures."""
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,11 +8,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln, ndtri
 
-from graphwalk.report.common import tool_seconds
-from graphwalk.report.declared import Groups, Report, ReportRow, ResultRecord
-from graphwalk.report.formats import UNKNOWN, integer, interval_text, one_decimal, p_value, two_decimals
-from graphwalk.report.layout import Cell, Header, TextTable
+from graphwalk.reports.measures import tool_seconds
+from graphwalk.reports.suite_report import Groups, Report, ReportRow, ResultRecord
+from graphwalk.reports.text_table import (
+    UNKNOWN,
+    Cell,
+    Header,
+    TextTable,
+    integer,
+    interval_text,
+    one_decimal,
+    p_value,
+    two_decimals,
+)
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.prompts import STEPWISE
 from graphwalk.types.episode import ExitStatus
@@ -297,8 +306,6 @@ def _cells(line: _Line, columns: Sequence[int]) -> Iterator[Cell]:
         yield Cell(text, interval_text(row, line.metric, one_decimal), line.published)
 
 
-_Z = 1.959963984540054
-"""The 97.5 % point of the standard normal distribution."""
 _EQUAL = 1 + 1e-7
 """Probabilities that differ by less are the same."""
 
@@ -341,7 +348,7 @@ def mantel_haenszel(strata: Sequence[Fourfold]) -> OddsRatio | None:
         + (agree @ discordant + differ @ concordant) / (2 * r * s)
         + (differ @ discordant) / (2 * s * s)
     )
-    value, spread = float(r / s), math.exp(_Z * math.sqrt(variance))
+    value, spread = float(r / s), float(np.exp(ndtri(0.975) * np.sqrt(variance)))
     return OddsRatio(value, value / spread, value * spread)
 
 
@@ -367,12 +374,11 @@ def _hypergeometric(stratum: Fourfold) -> tuple[int, NDArray[np.float64]]:
     """The lowest possible count of `both` given the margins, and the probability of each count from there."""
     cases, first, second = stratum.cases, stratum.both + stratum.first_only, stratum.both + stratum.second_only
     low, high = max(0, first + second - cases), min(first, second)
-    logs = np.array([_log_choose(first, k) + _log_choose(cases - first, second - k) for k in range(low, high + 1)])
-    return low, np.exp(logs - _log_choose(cases, second))
-
-
-def _log_choose(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+    both = np.arange(low, high + 1)
+    # The factors that do not depend on `both` cancel out.
+    logs = -sum(gammaln(count + 1) for count in (both, first - both, second - both, cases - first - second + both))
+    probabilities = np.exp(logs - logs.max())
+    return low, probabilities / probabilities.sum()
 
 
 RELATION = "relation"

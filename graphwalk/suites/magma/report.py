@@ -6,11 +6,25 @@ from functools import cache
 from typing import Any
 
 from graphwalk.errors import ConfigError
-from graphwalk.report.common import EFFORT, GRAPHS, OUTCOME, TASKS, scored
-from graphwalk.report.declared import Column, Grouping, Measure, Reference, Report, ReportRow, ResultRecord, SuiteReport
-from graphwalk.report.figures import Figure, Panel, Point, Series
-from graphwalk.report.formats import (
+from graphwalk.reports.common_plots import PAPER, cost_against_accuracy, player_name, point
+from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, TASKS, scored
+from graphwalk.reports.observations import Observations
+from graphwalk.reports.plots import Figure, Panel, Point, Series
+from graphwalk.reports.suite_report import (
+    Column,
+    Grouping,
+    Measure,
+    Reference,
+    Report,
+    ReportRow,
+    ResultRecord,
+    SuiteReport,
+)
+from graphwalk.reports.text_table import (
     UNKNOWN,
+    Cell,
+    Header,
+    TextTable,
     dollars,
     duration,
     integer,
@@ -19,9 +33,6 @@ from graphwalk.report.formats import (
     short,
     two_decimals,
 )
-from graphwalk.report.layout import Cell, Header, TextTable
-from graphwalk.report.observations import Observations
-from graphwalk.report.plots import PAPER, cost_against_accuracy, player_name, point
 from graphwalk.resources import data_path
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.matrices import (

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from graphwalk.report.declared import ResultRecord
-from graphwalk.report.scenes import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
+from graphwalk.reports.plots import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
+from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.scoring.values import parse_json
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.prompts import STEPWISE

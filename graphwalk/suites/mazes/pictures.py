@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
-from graphwalk.report.declared import ResultRecord
-from graphwalk.report.scenes import Scene, SceneGrid, SceneStep, StateTable
+from graphwalk.reports.plots import Scene, SceneGrid, SceneStep, StateTable
+from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.score import MazeEpisode, WalkStep, maze_episodes
 from graphwalk.types.episode import Trajectory

@@ -5,8 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from graphwalk.errors import ConfigError
-from graphwalk.report.common import EFFORT, GRAPHS, OUTCOME, TASKS, WASTE, count_if, number, scored
-from graphwalk.report.declared import (
+from graphwalk.reports.common_plots import against_size, cost_against_accuracy, failure_classes, over_par, within_calls
+from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, TASKS, WASTE, count_if, number, scored
+from graphwalk.reports.observations import Observations
+from graphwalk.reports.plots import Figure
+from graphwalk.reports.suite_report import (
     BASELINE,
     Column,
     Grouping,
@@ -16,12 +19,8 @@ from graphwalk.report.declared import (
     ResultRecord,
     SuiteReport,
 )
-from graphwalk.report.figures import Figure
-from graphwalk.report.formats import dollars, duration, integer, one_decimal, short, two_decimals
-from graphwalk.report.layout import TextTable
-from graphwalk.report.observations import Observations
-from graphwalk.report.plots import against_size, cost_against_accuracy, failure_classes, over_par, within_calls
-from graphwalk.report.tables import players_table
+from graphwalk.reports.tables import players_table
+from graphwalk.reports.text_table import TextTable, dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.resources import data_path
 from graphwalk.suites.mazes.task import PATH_ERRORS
 

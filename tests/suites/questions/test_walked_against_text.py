@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from graphwalk.report.figures import Figure, worth_drawing
-from graphwalk.report.observations import observe
-from graphwalk.report.report import report_on
+from graphwalk.reports.observations import observe
+from graphwalk.reports.plots import Figure, worth_drawing
+from graphwalk.reports.report import report_on
 from graphwalk.suites.questions.report.figures import question_figures
 from graphwalk.suites.questions.report.report import REPORT
-from tests.report.results import result
+from tests.reports.results import result
 
 
 def figures(sizes: dict[int, int | None]) -> list[Figure]:

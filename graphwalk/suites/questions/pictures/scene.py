@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from graphwalk.report.declared import ResultRecord
-from graphwalk.report.scenes import Fate, Scene, StateTable
+from graphwalk.reports.plots import Fate, Scene, StateTable
+from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.scoring.rows import row_set, typed_rows
 from graphwalk.suites.walked import walked_scene
 from graphwalk.types.episode import Trajectory

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any
 
-from graphwalk.report.declared import BASELINE, ResultRecord
+from graphwalk.reports.suite_report import BASELINE, ResultRecord
 
 CHANCE, PAR, EMPTY, EVERYTHING = "chance", "par", "always empty", "everything"
 _SPACES = {

@@ -3,10 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from graphwalk.report.declared import Report
-from graphwalk.report.figures import Figure, Panel, Point, Series
-from graphwalk.report.observations import Observations
-from graphwalk.report.plots import against_size, by_answer_size, by_group, effort_figures, failure_classes, is_wide
+from graphwalk.reports.common_plots import (
+    against_size,
+    by_answer_size,
+    by_group,
+    effort_figures,
+    failure_classes,
+    is_wide,
+)
+from graphwalk.reports.observations import Observations
+from graphwalk.reports.plots import Figure, Panel, Point, Series
+from graphwalk.reports.suite_report import Report
 from graphwalk.suites.questions.scoring import ERROR_CLASSES
 
 

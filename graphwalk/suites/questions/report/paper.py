@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from graphwalk.errors import ConfigError
-from graphwalk.report.declared import Reference
+from graphwalk.reports.suite_report import Reference
 from graphwalk.resources import data_path
 
 CATEGORIES: Mapping[str, tuple[str, ...]] = {

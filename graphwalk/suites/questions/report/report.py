@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from graphwalk.report.common import EFFORT, GRAPHS, OUTCOME, ROWS, TASKS, WASTE, count_if, if_scored, scored
-from graphwalk.report.declared import Column, Grouping, Measure, ResultRecord, SuiteReport
-from graphwalk.report.formats import dollars, duration, integer, one_decimal, short, two_decimals
+from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, ROWS, TASKS, WASTE, count_if, if_scored, scored
+from graphwalk.reports.suite_report import Column, Grouping, Measure, ResultRecord, SuiteReport
+from graphwalk.reports.text_table import dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.suites.questions.report.baselines import baselines
 from graphwalk.suites.questions.report.paper import CATEGORIES, QUESTIONS, paper_reference
 from graphwalk.suites.questions.report.tables import more_tables

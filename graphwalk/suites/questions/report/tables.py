@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator
 
-from graphwalk.report.common import WASTE
-from graphwalk.report.counts import Line, common_facts, counts_table, line_of
-from graphwalk.report.declared import Column, Report
-from graphwalk.report.formats import integer
-from graphwalk.report.layout import TextTable
-from graphwalk.report.tables import players_table
+from graphwalk.reports.measures import WASTE
+from graphwalk.reports.suite_report import Column, Report
+from graphwalk.reports.tables import Line, common_facts, counts_table, line_of, players_table
+from graphwalk.reports.text_table import TextTable, integer
 from graphwalk.suites.questions.report.baselines import CHANCE, EMPTY, PAR
 from graphwalk.suites.questions.report.paper import CATEGORIES
 from graphwalk.suites.questions.scoring import ERROR_CLASSES
