@@ -10,7 +10,7 @@ from statistics import median
 from graphwalk.graphs.generate import GRAPH_PRESETS, GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds
-from graphwalk.suites.questions.making import make_tasks
+from graphwalk.suites.questions.generate import make_tasks
 
 ONE_ROW = ("node_count", "relationship_count")
 

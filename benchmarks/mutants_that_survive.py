@@ -13,15 +13,15 @@ REASONS: dict[str, dict[str, str]] = {
     "suites/questions/kinds/*.py": {
         r"max\(counts.values\(\), default=": "where nothing is counted, nothing is held against the most",
     },
-    "suites/questions/oracle/rows.py": {
+    "suites/questions/rows.py": {
         r"plain = (?:None|.* and value is None)|plain\) and False": "a row of plain values is copied",
         r"\(-2, 0\)|\(-1, 1\)": "null still comes before every value",
     },
-    "suites/questions/oracle/graph_index.py": {
+    "suites/questions/graph_index.py": {
         r"_names\(.*→.*_names\((?:None|.XX|.RELATIONSHIP)": "whatever is not of nodes is of relationships",
         r"or True else \[\]": "no node's key is anything but text",
     },
-    "suites/questions/scoring.py": {
+    "suites/questions/score.py": {
         r"self\.invented = False →": "where it stays, there is no row, or nothing can be told, which comes first",
         r"self\.grounded (?:<= 1|< 2) and": "rows that are all proven have nothing invented in them",
     },

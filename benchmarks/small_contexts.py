@@ -22,8 +22,8 @@ from graphwalk.runs.experiment import resolve
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.par_walk import ParWalks
 from graphwalk.runs.plan import make_plan
+from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import Database
 
 PAGE = DOCS / "training.md"
 WALKING = ["get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values"]

@@ -20,8 +20,8 @@ from graphwalk.runs.experiment import resolve
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.par_walk import ParWalks
 from graphwalk.runs.plan import make_plan
+from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import Database
 
 Texts = dict[str, set[str]]
 _MOST = 60

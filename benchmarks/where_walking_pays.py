@@ -22,8 +22,8 @@ from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.drive import drive
 from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.generate import tasks_on
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_prompt
-from graphwalk.suites.questions.tasks_about import tasks_on
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph
 

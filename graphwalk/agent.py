@@ -282,8 +282,10 @@ async def _traced(
     except BaseException as error:
         await run.on_llm_error(error)
         raise
-    said = to_langchain(reply.message, {})
+    said = _with_facts(to_langchain(reply.message, {}), reply)
     said.id = run_id
+    if reply.model:
+        said.response_metadata.setdefault("model_name", reply.model)
     await run.on_llm_end(LLMResult(generations=[[ChatGeneration(message=said)]]))
     return reply, run_id
 
@@ -314,7 +316,8 @@ def conversation(prompt: Sequence[Message], turns: Sequence[Turn], config: Agent
     """Return all messages so far as they are sent for the next turn, compacted as `config` says.
 
     Compaction is the paper's open question (GraphWalk, section on limitations): `none` sends everything, `window`
-    leaves out tool results of older turns, `summary` lets the model sum up older turns in its own words.
+    leaves out tool results of older turns, `summary` lets the model sum up older turns in its own words. Calls without
+    a result before a user message are answered as refused, since servers want a result for every call.
     """
     messages = list(prompt)
     first_whole = len(turns) - config.compaction_window if config.compaction == "window" else 0
@@ -326,6 +329,10 @@ def conversation(prompt: Sequence[Message], turns: Sequence[Turn], config: Agent
             content = result.content if number >= first_whole else _left_out(result, config)
             messages.append(Message("tool", content, tool_call_id=result.call.id))
         if turn.next_user is not None:
+            answered = {result.call.id for result in turn.results}
+            if refused := [call.id for call in turn.message.tool_calls if call.id not in answered]:
+                content = config.render("call_refused.j2", reason="not_made", limit=0)
+                messages += [Message("tool", content, tool_call_id=call_id) for call_id in refused]
             messages.append(Message("user", turn.next_user))
     return messages
 
@@ -359,13 +366,19 @@ def _as_message(turn: Turn, run_id: str | None) -> "BaseMessage":
         **({} if turn.summary is None else {"summary": turn.summary}),
         **({"forced": True} if turn.forced else {}),
     }
-    message: AIMessage = to_langchain(turn.message, {"turn": facts})  # type: ignore[assignment]
+    message = _with_facts(to_langchain(turn.message, {"turn": facts}), turn)
     message.id = message.id or run_id
-    message.response_metadata.setdefault("finish_reason", turn.finish_reason)
-    if turn.usage.total_tokens and message.usage_metadata is None:
-        total, sent = turn.usage.total_tokens, turn.usage.input_tokens or 0
-        message.usage_metadata = {"input_tokens": sent, "output_tokens": total - sent, "total_tokens": total}
     return message
+
+
+def _with_facts(message: "BaseMessage", facts: Reply | Turn) -> "AIMessage":
+    """Fill in LangChain's own fields for finish reason and usage, where the message has none."""
+    said: AIMessage = message  # type: ignore[assignment]
+    said.response_metadata.setdefault("finish_reason", facts.finish_reason)
+    if facts.usage.total_tokens and said.usage_metadata is None:
+        total, sent = facts.usage.total_tokens, facts.usage.input_tokens or 0
+        said.usage_metadata = {"input_tokens": sent, "output_tokens": total - sent, "total_tokens": total}
+    return said
 
 
 def _conversation(messages: "Sequence[BaseMessage]") -> tuple[list[Message], list[Turn]]:

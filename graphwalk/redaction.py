@@ -65,6 +65,8 @@ class Redaction:
         text = self.said(text)
         if self._words:
             text = self._words.sub("***", text)
+        for key in LOOKS_LIKE_KEYS.values():
+            text = key.sub("***", text)
         if "://" in text:
             text = _URL_USER.sub("***", text)
         return _BEARER.sub(r"\1 ***", _URL_QUERY.sub(r"\1***", text))

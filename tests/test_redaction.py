@@ -33,6 +33,8 @@ LONG = "sk-proj-4f9a8b7c6d5e"
         ({}, "see http://user:pw@host/x and http://tok@host", "see http://***@host/x and http://***@host"),
         ({}, "GET http://h/?a=1&access_token=abc#x", "GET http://h/?a=1&access_token=***#x"),
         ({}, "Authorization: Bearer abcdef", "Authorization: Bearer ***"),
+        ({}, f"Incorrect API key provided: sk-{'proj4' * 6}.", "Incorrect API key provided: ***."),
+        ({}, f"AKIA{'B2' * 8} may not do that", "*** may not do that"),
     ],
 )
 def test_messages(variables: dict[str, str], text: str, clean: str) -> None:

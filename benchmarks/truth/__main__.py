@@ -18,7 +18,7 @@ from benchmarks.truth.tck_play import Outcome
 from benchmarks.truth.tck_scenarios import ARTIFACT
 from benchmarks.truth.tck_written import Written, fates, written_table
 from graphwalk import database
-from graphwalk.database.releases import RELEASES
+from graphwalk.database.jars import RELEASES
 from graphwalk.environment import Environment, read_environment
 
 Outcomes = Mapping[str, Sequence[Outcome]]

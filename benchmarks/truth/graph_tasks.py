@@ -12,7 +12,7 @@ from graphwalk.suites.magma.generate import Instance, run_algorithm
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.generate import Maze, generate_mazes, grid_of
 from graphwalk.suites.mazes.score import path_error
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 SEED = 20260401

@@ -1,6 +1,7 @@
 """The agent for LangGraph's server: `langgraph dev --allow-blocking` in this folder reads langgraph.json.
 
-The agent reads files in a thread of its own. The development server takes that for a blocked event loop.
+The agent reads files in a thread of its own. The development server takes that for a blocked event loop. The key of
+the model is a variable of the environment; .env.example has all variables.
 """
 
 import asyncio

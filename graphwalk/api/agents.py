@@ -18,7 +18,7 @@ from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.models.budget import Budget
 from graphwalk.models.wrappers import wrap
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.graph import CELL
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.suite import Opening

@@ -6,7 +6,7 @@ from typing import Any
 
 from graphwalk.asynchronous import run_in_background
 from graphwalk.config.yaml_files import validate
-from graphwalk.database.files import read_any
+from graphwalk.database.scripts import read_any
 from graphwalk.environment import read_environment
 from graphwalk.graphs import generate
 from graphwalk.graphs.files import save_graph

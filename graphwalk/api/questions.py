@@ -13,7 +13,7 @@ from graphwalk.models.base import Model
 from graphwalk.models.registry import EPISODE_PROVIDERS, open_model
 from graphwalk.models.wrappers import Guarded
 from graphwalk.runs.ask import Answer, asking, conversation
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.suite import World
 from graphwalk.types.check_type import GRAPH, check_type
 from graphwalk.types.graph import PropertyGraph

@@ -21,8 +21,8 @@ from graphwalk.runs.reporting import report_of
 from graphwalk.runs.rescore import rescore_run
 from graphwalk.runs.result import Result, flat_record
 from graphwalk.runs.run_folder import NewRun, RunFolder
+from graphwalk.suites.questions.generate import tasks_on
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.tasks_about import tasks_on
 from graphwalk.suites.registry import suite_class
 from graphwalk.types.check_type import PATH, check_type, names_of
 from graphwalk.types.episode import Task

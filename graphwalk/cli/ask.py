@@ -116,7 +116,7 @@ async def _talk(
             while line is not None:
                 with teller.waiting(experiment.models[0]):
                     result = await talk.ask(line)
-                teller.tell(Answer.of(result, opened.store), opened.name, opened.store.kind)
+                teller.tell(Answer.of(result, opened.store), opened.name, opened.store.in_neo4j)
                 line = await anext(lines, None)
 
 

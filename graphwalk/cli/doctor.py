@@ -110,7 +110,7 @@ def _neo4j(environment: Environment) -> Check:
 
 
 def _docker() -> Check:
-    from graphwalk.database.docker import docker_answers
+    from graphwalk.database.server import docker_answers
 
     if docker_answers():
         return Check("docker", "ok", "an engine answers; `graphwalk db up` uses it")

@@ -29,7 +29,7 @@ def read_graph_or_spec(place: Path, environment: Environment) -> "PropertyGraph"
 
     What is there as a file is read. ConfigError that says what is wrong with it.
     """
-    from graphwalk.database.files import read_any
+    from graphwalk.database.scripts import read_any
     from graphwalk.graphs.generate import GRAPH_PRESETS
 
     words = str(place)
@@ -125,7 +125,7 @@ def twin(
     from graphwalk.errors import ConfigError
     from graphwalk.graphs.anonymise import make_twin, save_mapping
     from graphwalk.graphs.files import graph_format, save_graph
-    from graphwalk.stores.reading_out import read_source
+    from graphwalk.stores.sources import read_source
 
     graph_format(out)
     if out.resolve() == mapping.resolve():
@@ -243,7 +243,7 @@ def convert(
 
     A Cypher script of somebody's own is run by a Neo4j that is started for it alone and is empty.
     """
-    from graphwalk.database.files import read_any
+    from graphwalk.database.scripts import read_any
     from graphwalk.graphs.files import writable_format
 
     form = writable_format(target)

@@ -53,7 +53,7 @@ def tools(name: NameOrFile = None) -> None:
 
 
 def questions(name: Name = None) -> None:
-    """List the twelve questions, or show one, by its name or the path of a YAML file of your own."""
+    """List the kinds of questions, or show one, by its name or the path of a YAML file of your own."""
     from graphwalk.suites.questions.catalogue import choose_kinds
 
     if name is None:
@@ -172,7 +172,7 @@ def tasks(
     Each answer is proven by two oracles; to a question of your own without a Python part, by one. Questions that the
     graph cannot host are left out, and named.
     """
-    from graphwalk.suites.questions.tasks_about import tasks_of_source
+    from graphwalk.suites.questions.generate import tasks_of_source
 
     source = chosen_source(graph, database)
     left_out: dict[str, str] = {}

@@ -9,6 +9,7 @@ from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
 from graphwalk.config.prompts import Prompts, shipped_prompts, short_prompts
 from graphwalk.config.strict import NameOrPath, Strict
+from graphwalk.encodings import ENCODINGS
 
 SHORT = "short"
 """The prompts in few words."""
@@ -53,7 +54,7 @@ class AgentConfig(Strict):
     """Time that a query of the model's own may take (write_cypher)."""
     query_rows: PositiveInt = 1000
     """Rows that such a query may show."""
-    encoding: Literal["json", "csv", "compact"] = "json"
+    encoding: str = Field(default="json", json_schema_extra={"enum": list(ENCODINGS)})
     """How tool results are written."""
     graph_encoding: Literal["json", "triples", "incidence", "cypher", "graphml"] = "json"
     """How the whole graph is written in the no_tools setting."""
@@ -72,6 +73,14 @@ class AgentConfig(Strict):
     prompts: NameOrPath | None = None
     """A folder: each file in it replaces the one of templates/prompts/ with the same name. "short": one that ships, for
     models with a small context."""
+
+    @field_validator("encoding")
+    @classmethod
+    def _is_known(cls, encoding: str) -> str:
+        if encoding not in ENCODINGS:
+            *others, last = ENCODINGS
+            raise ValueError(f'must be {", ".join(others)} or {last}, not "{encoding}"')
+        return encoding
 
     @field_validator("prompts")
     @classmethod

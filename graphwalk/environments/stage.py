@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -88,7 +89,7 @@ def _resolved(experiment: Any, flags: Mapping[str, Any]) -> tuple[Experiment, Gr
     environment = read_environment()
     config = load_experiment(experiment, flags={**flags, "models": ["scripted/expert"]})
     resolved = resolve(config, environment, keys=False)
-    return resolved, sources_for(resolved, "environment")
+    return resolved, sources_for(resolved, f"environment-{secrets.token_hex(4)}")
 
 
 @dataclass

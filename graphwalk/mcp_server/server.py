@@ -27,12 +27,12 @@ from mcp_types import (
 from mcp_types import Tool as Offer
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.encodings import decode_notes, next_page, read_rows
 from graphwalk.environment import Environment
 from graphwalk.errors import GraphwalkError
 from graphwalk.jinja import TEXT_FILTERS, make_environment
 from graphwalk.resources import data_path
-from graphwalk.stores.store import GraphStore
-from graphwalk.toolbox.encodings import decode_notes, next_page, read_rows
+from graphwalk.stores.base import GraphStore
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.schema_text import schema_text
 from graphwalk.toolbox.tool import Tool

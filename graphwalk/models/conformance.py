@@ -8,7 +8,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
@@ -17,6 +17,8 @@ import yaml
 
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
+from graphwalk.models.langchain import FORMAT as LANGCHAIN
+from graphwalk.models.reply_fields import mapping, sequence
 from graphwalk.resources import data_path
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
@@ -136,14 +138,31 @@ async def _reasoning_state(model: Model) -> Finding:
     state = first.provider_state
     if not first.tool_calls or state is None:
         return "absent", "no tool call" if not first.tool_calls else "the provider sends no state with its messages"
+    names = _state_names(state)
+    if not names:
+        return "absent", "a message of LangChain without blocks of its provider: what is sent back is not seen here"
     results = [Message("tool", _words()["tool_result"]["result"], tool_call_id=call.id) for call in first.tool_calls]
-    fields = state.get("message") or state.get("output") or state
-    names = ", ".join(fields) if isinstance(fields, dict) else f"{len(fields)} items"
     try:
         await model.complete([asked, first, *results], (_tool(),), CallOptions())
     except ModelError as error:
         return "failed", f"refused its own state ({names}): {error}"
-    return "ok", f"state came back and was accepted: {names or 'in the tool calls'}"
+    provider: Any = model
+    while hasattr(provider, "inner"):
+        provider = provider.inner
+    if getattr(provider, "refuses_state", False):
+        return "absent", f"the server refuses its own state, which it gets no longer: {names}"
+    return "ok", f"state came back and was accepted: {names}"
+
+
+def _state_names(state: Mapping[str, Any]) -> str:
+    """Return what comes back of a state; "" where an integration of LangChain's may drop all of it."""
+    message, calls = mapping(state.get("message")), mapping(state.get("tool_calls"))
+    if state.get("format") == LANGCHAIN:
+        kinds = [mapping(block).get("type") for block in sequence(message.get("content"))]
+        return ", ".join(str(kind) for kind in dict.fromkeys(kinds) if kind not in ("text", "tool_use"))
+    of_calls = [name for call in calls.values() for name in call]
+    items = [mapping(item).get("type") for item in sequence(state.get("output"))]
+    return ", ".join(map(str, dict.fromkeys([*message, *of_calls, *items]))) or "fields of its own"
 
 
 async def _unicode(model: Model) -> Finding:

@@ -131,7 +131,9 @@ class LangchainModel:
         runnable: Any = self._chat_model
         try:
             if tools:
-                runnable = runnable.bind_tools([tool.as_openai() for tool in tools], **_tool_options(options))
+                # Many integrations do not know this option, so it is sent only where it changes something.
+                one_call = {"parallel_tool_calls": False} if options.parallel_tool_calls is False else {}
+                runnable = runnable.bind_tools([tool.as_openai() for tool in tools], **one_call)
             sent = [to_langchain(_without_surrogates(message)) for message in messages]
             reply = await _ask(runnable, sent, options)
         except NotImplementedError:
@@ -160,11 +162,6 @@ async def _ask(runnable: Any, sent: "list[BaseMessage]", options: CallOptions) -
     return message_chunk_to_message(whole)  # type: ignore[return-value]
 
 
-def _tool_options(options: CallOptions) -> dict[str, Any]:
-    # Many integrations do not know this option, so it is sent only where it changes something.
-    return {"parallel_tool_calls": False} if options.parallel_tool_calls is False else {}
-
-
 def _options(options: CallOptions) -> dict[str, Any]:
     known = {
         "temperature": options.temperature,
@@ -177,15 +174,15 @@ def _options(options: CallOptions) -> dict[str, Any]:
 
 
 def _kept_whole(message: Message, *, to_send: bool) -> "AIMessage | None":
-    """Return the message as LangChain made it, None where it made none or its tool calls have changed."""
+    """Return the message as LangChain made it, None where it made none or text or tool calls have changed."""
     from langchain_core.messages import AIMessage
 
     state = message.provider_state or {}
     if state.get("format") != FORMAT:
         return None
     reply = AIMessage(**state["message"])
-    calls = [*reply.tool_calls, *reply.invalid_tool_calls]
-    if [call["id"] for call in calls] != [call.id for call in message.tool_calls]:
+    calls = [call["id"] for call in (*reply.tool_calls, *reply.invalid_tool_calls)]
+    if (text(reply.content), calls) != (message.content or "", [call.id for call in message.tool_calls]):
         return None
     if to_send and reply.invalid_tool_calls:  # most integrations do not send these back
         sent = [{"id": c.id, "name": sendable_name(c.name), "args": _sendable(c)} for c in message.tool_calls]

@@ -52,22 +52,22 @@ class _Form(NamedTuple):
     live: Literal["no", "with_usage", "bare"] = "with_usage"
     state: bool = True
 
-    def after(self, error: ModelError, live: bool, state_fields: set[str]) -> "_Form | None":
-        """Return the form that a server asks for that refused this one; None for a refusal for other reasons."""
+    def change_after(self, error: ModelError, live: bool, state_fields: set[str]) -> dict[str, Any]:
+        """Return what a server that refused this form wants changed; {} for a refusal for other reasons."""
         said = str(error)
         if error.retryable:
-            return None
+            return {}
         if self.limit == "max_tokens" and "max_completion_tokens" in said:
-            return self._replace(limit="max_completion_tokens")
+            return {"limit": "max_completion_tokens"}
         if (self.live if live else self.stream) == "with_usage" and "stream_options" in said:
-            return self._replace(live="bare") if live else self._replace(stream="bare")
+            return {"live" if live else "stream": "bare"}
         if live and self.live != "no" and _ABOUT_STREAMS.search(said):
-            return self._replace(live="no")
+            return {"live": "no"}
         if not live and self.stream == "no" and _ABOUT_STREAMS.search(said):
-            return self._replace(stream="with_usage")
+            return {"stream": "with_usage"}
         if self.state and _UNKNOWN_FIELD.search(said) and any(field in said for field in state_fields):
-            return self._replace(state=False)
-        return None
+            return {"state": False}
+        return {}
 
     def as_fields(self, live: bool) -> dict[str, Any]:
         kind = self.live if live and self.live != "no" else self.stream
@@ -99,6 +99,7 @@ class OpenAIModel:
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Return the model's next message. A server that asks for another form of request gets it."""
         form = self._form
+        learned: dict[str, Any] = {}
         while True:
             body = self._request(messages, tools, options, form)
             started = time.perf_counter()
@@ -108,13 +109,19 @@ class OpenAIModel:
             except ModelError as error:
                 if len(key := self._client.api_key) >= _SHORTEST_KEY:  # a key given in code is in no variable
                     error.args = (str(error).replace(key, "***"),)
-                wanted = form.after(error, options.on_text is not None, self._state_fields(messages))
-                if wanted is None:
+                change = form.change_after(error, options.on_text is not None, self._state_fields(messages))
+                if not change:
                     raise
-                form = wanted
+                form = form._replace(**change)
+                learned |= change
             else:
-                self._form = form
+                self._form = self._form._replace(**learned)  # other calls may have learned more meanwhile
                 return reply
+
+    @property
+    def refuses_state(self) -> bool:
+        """Tell whether the server has refused the state of its own messages, which it then gets no longer."""
+        return not self._form.state
 
     async def close(self) -> None:
         if not self._lent:
@@ -137,7 +144,12 @@ class OpenAIModel:
         return dict(state) if state.get("format") == self.format else {}
 
     def _state_fields(self, messages: Sequence[Message]) -> set[str]:
-        return {name for message in messages for name in mapping(self._state_of(message).get("message"))}
+        """Return the names of the fields that messages and their tool calls have from their server."""
+        states = [self._state_of(message) for message in messages]
+        calls = [call for state in states for call in mapping(state.get("tool_calls")).values()]
+        functions = [mapping(call.get("function")) for call in calls]
+        fields = [*(mapping(state.get("message")) for state in states), *calls, *functions]
+        return {name for each in fields for name in each} - {"function"}
 
     async def _post(self, body: dict[str, Any], on_text: TextCallback) -> Any:
         """Return the JSON of the reply; the events of a stream are joined. Every failure is a ModelError."""
@@ -245,8 +257,9 @@ class ChatModel(OpenAIModel):
         if "content" in fields and text(fields["content"]) != message.content:
             fields = {name: value for name, value in fields.items() if name != "content"}
         wire |= fields
-        for call, more in zip(wire.get("tool_calls", ()), sequence(state.get("tool_calls")), strict=False):
-            call |= {**mapping(more), "function": {**mapping(mapping(more).get("function")), **call["function"]}}
+        for call in wire.get("tool_calls", ()):
+            more = mapping(mapping(state.get("tool_calls")).get(call["id"]))
+            call |= {**more, "function": {**mapping(more.get("function")), **call["function"]}}
         return wire
 
     def _read(self, body: Any, seconds: float, sent: int) -> Reply:
@@ -278,20 +291,22 @@ class ChatModel(OpenAIModel):
         if content is None:
             content = text(fields.get("refusal"))
         reasoning = text(fields.get("reasoning_content") or fields.get("reasoning"))
-        return Message("assistant", content, calls, reasoning=reasoning, provider_state=self._state(fields, wanted))
+        state = self._state(fields, {call.id: more for call, more in zip(calls, wanted, strict=False)})
+        return Message("assistant", content, calls, reasoning=reasoning, provider_state=state)
 
-    def _state(self, fields: dict[str, Any], calls: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-        """Return every field of a message and its tool calls that is not interpreted, None where there are none."""
-        read = {"role", "tool_calls", "function_call", *(["content"] if not _is_parts(fields.get("content")) else ())}
-        rest = {name: value for name, value in fields.items() if name not in read and value is not None}
-        of_calls = [
-            {name: value for name, value in call.items() if name not in ("id", "type", "function", "index")}
-            | ({"function": more} if (more := _beside(call.get("function"), "name", "arguments")) else {})
-            for call in calls
-        ]
-        if not rest and not any(of_calls):
+    def _state(self, fields: dict[str, Any], calls: Mapping[str, dict[str, Any]]) -> dict[str, Any] | None:
+        """Return every field of a message and, by id, of its calls that is not interpreted; None without any."""
+        content = ["content"] if isinstance(fields.get("content"), str) else []
+        rest = _beside(fields, "role", "tool_calls", "function_call", *content)
+        rest = {name: value for name, value in rest.items() if value is not None}
+        of_calls: dict[str, dict[str, Any]] = {}
+        for call_id, call in calls.items():
+            function = _beside(mapping(call.get("function")), "name", "arguments")
+            more = _beside(call, "id", "type", "function", "index") | ({"function": function} if function else {})
+            of_calls |= {call_id: more} if more else {}
+        if not rest and not of_calls:
             return None
-        return {"format": self.format, "message": rest, **({"tool_calls": of_calls} if any(of_calls) else {})}
+        return {"format": self.format, "message": rest, **({"tool_calls": of_calls} if of_calls else {})}
 
     async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
         """Return the body whose chunks these are. ModelError, worth another try, where the stream ends too early."""
@@ -306,8 +321,8 @@ class ChatModel(OpenAIModel):
             choice = mapping(next(iter(sequence(event.get("choices"))), None))
             delta = mapping(choice.get("delta") or choice.get("message"))
             reason = choice.get("finish_reason") or reason
-            if on_text is not None and isinstance(delta.get("content"), str) and delta["content"]:
-                await on_text(delta["content"])
+            if on_text is not None and (piece := text(delta.get("content"))):
+                await on_text(piece)
             for name, piece in delta.items():
                 if name != "role":
                     message[name] = _grown(message.get(name), piece, name)
@@ -360,7 +375,9 @@ class ResponsesModel(OpenAIModel):
             return
         items = sequence(self._state_of(message).get("output")) if with_state else []
         calls = {call.id: _function_call(call) for call in message.tool_calls}
-        if items and [item.get("call_id") for item in items if item["type"] == "function_call"] == list(calls):
+        said = "".join(item["content"] for item in items if item["type"] == "message")
+        called = [item.get("call_id") for item in items if item["type"] == "function_call"]
+        if items and (said, called) == (message.content or "", list(calls)):  # else the message was edited
             for item in items:
                 yield item | calls[item["call_id"]] if item["type"] == "function_call" else item
             return
@@ -465,12 +482,8 @@ def _is_stream(headers: Mapping[str, str], content: bytes = b"") -> bool:
     return "text/event-stream" in said or content[:100].lstrip().startswith((b"data:", b"event:"))
 
 
-def _is_parts(content: Any) -> bool:
-    return content is not None and not isinstance(content, str)
-
-
-def _beside(value: Any, *read: str) -> dict[str, Any]:
-    return {name: item for name, item in mapping(value).items() if name not in read}
+def _beside(fields: Mapping[str, Any], *read: str) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name not in read}
 
 
 def _grown(known: Any, piece: Any, name: str = "") -> Any:
@@ -483,6 +496,10 @@ def _grown(known: Any, piece: Any, name: str = "") -> Any:
         return known if name in ("id", "type", "name", "format", "signature") and known == piece else known + piece
     if isinstance(known, dict) and isinstance(piece, dict):
         return known | {key: _grown(known.get(key), value, key) for key, value in piece.items()}
+    if name == "content" and {type(known), type(piece)} == {str, list}:  # Mistral's thoughts are parts, its words texts
+        known, piece = _parts(known), _parts(piece)
+        if known and piece and mapping(known[-1]).get("type") == mapping(piece[0]).get("type") == "text":
+            return [*known[:-1], _grown(known[-1], piece[0]), *piece[1:]]
     if isinstance(known, list) and isinstance(piece, list):
         grown = list(known)
         for position, item in enumerate(piece):
@@ -496,6 +513,10 @@ def _grown(known: Any, piece: Any, name: str = "") -> Any:
                 grown[same] = _grown(grown[same], item)
         return grown
     return piece
+
+
+def _parts(content: str | list[Any]) -> list[Any]:
+    return content if isinstance(content, list) else [{"type": "text", "text": content}] if content else []
 
 
 def _index(item: Any, position: int) -> Any:

@@ -120,14 +120,10 @@ def no_reply_hint(spec: str) -> str:
     provider = spec.partition("/")[0]
     if provider in PROVIDERS.built_in:
         return "does the server run, and are its address and key right?"
-    return _blame(provider)
+    return f"the provider {provider!r} is not part of GraphWalk: look at {PROVIDERS.origin(provider)}"
 
 
 def _about(provider: str) -> str:
     if provider not in PROVIDERS.built_in:
         return f"from {PROVIDERS.origin(provider)}"
     return (PROVIDERS.load(provider).__doc__ or "").strip()
-
-
-def _blame(provider: str) -> str:
-    return f"the provider {provider!r} is not part of GraphWalk: look at {PROVIDERS.origin(provider)}"

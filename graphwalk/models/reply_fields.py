@@ -32,16 +32,14 @@ def text(value: Any) -> str | None:
 
 def count(value: Any) -> int | None:
     """A number of tokens; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LARGEST_COUNT:
-        return None
-    return int(value)
+    number = dollars(value)
+    return None if number is None else int(number)
 
 
 def dollars(value: Any) -> float | None:
     """An amount of money; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _LARGEST_COUNT:
-        return None
-    return float(value)
+    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _LARGEST_COUNT
+    return float(value) if good else None
 
 
 def tool_calls(fields: Iterable[tuple[Any, Any, Any]], prefix: str) -> tuple[ToolCall, ...]:

@@ -30,6 +30,8 @@ from graphwalk.types.wire import to_dict
 
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
 """Seconds: the bound of the random part of the wait before the second try, and before any later one."""
+RESTARTED = "\n(interrupted; starting again)\n"
+"""What `on_text` is passed before a reply that is streamed again from its start."""
 
 
 class Wrapper:
@@ -175,7 +177,15 @@ class Retrying(Wrapper):
         self._retries, self._random = retries, random
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        retries, longest = self._retries, FIRST_WAIT
+        retries, longest, write, begun = self._retries, FIRST_WAIT, options.on_text, False
+        if write is not None:
+
+            async def on_text(piece: str) -> None:
+                nonlocal begun
+                begun = True
+                await write(piece)
+
+            options = replace(options, on_text=on_text)
         while True:
             try:
                 return await self.inner.complete(messages, tools, options)
@@ -184,7 +194,9 @@ class Retrying(Wrapper):
                     raise
                 wait = (error.retry_after or 0.0) + self._random.uniform(0.0, longest)
             await asyncio.sleep(wait)
-            retries, longest = retries - 1, min(_LONGEST_WAIT, longest * 2.0)
+            if write is not None and begun:
+                await write(RESTARTED)
+            retries, longest, begun = retries - 1, min(_LONGEST_WAIT, longest * 2.0), False
 
 
 class TextTools(Wrapper):

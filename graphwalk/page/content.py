@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any, cast
 
+from graphwalk.encodings import decode_notes, read_rows
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Scene, SceneStep, StateTable
 from graphwalk.reports.suite_report import Report
@@ -17,7 +18,6 @@ from graphwalk.runs.result import EpisodeKey, key_of
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
-from graphwalk.toolbox.encodings import decode_notes, read_rows
 from graphwalk.types.chat import Message, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.types.wire import from_dict

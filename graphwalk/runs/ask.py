@@ -13,6 +13,7 @@ from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.base import Model
+from graphwalk.models.wrappers import Wrapper
 from graphwalk.runs.episode import play
 from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.fingerprint import check_unchanged, new_manifest
@@ -20,7 +21,7 @@ from graphwalk.runs.plan import LoadedWorld, Plan, PlannedEpisode
 from graphwalk.runs.result import EpisodeKey, Result
 from graphwalk.runs.run_folder import NewRun
 from graphwalk.runs.run_models import RunModels
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.browser import browser_cypher
 from graphwalk.suites.ask.evidence import AnswerEvidence, Step, steps_of
 from graphwalk.suites.ask.pictures import evidence_in
@@ -194,8 +195,10 @@ class Conversation:
         self._plan.tasks.append((planned.task, self._world))
         self._plan.episodes.append(planned)
         manifest = self._manifest()
+        options = replace(self._experiment.options, on_text=self._watcher.wrote if self._watcher.live else None)
+        experiment = replace(self._experiment, options=options)
         async with self._models.for_episode(planned) as (model, extractor):
-            result = await play(planned, _WatchedModel(model, self._watcher), extractor, self._experiment)
+            result = await play(planned, _WatchedModel(model, self._watcher), extractor, experiment)
         if self._log is not None and manifest is not None:
             with closing(self._log.folder.results_writer()) as writer:
                 writer.append(result.as_line(manifest))
@@ -273,17 +276,12 @@ class _WatchedToolbox:
         return result
 
 
-class _WatchedModel:
+class _WatchedModel(Wrapper):
     def __init__(self, model: Model, watcher: Watcher) -> None:
-        self._model, self._watcher = model, watcher
-        self.name = model.name
+        super().__init__(model)
+        self._watcher = watcher
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        if self._watcher.live:
-            options = replace(options, on_text=self._watcher.wrote)
-        reply = await self._model.complete(messages, tools, options)
+        reply = await super().complete(messages, tools, options)
         self._watcher.said(reply.message)
         return reply
-
-    async def close(self) -> None:
-        await self._model.close()

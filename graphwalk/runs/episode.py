@@ -16,7 +16,6 @@ from graphwalk.runs.plan import LoadedWorld, PlannedEpisode, episodes_about
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_models import RunModels
 from graphwalk.scoring.extraction import Extraction, extract_with_model
-from graphwalk.stores.store import Provable
 from graphwalk.suites.suite import ReadLine, Suite, World
 from graphwalk.types.chat import Reply, Usage
 from graphwalk.types.episode import ExitStatus, Task, Trajectory
@@ -30,7 +29,8 @@ async def play(planned: PlannedEpisode, model: Model, extractor: Model | None, e
     """
     limits = experiment.config.limits
     deadline = asyncio.get_running_loop().time() + limits.episode_seconds
-    generation = _generation(planned)
+    store = planned.world.store
+    generation = 0 if store is None else store.generation
     try:
         opening = await planned.opening(experiment)
     except StoreError as error:
@@ -44,7 +44,7 @@ async def play(planned: PlannedEpisode, model: Model, extractor: Model | None, e
         tokens=limits.episode_tokens,
         usd=limits.episode_usd,
     )
-    trajectory = await _proven(planned, await run_episode(walk), generation)
+    trajectory = await _unchanged(planned, await run_episode(walk), generation)
     if trajectory.exit_status.infrastructure or extractor is None or not trajectory.reply.strip():
         return await _checked(planned, experiment, trajectory)
     suite, task = experiment.suite, planned.task
@@ -78,18 +78,13 @@ def judge(
     return extraction.answer, score.model_dump(mode="json")
 
 
-def _generation(planned: PlannedEpisode) -> int:
-    store = planned.world.store
-    return store.generation if isinstance(store, Provable) else 0
-
-
-async def _proven(planned: PlannedEpisode, trajectory: Trajectory, generation: int) -> Trajectory:
+async def _unchanged(planned: PlannedEpisode, trajectory: Trajectory, generation: int) -> Trajectory:
     """The trajectory, which failed where the graph that was walked cannot be shown to have been there all the time."""
     store = planned.world.store
-    if trajectory.exit_status.infrastructure or not trajectory.results or not isinstance(store, Provable):
+    if trajectory.exit_status.infrastructure or not trajectory.results or store is None:
         return trajectory
     try:
-        await store.prove(generation)
+        await store.check_unchanged(generation)
     except StoreError as error:
         return Trajectory(trajectory.prompt, trajectory.turns, ExitStatus.STORE_ERROR, str(error))
     return trajectory

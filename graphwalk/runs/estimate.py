@@ -16,8 +16,8 @@ from graphwalk.runs.par_walk import ParWalk, ParWalks, sizes_for
 from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runs.power import detectable_effect
 from graphwalk.seeds import stdlib_random
+from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import Database
 from graphwalk.types.chat import Message
 
 PLAYED_WHOLE = 600

@@ -25,7 +25,7 @@ from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.runs.run_models import RunModels
 from graphwalk.runs.shards import WHOLE, Shard
 from graphwalk.runs.worker_pool import EpisodeCounters, HumanSession, RunSummary, WorkerPool, earlier_results
-from graphwalk.stores.outage import Gate
+from graphwalk.stores.health import HealthCheck
 
 _CLEAN_UP_SECONDS = 2.0
 """An interrupted run waits this long for the database to drop its graphs, and as long for it to close."""
@@ -127,8 +127,8 @@ class _Run:
 
     def __post_init__(self) -> None:
         self._shard = Shard.parse(self.manifest.get("shard", str(WHOLE)))
-        self._gate = Gate(self.experiment.config.limits.store_wait_seconds, self.progress.note)
-        self.sources = sources_for(self.experiment, self.manifest["run_id"], self._gate)
+        self._health = HealthCheck(self.experiment.config.limits.store_wait_seconds, self.progress.note)
+        self.sources = sources_for(self.experiment, self.manifest["run_id"], self._health)
 
     async def work(self) -> RunSummary:
         plan = Plan()
@@ -170,7 +170,7 @@ class _Run:
             self.progress.note(self.experiment.without_stage_2)
         self.progress.priced(counters.usage, self.experiment.prices)
         workers = WorkerPool(
-            self.experiment, models, self.folder, self.manifest, self._gate, self.progress, counters, self.session
+            self.experiment, models, self.folder, self.manifest, self._health, self.progress, counters, self.session
         )
         await workers.play(self._left(plan, counters, lines))
         for caveat in models.caveats():
@@ -227,7 +227,7 @@ class _Run:
         limit = _CLEAN_UP_SECONDS if interrupted else None
         try:
             try:
-                if self.sources.used and not self.experiment.config.keep and self._gate.lost is None:
+                if self.sources.used and not self.experiment.config.keep and self._health.failure is None:
                     async with asyncio.timeout(limit):
                         await plan.drop_graphs()
             finally:

@@ -5,18 +5,17 @@ from contextlib import AsyncExitStack
 
 from graphwalk.environment import Environment
 from graphwalk.runs.experiment import Experiment
+from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.outage import Gate, Waits
-from graphwalk.stores.reading_out import read_source
-from graphwalk.stores.registry import open_database
-from graphwalk.stores.sources import WAIT_SECONDS, open_source
-from graphwalk.stores.store import Database, GraphStore
+from graphwalk.stores.health import HealthCheck
+from graphwalk.stores.registry import open_database, queries_in_place
+from graphwalk.stores.sources import WAIT_SECONDS, open_source, read_source
 from graphwalk.suites.suite import World
 
 OpenOnce = Callable[[], Awaitable[Database]]
 
 
-def sources_for(experiment: Experiment, run_id: str, gate: Gate | None = None) -> "GraphSources":
+def sources_for(experiment: Experiment, run_id: str, health: HealthCheck | None = None) -> "GraphSources":
     """Return the graph sources of an experiment, in the store that it names."""
     config, environment = experiment.config, experiment.environment
 
@@ -30,22 +29,22 @@ def sources_for(experiment: Experiment, run_id: str, gate: Gate | None = None) -
             wait_seconds=limits.store_wait_seconds,
         )
 
-    return GraphSources(open_once, environment if config.store == "neo4j" else None, gate)
+    return GraphSources(open_once, environment if queries_in_place(config.store) else None, health)
 
 
 class GraphSources:
     """The database of a run, opened with the first graph that is loaded, and existing databases."""
 
     def __init__(
-        self, open_database: OpenOnce, environment: Environment | None = None, gate: Gate | None = None
+        self, open_database: OpenOnce, environment: Environment | None = None, health: HealthCheck | None = None
     ) -> None:
         """`environment`: existing databases are used with these settings; None: copies of them are loaded.
 
-        Queries wait at the `gate` while a database is away; None: each database has its own.
+        `health`: the health check that all databases share; None: each has its own.
         """
         self._open_database = open_database
         self._environment = environment
-        self._gate = gate
+        self._health = health
         self._database: Database | None = None
         self._memory = EmbeddedDatabase()
         self._standing: list[World] = []
@@ -56,22 +55,20 @@ class GraphSources:
         if world.graph is None:
             return None
         if world.standing is not None and self._environment is not None:
-            wait_seconds = WAIT_SECONDS if self._gate is None else self._gate.seconds
+            wait_seconds = WAIT_SECONDS if self._health is None else self._health.seconds
             source = open_source(world.standing, self._environment, wait_seconds=wait_seconds)
             opened = await self._opened.enter_async_context(source)
-            self._wait(opened.store, world.digest)
+            if self._health is not None:
+                opened.store.share_health_check(self._health, world.digest)
             self._standing.append(world)
             return opened.store
         if world.in_memory and self._environment is not None:
             return await self._memory.load(world.graph)
         if self._database is None:
             self._database = await self._open_database()
-            self._wait(self._database)
+            if self._health is not None:
+                self._database.share_health_check(self._health)
         return await self._database.load(world.graph)
-
-    def _wait(self, opened: Database | GraphStore, digest: str | None = None) -> None:
-        if self._gate is not None and isinstance(opened, Waits):
-            opened.wait_at(self._gate, digest)
 
     @property
     def used(self) -> bool:

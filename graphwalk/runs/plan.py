@@ -11,7 +11,7 @@ from graphwalk.models.registry import is_person
 from graphwalk.runs.experiment import Experiment, can_play, no_episode
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.result import EpisodeKey
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.suite import Opening, World
 from graphwalk.types.episode import Task
 

@@ -15,7 +15,7 @@ from graphwalk.runs.progress import Progress
 from graphwalk.runs.result import EpisodeKey, Result, key_of
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.runs.run_models import RunModels
-from graphwalk.stores.outage import Gate
+from graphwalk.stores.health import HealthCheck
 from graphwalk.suites.suite import ReadLine
 from graphwalk.types.chat import Usage
 from graphwalk.types.episode import ExitStatus
@@ -119,7 +119,7 @@ class WorkerPool:
     models: RunModels
     folder: RunFolder
     manifest: Mapping[str, Any]
-    gate: Gate
+    health: HealthCheck
     progress: Progress
     counters: EpisodeCounters
     session: HumanSession | None
@@ -167,15 +167,15 @@ class WorkerPool:
             if self.session and played and not await self.session.goes_on():
                 return
             played = True
-            await self.gate.settled()
+            await self.health.finished()
             async with self.models.for_episode(planned) as (model, extractor):
                 result = await play(planned, model, extractor, self.experiment)
             writer.append(result.as_line(self.manifest))
             self.counters.count(planned.key, result.exit_status, result.usage)
             self._breaker.count(result)
             self.progress.finished(result)
-            if self.gate.lost is not None:
-                raise self.gate.lost
+            if self.health.failure is not None:
+                raise self.health.failure
             await asyncio.sleep(0)
 
 

@@ -12,13 +12,13 @@ import kglite
 
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, QueryLimitError, StoreError
+from graphwalk.stores.base import Asked, Database, GraphStore
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.stores.embedded_filling import REFUSALS, Results, filled_engine
 from graphwalk.stores.embedded_names import HIDDEN, RESERVED, EmbeddedDialect
 from graphwalk.stores.encoding import Encoding
 from graphwalk.stores.engine_process import EngineProcess
 from graphwalk.stores.schema_queries import Form, has_lists, read_schema
-from graphwalk.stores.store import Asked
 from graphwalk.stores.written.translation import translate
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
@@ -29,7 +29,7 @@ INLINE_MS = 20
 _UNBOUNDED = re.compile(r"-\s*\[[^\]]*\*\s*(?:\d*\s*\.\.)?\s*(?:\{[^}]*\}\s*)?\]\s*-")
 
 
-class EmbeddedDatabase:
+class EmbeddedDatabase(Database):
     """Holds graphs in memory as long as it exists."""
 
     kind = "embedded"
@@ -71,10 +71,11 @@ class Held:
     lists: bool
 
 
-class EmbeddedStore:
+class EmbeddedStore(GraphStore):
     """One graph in a read-only engine."""
 
     kind = "embedded"
+    in_process = True
 
     def __init__(self, held: Held, timeout_seconds: float, forget: Any) -> None:
         self._engine = held.engine
@@ -99,7 +100,7 @@ class EmbeddedStore:
         return cypher
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
-        """See `OpenToQueries`. The engine does not bound its memory, so that such queries run in another process."""
+        """See `GraphStore`. The engine does not bound its memory, so that such queries run in another process."""
         asked = translate(query, await self.schema(), self._dialect, cut=True)
         engine = self._loaded()
         if self._process is None:
@@ -119,13 +120,13 @@ class EmbeddedStore:
         return shown_rows(await self.values(cypher, parameters))
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """See `GivesValues`."""
+        """See `GraphStore`."""
         return await self._values(cypher, parameters, self._timeout_ms)
 
     async def first(
         self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
     ) -> tuple[list[Row], int | None]:
-        """See `Bounded`. The engine makes all rows before it gives the first, so that it always knows their number."""
+        """See `GraphStore`. The engine makes all rows before it gives the first, so it always knows their number."""
         found = await self._values(cypher, parameters, max(1, int(min(seconds * 1000, self._timeout_ms))))
         return [{name: shown(value) for name, value in row.items()} for row in found[:rows]], len(found)
 

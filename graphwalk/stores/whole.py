@@ -2,7 +2,7 @@
 
 import hashlib
 
-from graphwalk.stores.store import GivesValues, GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 _NODES = (
@@ -16,8 +16,7 @@ _RELATIONSHIPS = (
 
 
 async def read_whole(store: GraphStore) -> PropertyGraph:
-    """The graph in a store, which has to be one that `GivesValues`; nodes in the order of their keys."""
-    assert isinstance(store, GivesValues)
+    """Return the graph in a store; nodes in the order of their keys."""
     nodes = await store.values(store.render(_NODES, {}))
     relationships = await store.values(store.render(_RELATIONSHIPS, {}))
     for node in nodes:

@@ -18,7 +18,7 @@ from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Figure, Scene
 from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
 from graphwalk.scoring.extraction import Extraction
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.toolbox.tool import Tool
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import Message

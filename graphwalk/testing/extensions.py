@@ -18,10 +18,10 @@ from graphwalk.runs.episode import play_task
 from graphwalk.runs.experiment import can_play, resolve
 from graphwalk.stores.cypher import Dialect, render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions.scoring import extract_rows, score_question
+from graphwalk.suites.questions.generate import tasks_on
+from graphwalk.suites.questions.score import extract_rows, score_question
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.tasks_about import tasks_on
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.tool import GRAPH_SWITCHES, SWITCHES, Tool, load_tool, load_tools
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall

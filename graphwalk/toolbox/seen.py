@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphwalk.encodings import read_rows
 from graphwalk.scoring.values import parse_json
-from graphwalk.toolbox.encodings import read_rows
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.values import Row
 

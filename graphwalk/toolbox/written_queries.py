@@ -4,8 +4,7 @@ import json
 from dataclasses import dataclass
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.errors import ConfigError
-from graphwalk.stores.store import GraphStore, OpenToQueries
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.written.refusal import QueryRefused
 from graphwalk.toolbox.arguments import listed_names
 from graphwalk.toolbox.messages import ToolMistake
@@ -33,8 +32,6 @@ async def answer_query(store: GraphStore, query: str, agent: AgentConfig) -> Ans
 
     ToolMistake where the query is at fault; ConfigError for a store that takes no such queries.
     """
-    if not isinstance(store, OpenToQueries):
-        raise ConfigError(f"the store {store.kind} does not answer queries of a model's own", hint="docs/extending.md")
     try:
         found = await store.ask(query, seconds=agent.query_seconds, rows=agent.query_rows)
     except QueryRefused as refused:

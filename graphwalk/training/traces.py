@@ -19,8 +19,8 @@ from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.result import Result, key_of
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.seeds import stdlib_random
+from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import Database
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
 from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Task, Trajectory, Turn
 from graphwalk.version import __version__

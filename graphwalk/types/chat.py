@@ -95,8 +95,8 @@ def _sum(a: int | None, b: int | None) -> int | None:
 class CallOptions:
     """Settings of a call. None: the provider's default.
 
-    `on_text` is awaited with each piece of the reply's text as it arrives, where the provider streams. It is no part of
-    the request.
+    `on_text` is awaited with each piece of the reply's text as it arrives, where the provider streams. A reply that is
+    interrupted and starts again is marked in between. It is no part of the request.
     """
 
     temperature: float | None = None

@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.database.files import read_any
-from graphwalk.database.scripts import run_script
-from graphwalk.database.statements import Statement, statements
+from graphwalk.database.scripts import Statement, read_any, run_script, statements
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.graphs.files import load_graph

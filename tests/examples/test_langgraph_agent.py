@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from langchain_core.callbacks import get_usage_metadata_callback
 from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 import graphwalk
-from tests.models.server import Answer, ModelServer, Request, chat
+from tests.models.server import Answer, ModelServer, Request, chat, error
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "langgraph_agent"
@@ -120,6 +121,15 @@ async def test_the_three_streaming_modes(server: ModelServer, example: Any, caps
     shown = capsys.readouterr().out
     assert "model:  get_node_by_property" in shown
     assert shown.splitlines()[-1].strip() == "It is Red Dust"
+
+
+async def test_callbacks_see_usage_and_model(server: ModelServer) -> None:
+    def work() -> Any:
+        with graphwalk.open_store(FILMS) as store, get_usage_metadata_callback() as callback:
+            graphwalk.build_agent(MODEL, store).invoke(asked())
+            return callback.usage_metadata
+
+    assert await in_thread(work) == {"m": {"input_tokens": 20, "output_tokens": 10, "total_tokens": 30}}
 
 
 async def test_words_arrive_one_by_one(server: ModelServer) -> None:
@@ -243,6 +253,37 @@ async def test_the_turn_limit_ends_with_an_answer(server: ModelServer) -> None:
     assert sum(isinstance(message, AIMessage) for message in state["messages"]) == 41
 
 
+async def test_a_thread_goes_on_after_calls_that_were_not_made(server: ModelServer) -> None:
+    """A model may call tools where it was asked for its answer. Servers refuse a call without a result."""
+
+    def respond(request: Request) -> Answer:
+        messages = request.body["messages"]
+        called = {call["id"] for message in messages for call in message.get("tool_calls", ())}
+        if called != {message["tool_call_id"] for message in messages if message["role"] == "tool"}:
+            return error(400, "an assistant message with 'tool_calls' must be followed by tool messages")
+        if "And again?" in messages[-1]["content"]:
+            return Answer(chat("It is Red Dust"))
+        reply = chat(calls=[("get_node_by_property", LOOK_UP)])
+        reply["choices"][0]["message"]["tool_calls"][0]["id"] = f"call_{len(messages)}"
+        return Answer(reply)
+
+    server.respond = respond
+
+    def work() -> Any:
+        with graphwalk.open_store(FILMS) as store:
+            agent = graphwalk.build_agent(MODEL, store, turn_limit=1, checkpointer=InMemorySaver())
+            config: Any = {"configurable": {"thread_id": "1"}}
+            return agent.invoke(asked(), config), agent.invoke(asked("And again?"), config)
+
+    first, second = await in_thread(work)
+    assert first["exit_status"] == "turn_limit"
+    assert first["messages"][-1].tool_calls
+    assert second["messages"][-1].content == "It is Red Dust"
+    *_, refused, question = server.requests[-1].body["messages"]
+    assert refused["content"].strip() == "This call was not made. Make it again if you still need it."
+    assert question["content"] == "And again?"
+
+
 async def test_a_failing_model_raises(server: ModelServer) -> None:
     server.respond = lambda _: Answer({"error": {"message": "no such model"}}, 404)
 
@@ -265,8 +306,9 @@ async def test_in_the_event_loop_of_the_caller(server: ModelServer) -> None:
 
 
 async def test_langgraph_json_names_a_factory(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    named = json.loads((EXAMPLE / "langgraph.json").read_text())["graphs"]["graphwalk"]
-    file, _, function = named.partition(":")
+    settings = json.loads((EXAMPLE / "langgraph.json").read_text())
+    assert "env" not in settings  # the server does not start without the file that is named there
+    file, _, function = settings["graphs"]["graphwalk"].partition(":")
     monkeypatch.setenv("GRAPHWALK_MODEL", MODEL)
     monkeypatch.setenv("GRAPHWALK_GRAPH", str(FILMS))
     spec = importlib.util.spec_from_file_location("agent_of_example", EXAMPLE / file)

@@ -12,7 +12,7 @@ from graphwalk.graphs.anonymise import Twin, make_twin, mapping_of, save_mapping
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.types.graph import Node, PropertyGraph, Relationship, value_order
 from graphwalk.types.values import Temporal, Value
-from tests.suites.questions.oracle.any_graphs import any_graph
+from tests.suites.questions.any_graphs import any_graph
 
 GRAPHS = [*(any_graph(Random(seed)) for seed in range(20)), generate_graph(GraphSpec(preset="paper-150"), 1)]
 

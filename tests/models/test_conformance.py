@@ -1,9 +1,14 @@
 """The conformance check itself: it finds what is wrong with a backend, and survives all of it."""
 
+import pytest
+from langchain_core.messages import AIMessage
+
 from graphwalk.errors import ModelError
 from graphwalk.models.conformance import check_model
+from graphwalk.models.registry import open_model
 from graphwalk.types.chat import Message, Reply, ToolCall, Usage
 from tests.models.player import Player, said
+from tests.models.stateful_servers import SERVERS, AnthropicServer, GroqServer
 
 
 async def statuses(player: Player, seconds: float = 5.0) -> dict[str, str]:
@@ -45,3 +50,31 @@ async def test_a_backend_that_never_replies_is_told_once() -> None:
     ):
         (check,) = await check_model(player, seconds=0.01)
         assert (check.name, check.status, check.detail) == ("plain_text", "failed", detail)
+
+
+@pytest.mark.parametrize(
+    ("provider", "status", "detail"),
+    [
+        ("DeepSeek", "ok", "accepted: reasoning_content"),
+        ("Gemini", "ok", "accepted: extra_content"),
+        ("Responses", "ok", "accepted: reasoning, message, function_call"),
+        ("Groq", "absent", "refuses its own state, which it gets no longer: reasoning"),
+        ("LangChain", "ok", "accepted: thinking, redacted_thinking"),
+        ("LangChain without blocks", "absent", "LangChain without blocks"),
+    ],
+)
+async def test_state_is_ok_only_where_its_provider_took_it(provider: str, status: str, detail: str) -> None:
+    server = {**SERVERS, "Groq": GroqServer, "LangChain without blocks": PlainServer}[provider]()
+    async with server.serving() as environment:
+        model = open_model(server.spec, environment)
+        found = {one.name: one for one in await check_model(model)}["reasoning_state"]
+        await model.close()
+    assert (found.status, detail in found.detail) == (status, True), found
+
+
+class PlainServer(AnthropicServer):
+    """An integration of LangChain's that shows nothing of its provider beside text and calls."""
+
+    def message(self, topic: str, step: int) -> AIMessage:
+        message = super().message(topic, step)
+        return AIMessage(f"Step {step}.", tool_calls=message.tool_calls)

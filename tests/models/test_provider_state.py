@@ -11,6 +11,7 @@ import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
+from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.jsonlines import decode_line, encode_line
 from graphwalk.models.base import Model
@@ -18,6 +19,7 @@ from graphwalk.models.langchain import LangchainModel, from_langchain, to_langch
 from graphwalk.models.registry import open_model
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
 from graphwalk.types.wire import from_dict, to_dict
+from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.models.stateful_servers import (
     ANSWER,
     SERVERS,
@@ -166,6 +168,56 @@ async def test_a_server_that_refuses_its_own_fields_gets_them_no_longer() -> Non
     assert server.replies == 2 * TURNS
     assert [turn.reasoning for turn in said(messages)] == [f"Step {step}." for step in range(TURNS)]
     assert messages == again
+
+
+async def test_state_in_the_tool_calls_of_another_server_is_dropped_where_it_is_refused() -> None:
+    """A conversation that began with Gemini goes on with a server that does not know Gemini's field."""
+    gemini = SERVERS["Gemini"]()
+    async with opened(gemini) as model:
+        messages = (await converse(model))[:3]
+
+    def respond(request: Request) -> Answer:
+        if "extra_content" in request.raw.decode():
+            return error(400, "messages[1].tool_calls[0]: unknown field 'extra_content'")
+        return Answer(chat("go on"))
+
+    async with ModelServer(respond) as server:
+        model = open_model("openai-chat/m", Environment({"OPENAI_BASE_URL": server.url}))
+        assert (await model.complete(messages, TOOLS, CallOptions())).message.content == "go on"
+        assert len(server.requests) == 2
+        await model.close()
+
+
+async def test_state_of_a_tool_call_stays_with_it_when_another_call_is_removed() -> None:
+    async with opened(SERVERS["Gemini"]()) as model:
+        message = (await converse(model))[3]
+    async with ModelServer() as server:
+        model = open_model("gemini/m", Environment({"GEMINI_BASE_URL": server.url}))
+        for left in message.tool_calls:
+            edited = replace(message, tool_calls=(left,))
+            await model.complete([ASK, edited, Message("tool", "x", tool_call_id=left.id)], TOOLS, CallOptions())
+        await model.close()
+        calls = [request.body["messages"][1]["tool_calls"] for request in server.requests]
+    assert [["extra_content" in call for call in each] for each in calls] == [[True], [False]]
+
+
+async def test_the_edited_text_of_a_response_is_sent() -> None:
+    async with ModelServer() as server:
+        model = open_model("openai-responses/m", Environment({"OPENAI_BASE_URL": server.url}))
+        first = (await model.complete([ASK], (), CallOptions())).message
+        for message in (first, replace(first, content="good bye")):
+            await model.complete([ASK, message, ASK], (), CallOptions())
+        await model.close()
+        inputs = [request.body["input"] for request in server.requests[1:]]
+    assert [item.get("type") for item in inputs[0]] == [None, "reasoning", "message", None]
+    assert [item["content"] for item in inputs[1]] == [ASK.content, "good bye", ASK.content]
+
+
+async def test_the_edited_text_of_a_message_of_langchain_is_sent() -> None:
+    model = LangchainModel(GenericFakeChatModel(messages=iter([AIMessage("hello")])))
+    message = (await model.complete([ASK], (), CallOptions())).message
+    assert to_langchain(message).id == to_langchain(message).id is not None
+    assert to_langchain(replace(message, content="good bye")).content == "good bye"
 
 
 async def test_another_refusal_does_not_drop_state() -> None:

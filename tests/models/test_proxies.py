@@ -27,8 +27,6 @@ from tests.models.server import Answer, ModelServer, Request, chat, error
 ADDRESS = "http://models.example/v1"
 PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 KEY = "sk-key-1234567890"
-LOGINS = "ignore:(BasicAuth is|The 'proxy_auth' parameter is) deprecated:DeprecationWarning"
-"""The openai package sends logins in a way that aiohttp will drop."""
 
 
 @pytest.fixture(autouse=True)
@@ -154,7 +152,6 @@ async def test_an_http_proxy_is_used(server: ModelServer, monkeypatch: pytest.Mo
     assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
 
 
-@pytest.mark.filterwarnings(LOGINS)
 async def test_a_login_of_an_http_proxy_is_sent(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     async with proxy_to(server, greet_http, "http", user="me:pass%20word@") as proxy:
         monkeypatch.setenv("HTTP_PROXY", proxy.url)
@@ -230,7 +227,6 @@ async def test_hosts_in_no_proxy_are_reached_directly(server: ModelServer, monke
     assert proxy.asked == []
 
 
-@pytest.mark.filterwarnings(LOGINS)
 async def test_a_proxy_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTP_PROXY", "http://me:secret-password@127.0.0.1:9")
     with pytest.raises(ModelError, match=r"no reply from models\.example") as failed:

@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 
+from graphwalk.config.calls import Limits
 from graphwalk.errors import ModelError
 from graphwalk.models import openai
 from graphwalk.models.openai import OpenAIModel
+from graphwalk.models.wrappers import RESTARTED
 from graphwalk.types.chat import CallOptions, ToolCall, Usage
-from tests.models.player import ASK, LOOK
+from tests.models.player import ASK, LOOK, in_run
 from tests.models.server import Answer, ModelServer, Request, chat, error, responses
 
 EVENTS = {"content-type": "text/event-stream"}
@@ -178,6 +180,15 @@ async def test_text_is_passed_on_before_the_reply_is_whole(model: OpenAIModel, s
     assert pieces == ["early"]
 
 
+async def test_text_that_is_streamed_again_is_marked(model: OpenAIModel, server: ModelServer) -> None:
+    half = stream(chunk(content="half"), done=False)
+    answers = iter([error(503), half, error(503), half, stream(chunk(content="whole"), chunk("stop"))])
+    server.respond = lambda _: next(answers)
+    pieces: list[str] = []
+    reply = await in_run(model, Limits(retries=4)).complete(ASK, (), CallOptions(on_text=collector(pieces)))
+    assert (reply.message.content, pieces) == ("whole", ["half", RESTARTED, "half", RESTARTED, "whole"])
+
+
 async def test_a_streamed_reply_is_the_one_that_comes_without_a_stream(model: OpenAIModel, server: ModelServer) -> None:
     server.respond = lambda _: stream(*WORDS)
     pieces: list[str] = []
@@ -201,6 +212,22 @@ async def test_a_server_without_streams_is_asked_without(model: OpenAIModel, ser
     for _ in range(2):
         assert (await model.complete(ASK, (), CallOptions(on_text=ignored))).message.content == "whole"
     assert [bool(request.body.get("stream")) for request in server.requests] == [True, False, False]
+
+
+async def test_calls_at_the_same_time_do_not_undo_what_others_found_out(
+    model: OpenAIModel, server: ModelServer
+) -> None:
+    def respond(request: Request) -> Answer:
+        if "max_tokens" in request.body:
+            return error(400, "use max_completion_tokens instead of max_tokens")
+        return error(400, "streaming is not supported") if request.body.get("stream") else Answer(chat("whole"))
+
+    server.respond = respond
+    limited, live = CallOptions(max_output_tokens=9), CallOptions(on_text=ignored)
+    await asyncio.gather(model.complete(ASK, (), limited), model.complete(ASK, (), live))
+    sent = len(server.requests)
+    await model.complete(ASK, (), replace(limited, on_text=ignored))
+    assert len(server.requests) == sent + 1
 
 
 async def test_a_whole_reply_to_a_request_for_a_stream_is_read(model: OpenAIModel, server: ModelServer) -> None:
@@ -227,8 +254,20 @@ async def test_fields_that_are_not_interpreted_are_joined(model: OpenAIModel, se
             "reasoning_details": [detail(0, text="thought", signature="S1"), detail(1, data="AABB")],
             "provider": {"region": "eu"},
         },
-        "tool_calls": [{"extra_content": SIGNED}, {}],
+        "tool_calls": {"a": {"extra_content": SIGNED}},
     }
+
+
+async def test_parts_and_texts_of_one_message_are_joined(model: OpenAIModel, server: ModelServer) -> None:
+    """As Mistral streams: first a text, then thoughts as parts, then texts again."""
+    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+    words = [chunk(content=piece) for piece in ("Wait. ", [thought], "", "It is ", "Red Dust!")]
+    server.respond = lambda _: stream(*words, chunk("stop"))
+    pieces: list[str] = []
+    message = (await model.complete(ASK, (), CallOptions(on_text=collector(pieces)))).message
+    assert message.content == "".join(pieces) == "Wait. It is Red Dust!"
+    parts = [{"type": "text", "text": "Wait. "}, thought, {"type": "text", "text": "It is Red Dust!"}]
+    assert message.provider_state == {"format": "chat_completions", "message": {"content": parts}}
 
 
 SIGNED = {"google": {"thought_signature": "c2lnbmVk"}}

@@ -12,6 +12,7 @@ from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.jsonlines import encode_line, read_lines
 from graphwalk.reports.compare import TerminalComparison, comparison_csv, comparison_json, comparison_markdown
 from graphwalk.runs.compare import compare_runs
+from graphwalk.suites.questions.catalogue import shipped_kinds
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +22,9 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
 
     def play(name: str, experiment: str = "quickstart", **how: Any) -> Path:
         if name not in made:
+            asked = {"suite": {"questions": list(shipped_kinds())[:12]}} if experiment == "quickstart" else {}
             folder = tmp_path_factory.mktemp("runs") / name
-            made[name] = graphwalk.run(experiment, **{"graphs": 2, **how}, out=folder).path
+            made[name] = graphwalk.run(experiment, **{"graphs": 2, **asked, **how}, out=folder).path
         return made[name]
 
     return play
@@ -115,7 +117,7 @@ def test_scores_of_another_scorer_are_refused(played: Callable[..., Path], tmp_p
         manifest["fingerprint"]["scorer"] = "0.0"
 
     rescored = copy(one(played), tmp_path / "rescored", lambda record: None, other_scorer)
-    with pytest.raises(RunLogError, match=r"scored by different code: .*, 0\.0") as refused:
+    with pytest.raises(RunLogError, match=r"scored by different code:\s+.* → 0\.0") as refused:
         compare_runs([one(played), rescored])
     assert "graphwalk rescore" in (refused.value.hint or "")
 

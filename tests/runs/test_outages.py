@@ -17,7 +17,7 @@ from graphwalk.runs.progress import Progress
 from graphwalk.runs.result import Result
 from graphwalk.runs.worker_pool import RunSummary
 from graphwalk.stores.neo4j.connection import Connection
-from graphwalk.stores.neo4j.store import Neo4jDatabase, Neo4jStore
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase, Neo4jStore
 from tests.integration.test_kills import command, wait_for_results
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES
 from tests.runs.own_server import OwnServer, own_server, proxied
@@ -32,7 +32,7 @@ SLOW = (pytest.mark.slow, pytest.mark.timeout(0))
 """Servers take their time to start again; on the oldest release the shortest of these tests are quick ones."""
 REPEATS = 4
 EPISODES = 12 * REPEATS
-AWAY, BACK = "waiting for it", "the database answers again"
+AWAY, BACK = "waiting for it", "database back after"
 
 
 @dataclass

@@ -10,8 +10,8 @@ from graphwalk.errors import ConfigError
 from graphwalk.resources import data_path
 from graphwalk.scoring.evidence import tool_evidence
 from graphwalk.scoring.waste import waste_of
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import GraphStore
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.graph import maze_graph
 from graphwalk.suites.mazes.score import walk_of

@@ -10,7 +10,7 @@ import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import GraphwalkError
-from graphwalk.stores.store import Database
+from graphwalk.stores.base import Database
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.tool import load_tools
 from graphwalk.types.graph import Node, PropertyGraph, Relationship

@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.encodings import decode_notes, decode_rows
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.stores.store import Database
-from graphwalk.toolbox.encodings import decode_notes, decode_rows
+from graphwalk.stores.base import Database
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.tool import load_tools
 from graphwalk.types.chat import ToolCall

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.console import counted, printable
+from graphwalk.encodings import decode_notes, read_rows
 from graphwalk.reports.plots import Scene, StateTable
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.ask.evidence import AnswerEvidence, Step, evidence_of, named_in, steps_of
 from graphwalk.suites.ask.svg import evidence_svg
 from graphwalk.suites.walked import walked_scene
-from graphwalk.toolbox.encodings import decode_notes, read_rows
 from graphwalk.toolbox.seen import KEY, seen_in
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.inert import visible

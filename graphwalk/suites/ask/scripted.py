@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from graphwalk.encodings import read_rows
 from graphwalk.models.policy import Ask, Policy
 from graphwalk.models.scripted import AnswerNow
 from graphwalk.scoring.evidence import Evidence
-from graphwalk.toolbox.encodings import read_rows
 from graphwalk.toolbox.seen import KEY, Seen, SeenLink, seen_in
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult

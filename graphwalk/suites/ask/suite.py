@@ -13,7 +13,7 @@ from graphwalk.models.policy import Policy
 from graphwalk.reports.plots import Scene
 from graphwalk.reports.suite_report import ResultRecord, SuiteReport
 from graphwalk.scoring.extraction import Extraction, spoken
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.scripted import look
 from graphwalk.suites.ask.task import AskConfig, AskScore, AskTask, score_of, task_about
 from graphwalk.suites.suite import Opening, Pictures, Suite, World

@@ -8,16 +8,16 @@ from itertools import pairwise
 from typing import Any, Literal
 
 from graphwalk.console import counted
+from graphwalk.encodings import read_rows
 from graphwalk.errors import OracleError
 from graphwalk.scoring.evidence import shows_data
 from graphwalk.scoring.extraction import Extraction, Fit, Shape, extract, strip_thinking
 from graphwalk.scoring.values import parse_json
 from graphwalk.scoring.waste import waste_of
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.task import MazeScore, MazeTask, PathError
 from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, NEXT_CELLS
-from graphwalk.toolbox.encodings import read_rows
 from graphwalk.toolbox.readings import as_parameter
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory

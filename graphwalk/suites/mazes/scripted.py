@@ -5,13 +5,13 @@ import random
 from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
+from graphwalk.encodings import read_rows
 from graphwalk.errors import ConfigError
 from graphwalk.models.policy import Ask, Policy
 from graphwalk.models.scripted import NO_ANSWER, AnswerNow
 from graphwalk.scoring.values import parse_json
 from graphwalk.suites.mazes.toolbox import CONNECTED_PATH, NEXT_CELLS
 from graphwalk.suites.thoughts import Thoughts
-from graphwalk.toolbox.encodings import Encoding, decode_rows, read_rows
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult, Trajectory, Turn
 from graphwalk.types.values import Row
@@ -19,8 +19,6 @@ from graphwalk.types.values import Row
 Order = Callable[[Row], Any]
 """Sort key of the cells next to a cell: which one to try first."""
 Visit = Generator[list[Ask], list[str], list[Row]]
-
-_ENCODINGS: tuple[Encoding, ...] = ("json", "compact", "csv")
 
 
 def nearest_first(row: Row) -> tuple[float, int]:
@@ -84,13 +82,11 @@ def answer(path: Sequence[str]) -> str:
 
 
 def read_cells(text: str) -> list[Row] | None:
-    """The rows of a result in whatever encoding it is; None for a message."""
-    for encoding in _ENCODINGS:
-        try:
-            return [{**row, "key": str(row["key"])} for row in decode_rows(text, encoding)]
-        except (ValueError, KeyError):
-            continue
-    return None
+    """Return the rows of a result in any encoding; None for a message."""
+    rows = read_rows(text)
+    if rows is None or not all("key" in row for row in rows):
+        return None
+    return [{**row, "key": str(row["key"])} for row in rows]
 
 
 MISTAKES = 0.1

@@ -13,7 +13,7 @@ from graphwalk.reports.plots import Figure, Scene
 from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
 from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.drive import Played, drive
 from graphwalk.suites.mazes.config import MazesConfig
 from graphwalk.suites.mazes.generate import Maze, generate_maze

@@ -9,9 +9,9 @@ from graphwalk.models.policy import Ask
 from graphwalk.models.tokens import tokens_of
 from graphwalk.scoring.rows import compare_rows
 from graphwalk.suites.drive import Account, Played, calls_of, count, tokens_told
-from graphwalk.suites.questions.players.expert import plan_of
 from graphwalk.suites.questions.players.reading import Page, Result
 from graphwalk.suites.questions.prompts import tools_system
+from graphwalk.suites.questions.scripted import plan_of
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.tools_in_memory.tools import Shown, ToolsInMemory
 from graphwalk.toolbox.toolbox import Toolbox

@@ -5,7 +5,7 @@ from pathlib import Path
 import rustworkx
 
 from graphwalk.graphs.files import load_graph
-from graphwalk.suites.questions.tasks_about import tasks_on
+from graphwalk.suites.questions.generate import tasks_on
 
 
 async def test_the_karate_club_of_rustworkx_is_read_and_asked_about(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.scripted import ScriptedModel
+from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import Database, GraphStore
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.generate import Maze, generate_maze
 from graphwalk.suites.mazes.graph import maze_graph

@@ -13,7 +13,7 @@ from graphwalk.runs.execute import start_run
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.run_folder import NewRun
-from graphwalk.stores.store import Database
+from graphwalk.stores.base import Database
 from graphwalk.suites.mazes import suite as maze_suite
 from graphwalk.suites.mazes.score import check_path, check_target, cypher_error, score_path, shortest_length
 from graphwalk.suites.mazes.task import PATH_ERRORS, MazeScore, MazeTask

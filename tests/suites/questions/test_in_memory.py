@@ -7,20 +7,20 @@ from typing import Any
 import pytest
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.encodings import decode_rows
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.models.policy import Ask
 from graphwalk.models.tokens import count_tokens, rule_hundredths
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.drive import calls_of, drive
-from graphwalk.suites.questions.making import make_tasks
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.generate import make_tasks
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.par import ExpertPar
-from graphwalk.suites.questions.players.expert import expert
-from graphwalk.suites.questions.players.walker import Walker
 from graphwalk.suites.questions.prompts import tools_prompt
+from graphwalk.suites.questions.scripted import expert
 from graphwalk.suites.questions.tools_in_memory.tools import ToolsInMemory, can_be_walked_in_memory
 from graphwalk.suites.questions.tools_in_memory.weights import inside_quotes, of_rows
-from graphwalk.toolbox.encodings import decode_rows
+from graphwalk.suites.questions.walker import Walker
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.temporals import read_temporal

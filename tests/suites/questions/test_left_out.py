@@ -11,7 +11,7 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.tasks_about import tasks_on
+from graphwalk.suites.questions.generate import tasks_on
 from tests.runs.runs import experiment, records, start
 
 TINY = {"nodes": 4, "labels": 2, "mean_degree": 0.5}

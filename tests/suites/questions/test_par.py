@@ -17,13 +17,12 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.drive import drive
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.making import make_tasks
+from graphwalk.suites.questions.generate import make_tasks, tasks_in, tasks_on
 from graphwalk.suites.questions.par import ExpertPar
-from graphwalk.suites.questions.players.expert import expert
 from graphwalk.suites.questions.prompts import tools_prompt
+from graphwalk.suites.questions.scripted import expert
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.tasks_about import tasks_in, tasks_on
 from graphwalk.suites.suite import Opening
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec

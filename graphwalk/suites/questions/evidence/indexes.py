@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Generic, TypeVar
 
 from graphwalk.suites.questions.evidence.shown import Link, Pair, Shown
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Value
 

@@ -13,7 +13,7 @@ from graphwalk.scoring.values import normalise
 from graphwalk.suites.questions.catalogue import PythonPart, python_part
 from graphwalk.suites.questions.evidence.indexes import PossibleGraph, SeenGraph
 from graphwalk.suites.questions.evidence.shown import Pair, Shown, shown_by
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row

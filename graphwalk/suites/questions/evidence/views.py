@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from graphwalk.encodings import decode_notes, read_rows
 from graphwalk.scoring.values import parse_json
-from graphwalk.toolbox.encodings import decode_notes, read_rows
 from graphwalk.toolbox.readings import other_readings
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.values import Row, Value, shown

@@ -3,9 +3,9 @@
 from collections.abc import Generator, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
+from graphwalk.encodings import next_page, read_rows
 from graphwalk.models.policy import Ask
 from graphwalk.suites.questions.players.link import Link
-from graphwalk.toolbox.encodings import next_page, read_rows
 from graphwalk.types.values import Row
 
 CALLS_PER_TURN = 256

@@ -10,7 +10,7 @@ from itertools import chain, starmap
 import numpy as np
 from numpy.typing import NDArray
 
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.players.link import Link
 from graphwalk.suites.questions.tools_in_memory import weights
 from graphwalk.types.graph import Relationship

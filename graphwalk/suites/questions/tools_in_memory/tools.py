@@ -14,7 +14,7 @@ import numpy as np
 
 from graphwalk.models.policy import Ask
 from graphwalk.models.tokens import tokens_of
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex, Kind
+from graphwalk.suites.questions.graph_index import GraphIndex, Kind
 from graphwalk.suites.questions.players.link import Link
 from graphwalk.suites.questions.tools_in_memory import weights
 from graphwalk.suites.questions.tools_in_memory.surroundings import Numbers, Surroundings
