@@ -21,7 +21,7 @@ from benchmarks.measure import Row
 from benchmarks.model_calls import DELAY, SEED, TOOL_TURNS, Stopwatch, each_tool, run
 from benchmarks.walking_server import walking_server
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.runner.shards import Shard
+from graphwalk.runs.shards import Shard
 
 IN_FLIGHT = 256
 PROCESSES = 2

@@ -13,9 +13,9 @@ from graphwalk.errors import StoreError
 from graphwalk.stores.neo4j import admin
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase, scope_of
 from tests.neo4j_servers import RELEASE_NAMES
-from tests.runner.own_server import OwnServer, own_server, proxied
-from tests.runner.runs import resume, start
-from tests.runner.test_outages import EPISODES, Disturbed, disturbed, expert, scores
+from tests.runs.own_server import OwnServer, own_server, proxied
+from tests.runs.runs import resume, start
+from tests.runs.test_outages import EPISODES, Disturbed, disturbed, expert, scores
 from tests.stores.loader import chain
 from tests.stores.neo4j.test_lifecycle import NODES, killed_half_way, scope_count
 

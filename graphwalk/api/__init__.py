@@ -42,8 +42,8 @@ from graphwalk.api.stores import Store, aopen_store, open_store
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, OracleError, RunLogError, StoreError
 from graphwalk.models.base import Model
 from graphwalk.models.openai_servers import openai_model
-from graphwalk.runlog.result import Result
-from graphwalk.runner.answer import Answer
+from graphwalk.runs.ask import Answer
+from graphwalk.runs.result import Result
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.training.reward import Reward, reward

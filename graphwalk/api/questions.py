@@ -12,8 +12,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.models.base import Model
 from graphwalk.models.registry import EPISODE_PROVIDERS, open_model
 from graphwalk.models.wrappers import Guarded
-from graphwalk.runner.answer import Answer
-from graphwalk.runner.asking import asking, conversation
+from graphwalk.runs.ask import Answer, asking, conversation
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.suite import World
 from graphwalk.types.check_type import GRAPH, check_type

@@ -13,16 +13,14 @@ from graphwalk.environment import read_environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.reports.suite_report import Report
-from graphwalk.runlog.flat import flat_record
-from graphwalk.runlog.result import Result
-from graphwalk.runlog.run_folder import NewRun, RunFolder
-from graphwalk.runner.live_progress import NotebookProgress
-from graphwalk.runner.one_episode import play_task
-from graphwalk.runner.progress import Progress, Silent
-from graphwalk.runner.reporting import report_of
-from graphwalk.runner.rescore import rescore_run
-from graphwalk.runner.resolve import resolve
-from graphwalk.runner.run import resume_run, start_run
+from graphwalk.runs.episode import play_task
+from graphwalk.runs.execute import resume_run, start_run
+from graphwalk.runs.experiment import resolve
+from graphwalk.runs.progress import NotebookProgress, Progress, ProgressWrapper
+from graphwalk.runs.reporting import report_of
+from graphwalk.runs.rescore import rescore_run
+from graphwalk.runs.result import Result, flat_record
+from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.suites.questions.generate import tasks_on
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.registry import suite_class
@@ -256,21 +254,18 @@ def run(
 
 
 def _watching(on_result: OnResult | None) -> Progress:
-    """What is told of the run: in a notebook, which shows stderr below the cell, the person too."""
-    watching: Progress = NotebookProgress() if "ipykernel" in sys.modules else Silent()
-    return watching if on_result is None else _PassingOn(watching, on_result)
+    """Return the progress that calls `on_result`, and shows a line in a notebook."""
+    progress = NotebookProgress() if "ipykernel" in sys.modules else Progress()
+    return progress if on_result is None else _CallingProgress(progress, on_result)
 
 
-class _PassingOn(Silent):
-    """Passes finished episodes on."""
-
+class _CallingProgress(ProgressWrapper):
     def __init__(self, progress: Progress, on_result: OnResult) -> None:
-        self._progress, self._on_result = progress, on_result
-        self.planning, self.priced = progress.planning, progress.priced  # type: ignore[method-assign]
-        self.started, self.note = progress.started, progress.note  # type: ignore[method-assign]
+        super().__init__(progress)
+        self._on_result = on_result
 
     def finished(self, result: Result) -> None:
-        self._progress.finished(result)
+        super().finished(result)
         self._on_result(result)
 
 

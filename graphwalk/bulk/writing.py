@@ -26,7 +26,7 @@ from graphwalk.bulk.rows import Job, Row, Rows
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.files import cannot_write, make_folder, new_file, write_whole
-from graphwalk.long_work import long_work, speed
+from graphwalk.progress import progress_bar, speed
 from graphwalk.version import __version__
 
 if TYPE_CHECKING:
@@ -67,14 +67,14 @@ def write_rows(rows: Rows, out: Path, workers: int | None = None) -> Written:
     folder = out.with_name(f"{out.name}.parts")
     jobs = list(islice(rows.jobs(), 2))
     if len(jobs) == 1 and not folder.exists():
-        with long_work(rows.name):
+        with progress_bar(rows.name):
             written = file_format.write(out, rows.of(jobs[0].what), rows.columns)
         return Written(written, rows.total, time.perf_counter() - begun, rows.name)
     _claim(folder, out, rows.about)
     parts = _Parts(folder, out.suffix)
     number, made = _make_parts(rows, file_format, parts, workers or cores())
     seconds = time.perf_counter() - begun
-    with long_work("joining"):
+    with progress_bar("joining"):
         written = file_format.join(map(parts.path, range(number)), out, rows.columns)
     shutil.rmtree(folder, ignore_errors=True)
     return Written(written, made, seconds, rows.name)
@@ -101,7 +101,7 @@ def _make_parts(rows: Rows, file_format: "FileFormat", parts: _Parts, workers: i
             else:
                 yield path, job
 
-    with long_work(rows.name, rows.total) as done:
+    with progress_bar(rows.name, rows.total) as done:
         for _, job in spread(partial(_make_part, rows, file_format), missing(done), workers):
             made += job.things
             done(job.things)

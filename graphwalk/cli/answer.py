@@ -11,10 +11,9 @@ from graphwalk.console import counted, data, printable, prose, say, stderr, stdo
 from graphwalk.files import write_whole
 from graphwalk.models.wrappers import RESTARTED
 from graphwalk.reports.text_table import dollars
-from graphwalk.runlog.result import Result
-from graphwalk.runlog.run_folder import RunFolder
-from graphwalk.runner.answer import Answer
-from graphwalk.runner.asking import Watcher
+from graphwalk.runs.ask import Answer, Watcher
+from graphwalk.runs.result import Result
+from graphwalk.runs.run_folder import RunFolder
 from graphwalk.suites.ask.evidence import step_of
 from graphwalk.suites.ask.pictures import evidence_table, step_shown
 from graphwalk.suites.ask.task import unseen_keys

@@ -24,7 +24,7 @@ from graphwalk.errors import ConfigError
 
 if TYPE_CHECKING:
     from graphwalk.cli.answer import Teller
-    from graphwalk.runner.resolve import Experiment
+    from graphwalk.runs.experiment import Experiment
 
 _QUIT = ("quit", "exit", ":q")
 
@@ -57,7 +57,7 @@ def ask(
     --graph and --database it is the graph that `graphwalk db load` loaded last, else the Neo4j as it stands.
     """
     from graphwalk.cli.answer import Teller
-    from graphwalk.runner.asking import asking
+    from graphwalk.runs.ask import asking
 
     _check(question, model, svg, out, no_log)
     assert model is not None
@@ -98,9 +98,8 @@ def _check(question: str | None, model: str | None, svg: Path | None, out: Path 
 async def _talk(
     experiment: "Experiment", teller: "Teller", question: str | None, *, goes_on: bool, logged: bool, out: Path | None
 ) -> None:
-    from graphwalk.runlog.run_folder import NewRun
-    from graphwalk.runner.answer import Answer
-    from graphwalk.runner.asking import conversation
+    from graphwalk.runs.ask import Answer, conversation
+    from graphwalk.runs.run_folder import NewRun
     from graphwalk.stores.sources import open_source
     from graphwalk.suites.ask.suite import world_of
 

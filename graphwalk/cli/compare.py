@@ -35,7 +35,7 @@ def compare(
         comparison_json,
         comparison_markdown,
     )
-    from graphwalk.runner.compare import compare_runs
+    from graphwalk.runs.compare import compare_runs
 
     made = compare_runs(runs, models=model or (), settings=setting or ())
     form = "json" if json else format

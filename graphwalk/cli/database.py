@@ -10,11 +10,10 @@ import typer
 
 from graphwalk.asynchronous import run_async
 from graphwalk.cli.generate import read_graph_or_spec
-from graphwalk.cli.steps import steps
 from graphwalk.console import counted, data, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.long_work import long_work
+from graphwalk.progress import progress_bar, steps
 
 if TYPE_CHECKING:
     from graphwalk.stores.neo4j.admin import Load
@@ -154,14 +153,14 @@ def load(
     from graphwalk import database
 
     environment = read_environment()
-    with long_work(f"reading {graph}"):
+    with progress_bar(f"reading {graph}"):
         read = read_graph_or_spec(graph, environment)
     begun = time.perf_counter()
     if bulk:
         with steps() as tell:
             loaded = run_async(database.load_bulk(environment, read, tell=tell))
     else:
-        with long_work(f"loading {counted(read.node_count, 'node')}"):
+        with progress_bar(f"loading {counted(read.node_count, 'node')}"):
             loaded = run_async(database.load(environment, read))
     seconds = time.perf_counter() - begun
     loaded_now = f"{counted(loaded.nodes, 'node')} and {counted(loaded.relationships, 'relationship')}"

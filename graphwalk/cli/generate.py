@@ -14,7 +14,7 @@ from graphwalk.cli.options import DatabaseName, GraphFile, chosen_source, preset
 from graphwalk.console import data, say
 from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import ConfigError
-from graphwalk.long_work import long_work
+from graphwalk.progress import progress_bar
 
 if TYPE_CHECKING:
     from graphwalk.graphs.generate import GraphSpec
@@ -206,11 +206,11 @@ def graph(
     if out is not None:
         writable_format(out)
     begun = time.perf_counter()
-    with long_work("generating"):
+    with progress_bar("generating"):
         made = generate_graph(spec, seed, index)
     seconds = time.perf_counter() - begun
     if out is not None:
-        with long_work("writing"):
+        with progress_bar("writing"):
             save_graph(made, out)
         say(f"written to {out}")
     data(f"nodes          {made.node_count}")

@@ -157,8 +157,8 @@ def run_folders(incomplete: str) -> list[str]:
 
 def tasks_of_run(ctx: Any, incomplete: str) -> list[str]:
     """Tasks of the run that the same command line names."""
-    from graphwalk.runlog.listing import heads
-    from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runs.listing import heads
+    from graphwalk.runs.run_folder import RunFolder
 
     try:
         folder = RunFolder.open(Path(ctx.params["run"]))

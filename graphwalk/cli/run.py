@@ -15,11 +15,11 @@ from graphwalk.cli.options import DatabaseName, GraphFile, Sets, chosen_source, 
 from graphwalk.console import counted, data, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError, GraphwalkError
-from graphwalk.long_work import long_work
+from graphwalk.progress import progress_bar
 
 if TYPE_CHECKING:
-    from graphwalk.runner.machines.whole_run import ShardedRun
-    from graphwalk.runner.resolve import Experiment
+    from graphwalk.runs.cluster import ShardedRun
+    from graphwalk.runs.experiment import Experiment
 
 
 def check_machines(given: "RunOptions") -> None:
@@ -34,9 +34,8 @@ def check_machines(given: "RunOptions") -> None:
 
 def run_on_ray(experiment: "Experiment", given: "RunOptions") -> None:
     """Play a run in shards on a Ray cluster, then report it as one; exit with the code for how it went."""
-    from graphwalk.runlog.run_folder import NewRun
-    from graphwalk.runner.machines.on_ray import ray_cluster
-    from graphwalk.runner.machines.whole_run import ShardedRun
+    from graphwalk.runs.cluster import ShardedRun, ray_cluster
+    from graphwalk.runs.run_folder import NewRun
 
     new = NewRun.make(experiment.config.name, given.out)
     sharded = ShardedRun(experiment, new)
@@ -44,7 +43,7 @@ def run_on_ray(experiment: "Experiment", given: "RunOptions") -> None:
         with ray_cluster(given.ray_address) as cluster:
             number = sharded.number(given.shards, cluster.cores)
             say(f"{counted(number, 'shard')} on {counted(cluster.cores, 'core')}, in {sharded.shards}")
-            with long_work("shards", number) as done:
+            with progress_bar("shards", number) as done:
                 summary = sharded.play(cluster.play, number, given.log_level, done)
     except Interrupted as interrupted:
         say(f"{interrupted}: stopped. {_how_to_go_on(sharded)}")
@@ -210,7 +209,7 @@ def run(given: RunOptions) -> None:
     Episodes are models × settings × graphs × questions × repeats. Without a model the scripted ones play.
     """
     from graphwalk.experiments.loading import load_experiment, own_graphs
-    from graphwalk.runner.resolve import resolve
+    from graphwalk.runs.experiment import resolve
 
     environment = read_environment()
     models, servers = options.models_and_servers(given.model, given.base_url, environment)
@@ -260,8 +259,8 @@ def resume(given: ResumeOptions) -> None:
 
     Finished episodes stay, failed ones are tried again, and no reply is paid for twice.
     """
-    from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.runner.run import resume_run
+    from graphwalk.runs.execute import resume_run
+    from graphwalk.runs.run_folder import RunFolder
 
     limits = {field.removeprefix("limits."): value for field, value in fields_set(given).items() if value is not None}
     folder, exporter, environment = RunFolder.open(given.folder), exporter_if(given.otel), read_environment()
@@ -270,9 +269,9 @@ def resume(given: ResumeOptions) -> None:
 
 
 def _start(experiment: "Experiment", given: RunOptions) -> None:
-    from graphwalk.runlog.run_folder import NewRun
-    from graphwalk.runner.run import start_run
-    from graphwalk.runner.shards import WHOLE, Shard
+    from graphwalk.runs.execute import start_run
+    from graphwalk.runs.run_folder import NewRun
+    from graphwalk.runs.shards import WHOLE, Shard
 
     exporter, shard = exporter_if(given.otel), WHOLE if given.shard is None else Shard.parse(given.shard)
     new = NewRun.make(experiment.config.name, given.out)
@@ -284,7 +283,7 @@ def _start(experiment: "Experiment", given: RunOptions) -> None:
 
 def _dry_run(experiment: "Experiment", json: bool) -> None:
     from graphwalk.cli.dry_run import dry_run_text
-    from graphwalk.runner.estimate import estimate_run
+    from graphwalk.runs.estimate import estimate_run
 
     estimate = run_async(estimate_run(experiment))
     data(estimate.as_json() if json else dry_run_text(estimate))

@@ -13,13 +13,13 @@ from graphwalk.cli.report import OVERVIEW, print_report
 from graphwalk.console import NO_LIMIT, counted, data, printable, prose, say, stdout
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
-from graphwalk.long_work import long_work
+from graphwalk.progress import progress_bar
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from graphwalk.runlog.listing import ListedRun
-    from graphwalk.runner.verification.findings import Verification
+    from graphwalk.runs.listing import ListedRun
+    from graphwalk.runs.verify import Verification
 
 
 def runs(
@@ -32,7 +32,7 @@ def runs(
     With models, state, episodes, accuracy and cost. A run that is not finished goes on with `graphwalk resume`.
     """
     from graphwalk.errors import ConfigError
-    from graphwalk.runlog.listing import list_runs
+    from graphwalk.runs.listing import list_runs
 
     if not folder.is_dir():
         raise ConfigError(f"there is no folder {folder}", hint="graphwalk run quickstart   makes runs/ and a run in it")
@@ -104,8 +104,8 @@ def merge(
     Refused where an episode is missing or there twice, or a shard is of another plan. The whole run is like one that a
     single process made: report, compare, rescore and resume it.
     """
-    from graphwalk.runlog.run_folder import NewRun, RunFolder
-    from graphwalk.runner.merging import merge_runs
+    from graphwalk.runs.run_folder import NewRun, RunFolder
+    from graphwalk.runs.shards import merge_runs
 
     folders = [RunFolder.open(shard) for shard in shards]
     new = NewRun.make(str(folders[0].read_manifest()["name"]), out)
@@ -130,16 +130,16 @@ def publish(
     With configuration, versions, texts, results, replies and their digests; without secrets, home folders, paths and
     addresses of servers. report, show, view, verify, compare and export read it as they read a folder.
     """
-    from graphwalk.runlog.private import Cleaner
-    from graphwalk.runlog.publishing import publish as write
-    from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.runner.reporting import planned_episodes
+    from graphwalk.runs.private import Cleaner
+    from graphwalk.runs.publishing import publish as write
+    from graphwalk.runs.reporting import planned_episodes
+    from graphwalk.runs.run_folder import RunFolder
 
     if out.suffix != ".zip":
         raise ConfigError(f"{out}: a published run is a ZIP", hint=f"graphwalk publish {folder} {out.stem}.zip")
     run = RunFolder.open(folder)
     cleaner = Cleaner(read_environment(), redact=redact, folder=Path.cwd())
-    with long_work("publishing", planned_episodes(run)) as done:
+    with progress_bar("publishing", planned_episodes(run)) as done:
         removed = write(run, out, cleaner, done)
     taken = ", ".join(f"{number} {what}" for what, number in sorted(removed.items()) if number)
     say(f"written to {out}" + (f"; taken out: {taken}" if taken else ""))
@@ -158,12 +158,12 @@ def verify(
     Graphs, tasks and targets come from the seed, tool results from a fresh store, prompts and scores from those. No
     model is called, and the folder is only read. Exit code 3 where the log differs, 1 where a target is wrong.
     """
-    from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.runner.reporting import planned_episodes
-    from graphwalk.runner.verification.verify import verify_run
+    from graphwalk.runs.reporting import planned_episodes
+    from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.runs.verify import verify_run
 
     run = RunFolder.open(folder)
-    with long_work("verifying", planned_episodes(run)) as done:
+    with progress_bar("verifying", planned_episodes(run)) as done:
         found = run_async(verify_run(run, read_environment(), store, done))
     if json:
         data(found.as_json())
@@ -175,7 +175,7 @@ def verify(
 
 
 def _print_table(found: "Verification") -> None:
-    from graphwalk.runner.verification.findings import CHECKS
+    from graphwalk.runs.verify import CHECKS
 
     width = max(map(len, CHECKS))
     data(f"{'check':<{width}}  verified  differing  could not be verified")

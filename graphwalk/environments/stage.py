@@ -11,13 +11,11 @@ from graphwalk.agent import Episode, call_tools, run_episode
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.runlog.result import EpisodeKey
-from graphwalk.runner.places import Places
-from graphwalk.runner.plan import LoadedWorld, Plan, PlannedEpisode, make_plan
-from graphwalk.runner.players import Players
-from graphwalk.runner.resolve import Experiment, resolve
-from graphwalk.stores.base import Database
-from graphwalk.stores.registry import open_database, queries_in_place
+from graphwalk.runs.experiment import Experiment, resolve
+from graphwalk.runs.graph_sources import GraphSources, sources_for
+from graphwalk.runs.plan import LoadedWorld, Plan, PlannedEpisode, make_plan
+from graphwalk.runs.result import EpisodeKey
+from graphwalk.runs.run_models import RunModels
 from graphwalk.suites.suite import Opening
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
@@ -33,7 +31,7 @@ class Stage:
     """One episode per task and setting."""
     weights: Mapping[str, float]
     _plan: Plan
-    _places: Places
+    _sources: GraphSources
 
     @classmethod
     async def open(cls, experiment: Any, *, weights: Mapping[str, float] | None = None, **flags: Any) -> "Stage":
@@ -41,9 +39,9 @@ class Stage:
 
         ConfigError for mistakes in it, StoreError where the store cannot be reached.
         """
-        resolved, places = _resolved(experiment, flags)
-        plan = await make_plan(resolved, places, lambda number: None)
-        return cls(resolved, plan.episodes, weights or {}, plan, places)
+        resolved, sources = _resolved(experiment, flags)
+        plan = await make_plan(resolved, sources, lambda number: None)
+        return cls(resolved, plan.episodes, weights or {}, plan, sources)
 
     @classmethod
     async def of_task(
@@ -53,20 +51,20 @@ class Stage:
 
         ConfigError where the experiment has no such graph.
         """
-        resolved, places = _resolved(experiment, {})
+        resolved, sources = _resolved(experiment, {})
         suite, config = resolved.suite, resolved.config
         async for world in suite.worlds_in(config.suite, config.seed, resolved.environment):
             if world.digest == task["graph_digest"]:
-                loaded = LoadedWorld(world, await places.store_of(world))
+                loaded = LoadedWorld(world, await sources.store_of(world))
                 found = suite.task_type.model_validate(task)
                 planned = PlannedEpisode(EpisodeKey(found.task_id, resolved.models[0], setting, 0), found, loaded)
-                return cls(resolved, [planned], weights or {}, Plan([loaded], [(found, loaded)], [planned]), places)
+                return cls(resolved, [planned], weights or {}, Plan([loaded], [(found, loaded)], [planned]), sources)
         raise ConfigError(f"the experiment {config.name} has no graph {task['graph_digest'][:12]}")
 
     async def close(self) -> None:
         """Remove what was loaded."""
         await self._plan.drop_graphs()
-        await self._places.close()
+        await self._sources.close()
 
     def __len__(self) -> int:
         return len(self.planned)
@@ -79,7 +77,7 @@ class Stage:
     async def expert(self, number: int) -> Reward:
         """The reward of the scripted expert, through the loop of a run; below 1 the task is not what it should be."""
         planned, experiment = self.planned[number], self.experiment
-        async with Players(experiment) as players, players.seat(planned) as (model, _):
+        async with RunModels(experiment) as players, players.for_episode(planned) as (model, _):
             walk = Episode(await planned.opening(experiment), model, experiment.agent, experiment.options)
             earned = reward(planned.task, await run_episode(walk), setting=planned.key.setting, weights=self.weights)
         if earned is None:
@@ -87,15 +85,11 @@ class Stage:
         return earned
 
 
-def _resolved(experiment: Any, flags: Mapping[str, Any]) -> tuple[Experiment, Places]:
+def _resolved(experiment: Any, flags: Mapping[str, Any]) -> tuple[Experiment, GraphSources]:
     environment = read_environment()
     config = load_experiment(experiment, flags={**flags, "models": ["scripted/expert"]})
-
-    async def open_one() -> Database:
-        return await open_database(config.store, environment, run_id=f"environment-{secrets.token_hex(4)}")
-
-    places = Places(open_one, environment if queries_in_place(config.store) else None)
-    return resolve(config, environment, keys=False), places
+    resolved = resolve(config, environment, keys=False)
+    return resolved, sources_for(resolved, f"environment-{secrets.token_hex(4)}")
 
 
 @dataclass

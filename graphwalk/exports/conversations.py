@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from graphwalk.exports.episodes import whole
-from graphwalk.runlog.result import Result
+from graphwalk.runs.result import Result
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ToolResult, Turn
 

@@ -12,10 +12,9 @@ from typing import Any
 
 from graphwalk.errors import ConfigError
 from graphwalk.files import make_folder, new_file, write_whole
-from graphwalk.runlog.chosen import Chosen
-from graphwalk.runlog.listing import heads
-from graphwalk.runlog.result import EpisodeKey, Result, key_of
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runs.listing import heads
+from graphwalk.runs.result import EpisodeFilter, EpisodeKey, Result, key_of
+from graphwalk.runs.run_folder import RunFolder
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
 
@@ -47,7 +46,7 @@ class Episodes:
     """
 
     folder: RunFolder
-    chosen: Chosen = field(default_factory=Chosen)
+    chosen: EpisodeFilter = field(default_factory=EpisodeFilter)
     told: Callable[[], object] = field(default=lambda: None)
     per_episode: bool = False
 

@@ -11,8 +11,8 @@ from graphwalk.errors import ConfigError
 from graphwalk.exports.conversations import Said, calls_of, is_language_model, read_arguments, said
 from graphwalk.exports.episodes import Episodes, file_name, new_folder, without_none
 from graphwalk.files import new_file
-from graphwalk.runlog.listing import listed
-from graphwalk.runlog.result import EpisodeKey, Result
+from graphwalk.runs.listing import listed
+from graphwalk.runs.result import EpisodeKey, Result
 from graphwalk.types.chat import Message, ToolCall, Usage
 from graphwalk.types.episode import ToolResult, Turn
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphwalk.exports.conversations import Said, calls_of, said
 from graphwalk.exports.episodes import Episodes, without_none, write_files
-from graphwalk.runlog.result import Result
+from graphwalk.runs.result import Result
 
 _HARNESS = "graphwalk"
 

@@ -12,8 +12,7 @@ from graphwalk.bulk.writing import arrow_schema, check_pyarrow
 from graphwalk.exports.episodes import Episodes, new_folder
 from graphwalk.files import new_file
 from graphwalk.reports.text_table import is_formula
-from graphwalk.runlog.flat import flat_record
-from graphwalk.runlog.result import Result
+from graphwalk.runs.result import Result, flat_record
 from graphwalk.types.episode import Score
 
 FlatRow: TypeAlias = dict[str, Any]

@@ -15,8 +15,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from graphwalk.errors import GraphwalkError
 from graphwalk.page.content import EpisodeReader, Record, RunContent, content_of, inflated
 from graphwalk.page.page import figures_of, index_of, policy, served_page
-from graphwalk.runlog.listing import ListedRun, list_runs
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runs.listing import ListedRun, list_runs
+from graphwalk.runs.run_folder import RunFolder
 
 _REST = 4.0
 """A run that is being written is read again after so many times as long as reading it took."""

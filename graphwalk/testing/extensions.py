@@ -14,8 +14,8 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.models import conformance
 from graphwalk.models.base import Model
 from graphwalk.models.conformance import Capability
-from graphwalk.runner.one_episode import play_task
-from graphwalk.runner.resolve import can_play, resolve
+from graphwalk.runs.episode import play_task
+from graphwalk.runs.experiment import can_play, resolve
 from graphwalk.stores.cypher import Dialect, render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.generate import tasks_on

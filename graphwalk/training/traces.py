@@ -14,11 +14,10 @@ from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
 from graphwalk.models.text_protocol import TextProtocol, written_out
-from graphwalk.runlog.result import Result, key_of
-from graphwalk.runlog.run_folder import RunFolder
-from graphwalk.runner.places import Places
-from graphwalk.runner.resolve import Experiment
-from graphwalk.runner.verification.kept_experiment import kept_experiment
+from graphwalk.runs.experiment import Experiment, kept_experiment
+from graphwalk.runs.graph_sources import GraphSources
+from graphwalk.runs.result import Result, key_of
+from graphwalk.runs.run_folder import RunFolder
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
@@ -192,7 +191,7 @@ async def _tools_of(
     async def open_memory() -> Database:
         return EmbeddedDatabase()
 
-    places = Places(open_memory)
+    places = GraphSources(open_memory)
     try:
         async for world in suite.worlds_in(config.suite, config.seed, environment):
             here = settings.pop(world.digest, ())

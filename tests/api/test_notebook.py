@@ -19,7 +19,7 @@ from graphwalk import CallOptions, Message, PropertyGraph, Reply, ToolCall, Tool
 from graphwalk.environment import Environment
 from graphwalk.stores.base import Database
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from tests.runner.runs import log_bytes
+from tests.runs.runs import log_bytes
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "one_episode.py"
 
@@ -317,7 +317,7 @@ def test_an_object_of_the_driver_reaches_the_database_of_an_episode(
         given.append(environment.neo4j_auth)
         raise graphwalk.StoreError("refused")
 
-    monkeypatch.setattr("graphwalk.runner.one_episode.open_database", refused)
+    monkeypatch.setattr("graphwalk.runs.graph_sources.open_database", refused)
     task, auth = graphwalk.make_tasks(graph, questions="node_count")[0], object()
     with pytest.raises(graphwalk.StoreError, match="refused"):
         graphwalk.play(task, graph, model="scripted/expert", neo4j_auth=auth)

@@ -4,7 +4,7 @@ import json
 
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from tests.extending.packages import EXAMPLES, Place
-from tests.runner.runs import log_bytes
+from tests.runs.runs import log_bytes
 
 
 def test_it_runs_to_its_report(place: Place) -> None:

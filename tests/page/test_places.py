@@ -8,7 +8,7 @@ import pytest
 from graphwalk.jsonlines import LineWriter, read_lines
 from graphwalk.page.content import content_of
 from graphwalk.page.server import LiveRuns
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runs.run_folder import RunFolder
 from tests.page.conftest import RUNS, changed_run
 from tests.page.test_hostile import said
 

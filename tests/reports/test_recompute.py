@@ -5,7 +5,7 @@ import json
 import graphwalk
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from tests.reports.recompute import GROUPS, differences
-from tests.runner.runs import log_bytes
+from tests.runs.runs import log_bytes
 
 
 def test_every_cell_of_the_papers_table_is_what_the_log_says(tmp_path):

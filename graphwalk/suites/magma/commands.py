@@ -16,7 +16,7 @@ import typer
 from graphwalk.bulk.option import Workers
 from graphwalk.bulk.rows import Job, Rows
 from graphwalk.console import counted, data, say
-from graphwalk.long_work import long_work
+from graphwalk.progress import progress_bar
 from graphwalk.suites.magma.config import MagmaSpec
 from graphwalk.suites.magma.generate import Instance, instances, traces_of
 
@@ -123,7 +123,7 @@ def generate_magma_command(
         say(f"{written}, written to {out}")
         return
     begun, made = time.perf_counter(), 0
-    with long_work("traces", sum(spec.count for spec in specs)) as done:
+    with progress_bar("traces", sum(spec.count for spec in specs)) as done:
         for _ in chain.from_iterable(make_traces(spec, seed) for spec in specs):
             made += 1
             done()

@@ -11,7 +11,7 @@ import typer
 from graphwalk.bulk.option import Workers
 from graphwalk.bulk.rows import Rows, in_ranges
 from graphwalk.console import counted, data, say, stdout
-from graphwalk.long_work import long_work
+from graphwalk.progress import progress_bar
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.generate import generate_maze
 
@@ -81,7 +81,7 @@ def generate_maze_command(
     spec = validate(MazeSpec, {**given, "count": count}, "generate maze")
     begun = time.perf_counter()
     made = []
-    with long_work("mazes", spec.count) as done:
+    with progress_bar("mazes", spec.count) as done:
         for one in generate_mazes(spec, seed):
             made.append(one)
             done()

@@ -21,7 +21,7 @@ from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.values import Row
 from tests.cli.test_commands import graphwalk
-from tests.runner.runs import log_bytes
+from tests.runs.runs import log_bytes
 
 ENDS = """\
 name: dead_ends
