@@ -132,6 +132,8 @@ async def grow(
         tasks = await suite.tasks(world, store, config.suite, config.seed, experiment.agent)
         tasks = tasks if config.limit is None else tasks[: config.limit - len(plan.tasks)]
         refuse_too_many(len(plan.tasks) + len(tasks), experiment)
+        if store is not None and tasks:
+            await store.schema(experiment.agent.schema_samples)  # once, before all episodes ask for it at the same time
         loaded = LoadedWorld(world, store, suite.left_out(world))
         asked = [pair for task in tasks for pair in _asked_about(task, loaded, experiment)]
         episodes = [planned for planned, playable in asked if playable]

@@ -4,7 +4,7 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
@@ -129,7 +129,6 @@ class MemoryTools:
         self._index = index
         self._around: dict[str, tuple[list[RelationshipRow], int]] = {}
         self._nodes: dict[str, tuple[Row, int]] = {}
-        self._relationships: dict[int, int] = {}
 
     @cached_property
     def _incoming(self) -> Mapping[str, list[Relationship]]:
@@ -178,14 +177,8 @@ class MemoryTools:
         """Return the properties of a node, its key among them, and their weight."""
         if key not in self._nodes:
             properties = {KEY: key, **self._index.nodes[key].properties}
-            self._nodes[key] = properties, _weight(properties)
+            self._nodes[key] = properties, _map_weight(properties)
         return self._nodes[key]
-
-    def _of_relationship(self, relationship: Relationship) -> int:
-        """Return the weight of the properties of a relationship, which both of its ends show."""
-        if id(relationship) not in self._relationships:
-            self._relationships[id(relationship)] = _weight(relationship.properties)
-        return self._relationships[id(relationship)]
 
     def _neighborhood(self, key: str) -> tuple[list[RelationshipRow], int]:
         """Return all relationships of a node in the order of the tool's rows, and the weight of these rows."""
@@ -205,7 +198,7 @@ class MemoryTools:
                 rows.append(
                     RelationshipRow(r.source, sides[0], type_, r.target, sides[1], r.properties, neighbor, outgoing)
                 )
-                weight += _neighbor_frame(direction, type_, label) + of_neighbor + self._of_relationship(r)
+                weight += _neighbor_frame(direction, type_, label) + of_neighbor + _map_weight(r.properties)
             self._around[key] = rows, weight
         return self._around[key]
 
@@ -215,16 +208,27 @@ def _weight(value: Any) -> int:
     return rule_hundredths(json.dumps(value, ensure_ascii=False))
 
 
+def _map_weight(properties: Mapping[str, Value]) -> int:
+    """Return the weight of a map as the sum of its fields, most of which other maps have too."""
+    fields = sum(_field_weight(name, value) for name, value in properties.items())
+    return _BRACES + fields + _COMMA * max(0, len(properties) - 1)
+
+
+@lru_cache(maxsize=1 << 17, typed=True)
+def _field_weight(name: str, value: Value) -> int:
+    return _weight({name: value}) - _BRACES
+
+
 @cache
 def _neighbor_frame(direction: str, type_: str, label: str) -> int:
     """Return the weight of a row without its keys and properties."""
     row = {"center_key": "", "direction": direction, "type": type_, "neighbor_label": label}
-    return _weight({**row, "neighbor_properties": {}, "relationship_properties": {}}) - 2 * _weight({})
+    return _weight({**row, "neighbor_properties": {}, "relationship_properties": {}}) - 2 * _BRACES
 
 
 @cache
 def _node_frame(label: str) -> int:
-    return _weight({"label": label, "properties": {}}) - _weight({})
+    return _weight({"label": label, "properties": {}}) - _BRACES
 
 
 @cache
@@ -232,6 +236,6 @@ def _alone(label: str) -> frozenset[str]:
     return frozenset([label])
 
 
-_COMMA = rule_hundredths(", ")
+_COMMA, _BRACES = rule_hundredths(", "), _weight({})
 _LOOK_UP = {"label", "property_name", "property_value"}
 _VALUES = {"property_name", "entity_name", "entity_type"}
