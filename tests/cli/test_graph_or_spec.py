@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.cli.generate import generated, read_graph_or_spec
+from graphwalk.cli.graph_or_spec import generated, read_graph_or_spec
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.random.spec import GraphSpec
 
 
 def test_a_preset_and_fields() -> None:

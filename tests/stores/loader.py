@@ -4,7 +4,8 @@ import asyncio
 import sys
 
 from graphwalk.environment import read_environment
-from graphwalk.stores.neo4j import admin, loaded
+from graphwalk.stores.neo4j import filling
+from graphwalk.stores.neo4j import store as neo4j_store
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 
@@ -17,8 +18,8 @@ def chain(nodes: int) -> PropertyGraph:
 
 
 async def main(run_id: str, nodes: int) -> None:
-    admin.BATCH = 50
-    database = await loaded.Neo4jDatabase.open(read_environment(), run_id=run_id)
+    filling.BATCH = 50
+    database = await neo4j_store.Neo4jDatabase.open(read_environment(), run_id=run_id)
     await database.load(chain(nodes))
     print("loaded", flush=True)
     await asyncio.sleep(3600)

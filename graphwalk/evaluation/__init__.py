@@ -1,1 +1,0 @@
-"""What results show: statistics of runs whose tasks share graphs."""

@@ -1,0 +1,1 @@
+"""Anonymised twins of graphs (docs/own_questions.md, The twin)."""

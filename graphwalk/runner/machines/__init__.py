@@ -1,0 +1,1 @@
+"""One run on many machines: shards handed out, and put together again."""

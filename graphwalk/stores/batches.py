@@ -1,0 +1,105 @@
+"""Rows for bulk loading, made batch by batch from the columns of a property graph."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphwalk.types.graph import MISSING, Column, PropertyGraph
+
+Rename = Callable[[str], str]
+Encode = Callable[[Any], Any]
+_Stored = tuple[str, NDArray[np.int32], Sequence[Any]]
+"""Name, codes and pool of a column as an engine takes them."""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeBatch:
+    """Nodes with the same labels; a row is a map of properties, `key` among them."""
+
+    labels: tuple[str, ...]
+    rows: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class RelationshipBatch:
+    """Relationships of one type; a row is {"s": source key, "t": target key, "p": map of properties}.
+
+    `pair` holds the first labels of both ends where all rows share them.
+    """
+
+    type: str
+    rows: list[dict[str, Any]]
+    pair: tuple[str, str] | None = None
+
+
+def node_batches(
+    graph: PropertyGraph, size: int, rename: Rename = str, encode: Encode | None = None
+) -> Iterator[NodeBatch]:
+    """All nodes, at most `size` in a batch, always in the same order; `encode` is given every different value once."""
+    for table in graph.node_tables:
+        columns = _stored(table.columns, rename, encode)
+        for start in range(0, len(table.numbers), size):
+            part = slice(start, start + size)
+            rows: list[dict[str, Any]] = [{"key": graph.keys[number]} for number in table.numbers[part].tolist()]
+            _fill(rows, columns, part)
+            yield NodeBatch(table.labels, rows)
+
+
+def relationship_batches(
+    graph: PropertyGraph, size: int, rename: Rename = str, encode: Encode | None = None, *, by_pair: bool = False
+) -> Iterator[RelationshipBatch]:
+    """All relationships, at most `size` in a batch; with `by_pair`, batches join nodes of two tables."""
+    labels = label_codes(graph) if by_pair else None
+    for table in graph.relationship_tables:
+        columns = _stored(table.columns, rename, encode)
+        for pair, order in _groups(graph, labels, table.sources, table.targets):
+            for start in range(0, len(order), size):
+                part = order[start : start + size]
+                ends = zip(table.sources[part].tolist(), table.targets[part].tolist(), strict=True)
+                properties: list[dict[str, Any]] = [{} for _ in range(len(part))]
+                _fill(properties, columns, part)
+                rows = [
+                    {"s": graph.keys[s], "t": graph.keys[t], "p": p} for (s, t), p in zip(ends, properties, strict=True)
+                ]
+                yield RelationshipBatch(table.type, rows, pair)
+
+
+def label_codes(graph: PropertyGraph) -> NDArray[np.int64]:
+    """For every node the position of its table in `graph.node_tables`."""
+    codes = np.zeros(graph.node_count, dtype=np.int64)
+    for code, table in enumerate(graph.node_tables):
+        codes[table.numbers] = code
+    return codes
+
+
+def _groups(
+    graph: PropertyGraph, labels: NDArray[np.int64] | None, sources: NDArray[np.int64], targets: NDArray[np.int64]
+) -> Iterator[tuple[tuple[str, str] | None, NDArray[np.int64]]]:
+    if labels is None:
+        yield None, np.arange(len(sources), dtype=np.int64)
+        return
+    count = len(graph.node_tables)
+    pairs = labels[sources] * count + labels[targets]
+    order = np.argsort(pairs, kind="stable")
+    starts = np.flatnonzero(np.diff(pairs[order], prepend=-1))
+    for group in np.split(order, starts[1:]):
+        if len(group):
+            source, target = divmod(int(pairs[group[0]]), count)
+            yield (graph.node_tables[source].label, graph.node_tables[target].label), group
+
+
+def _stored(columns: Mapping[str, Column], rename: Rename, encode: Encode | None) -> list[_Stored]:
+    return [
+        (rename(name), column.codes, column.pool if encode is None else list(map(encode, column.pool)))
+        for name, column in columns.items()
+    ]
+
+
+def _fill(rows: list[dict[str, Any]], columns: list[_Stored], part: slice | NDArray[np.int64]) -> None:
+    for stored, codes, pool in columns:
+        for row, code in zip(rows, codes[part].tolist(), strict=True):
+            if code != MISSING:
+                row[stored] = pool[code]

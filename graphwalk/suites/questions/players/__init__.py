@@ -1,0 +1,1 @@
+"""Scripted players of questions, and what their plans are made of."""

@@ -1,0 +1,60 @@
+"""Small runs of scripted players, and their logs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from graphwalk.environment import Environment
+from graphwalk.experiments.config import AnyExperiment
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.jsonlines import open_lines
+from graphwalk.runlog.result import Result
+from graphwalk.runlog.run_folder import NewRun, RunFolder
+from graphwalk.runner.progress import Silent
+from graphwalk.runner.resolve import resolve
+from graphwalk.runner.run import resume_run, start_run
+from graphwalk.runner.tally import RunSummary
+
+NOTHING_SET = Environment()
+
+
+def experiment(**flags: Any) -> AnyExperiment:
+    return load_experiment("quickstart", flags={"suite.graphs.*.count": 1, **flags})
+
+
+async def start(
+    folder: Path, config: AnyExperiment, environment: Environment = NOTHING_SET, progress: Any = None
+) -> RunSummary:
+    new = NewRun.make(config.name, folder)
+    return await start_run(resolve(config, environment), new, progress or Silent())
+
+
+async def resume(folder: Path, environment: Environment = NOTHING_SET, **changes: Any) -> RunSummary:
+    return await resume_run(RunFolder.open(folder), environment, Silent(), changes)
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    return list(RunFolder.open(folder).records())
+
+
+def plain_log(folder: Path) -> Path:
+    """The log of a run, to be changed by hand: as it was before the run was done and its results compressed."""
+    RunFolder.open(folder).results_writer().close()
+    return folder / "results.jsonl"
+
+
+def log_bytes(folder: Path) -> bytes:
+    """The lines of the results, compressed or not."""
+    with open_lines(folder / "results.jsonl") as lines:
+        return b"".join(lines)
+
+
+def without_time(record: dict[str, Any]) -> str:
+    """A record without the wall time of its tool calls."""
+    result = Result.from_dict(record).as_dict()
+    for turn in result["trajectory"]["turns"]:
+        turn.pop("seconds", None)
+        turn.pop("elapsed_in_tools", None)
+        for tool_result in turn.get("results", ()):
+            tool_result.pop("seconds", None)
+    return json.dumps({**result, "seconds": None}, sort_keys=True)
