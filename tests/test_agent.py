@@ -261,4 +261,4 @@ async def test_calls_that_run_side_by_side_take_the_time_that_passed() -> None:
 
     trajectory = await walk(Speaker(script(["count", "count"], "done")), Slow())
     assert trajectory.tool_seconds == 2000.0
-    assert trajectory.seconds < 1000.0
+    assert trajectory.seconds < trajectory.tool_seconds

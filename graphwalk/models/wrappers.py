@@ -31,7 +31,7 @@ from graphwalk.types.wire import to_dict
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
 """Seconds: the bound of the random part of the wait before the second try, and before any later one."""
 RESTARTED = "\n(interrupted; starting again)\n"
-"""What `on_text` is passed before a reply that is streamed again from its start."""
+"""The text passed to `on_text` before a reply is streamed again from its start."""
 
 
 class Wrapper:

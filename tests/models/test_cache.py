@@ -1,7 +1,6 @@
 """A call already paid for is never made again, whatever happened to the file."""
 
 import json
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -137,8 +136,6 @@ def test_thousands_of_lines_are_loaded(tmp_path: Path) -> None:
     for number in range(5000):
         cache.put(f"{number:064x}", FULL)
     cache.close()
-    started = time.perf_counter()
     cache = ReplyCache(tmp_path / "c")
-    assert time.perf_counter() - started < 60
     assert (len(cache), cache.get(f"{4999:064x}"), cache.get("f" * 64)) == (5000, FULL, None)
     cache.close()
