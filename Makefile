@@ -6,7 +6,7 @@ USER_STAMP := $(VENV)/.installed
 STAMP := $(VENV)/.installed-dev
 export NO_MKDOCS_2_WARNING := 1
 # What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have another version of mcp.
-WALKING := aiohttp langchain-core kglite langgraph "genai-prices>=0.2.3,<0.3" neo4j networkx platformdirs psutil python-dotenv typer pytz rich jinja2 pyyaml
+WALKING := aiohttp langchain-core kglite langgraph lark "genai-prices>=0.2.3,<0.3" neo4j networkx platformdirs psutil python-dotenv typer pytz rich jinja2 pyyaml
 
 .PHONY: quickstart test check audit docs format formats lock release bench coverage soak reliability mutants truth clrs mcp bench-peers pictures environments training-setup train-smoke ray openai clean
 
@@ -115,7 +115,7 @@ train-smoke: training-setup ## The whole way of training in minutes: data, a tin
 ray: ## A run on two nodes of a Ray cluster on this machine, one of which is killed (600 MB in .venv-ray)
 	test -d .venv-ray || $(PYTHON) -m venv .venv-ray
 	.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check -e '.[ray]' pytest pytest-asyncio pytest-socket pytest-timeout
-	.venv-ray/bin/python -m pytest tests/runner/machines
+	.venv-ray/bin/python -m pytest tests/runs/test_ray.py
 
 openai: $(STAMP) ## What uses OpenAI's client, with the oldest one that we name; the lock has the newest
 	$(BIN)/uv pip install --quiet --target build/openai-2.45.0 'openai[aiohttp]==2.45.0'

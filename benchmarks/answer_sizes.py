@@ -7,11 +7,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from statistics import median
 
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GRAPH_PRESETS, GraphSpec
+from graphwalk.graphs.generate import GRAPH_PRESETS, GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds
-from graphwalk.suites.questions.making import make_tasks
+from graphwalk.suites.questions.generate import make_tasks
 
 ONE_ROW = ("node_count", "relationship_count")
 

@@ -14,8 +14,8 @@ from benchmarks.graphs import SEED, spec_of
 from benchmarks.servers import own_server
 from graphwalk import database
 from graphwalk.environment import Environment
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.stores.neo4j.store import Neo4jDatabase
+from graphwalk.graphs.generate import generate_graph
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.graph import PropertyGraph
@@ -43,10 +43,6 @@ async def measure(nodes: int, environment: Environment, *, ordinary: bool) -> No
     begun = time.perf_counter()
     await database.clean(environment, kept=True)
     print(f"{time.perf_counter() - begun:8.1f} s  removing in batches", flush=True)
-    await database.load_bulk(environment, graph)
-    begun = time.perf_counter()
-    await database.clean_bulk(environment)
-    print(f"{time.perf_counter() - begun:8.1f} s  removing it at once, loaded in bulk again", flush=True)
     if ordinary:
         begun = time.perf_counter()
         await database.load(environment, graph)

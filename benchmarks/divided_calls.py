@@ -20,9 +20,8 @@ from tempfile import TemporaryDirectory
 from benchmarks.measure import Row
 from benchmarks.model_calls import DELAY, SEED, TOOL_TURNS, Stopwatch, each_tool, run
 from benchmarks.walking_server import walking_server
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
-from graphwalk.runner.shards import Shard
+from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.runs.shards import Shard
 
 IN_FLIGHT = 256
 PROCESSES = 2

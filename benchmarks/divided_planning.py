@@ -18,10 +18,10 @@ from statistics import median
 from typing import NamedTuple
 
 from benchmarks.graphs import SEED, spec_of
-from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.generate import generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import choose_kinds, shipped_kinds
-from graphwalk.suites.questions.tasks_about import tasks_in
+from graphwalk.suites.questions.generate import tasks_in
 
 NODES = 100_000
 REPETITIONS = 3

@@ -14,12 +14,11 @@ from typing import Any
 from benchmarks.measure import Pair, Row, in_turns
 from benchmarks.servers import neo4j_server
 from graphwalk.environment import Environment
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
-from graphwalk.stores.batches import node_batches, relationship_batches
+from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.registry import open_database
-from graphwalk.stores.store import Database
+from graphwalk.stores.transfer import node_batches, relationship_batches
 from graphwalk.types.graph import PropertyGraph
 
 MEAN_DEGREE = 5.0

@@ -25,8 +25,7 @@ except ImportError:
     sys.exit("dm-clrs is not installed here; the head of this file says how")
 
 from graphwalk.suites.magma.config import MagmaSpec
-from graphwalk.suites.magma.generator.instances import Instance
-from graphwalk.suites.magma.generator.traces import ALGORITHMS, MagmaTrace, make_traces
+from graphwalk.suites.magma.generate import ALGORITHMS, Instance, MagmaTrace, make_traces
 
 SIZES = (5, 8, 12, 16, 20, 30)
 States = list[Any]

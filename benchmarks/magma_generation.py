@@ -13,7 +13,7 @@ from importlib.util import find_spec
 
 from benchmarks.measure import Row
 from graphwalk.suites.magma.config import MagmaSpec
-from graphwalk.suites.magma.generator.traces import ALGORITHMS, make_traces
+from graphwalk.suites.magma.generate import ALGORITHMS, make_traces
 
 SAMPLED = 1000
 """Graphs that dm-clrs is timed on."""

@@ -11,14 +11,13 @@ import time
 
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.drive import drive
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generator.graph import maze_graph
-from graphwalk.suites.mazes.generator.layouts import LAYOUTS
-from graphwalk.suites.mazes.generator.maze import generate_maze, generate_mazes
-from graphwalk.suites.mazes.players import walker_named
+from graphwalk.suites.mazes.generate import LAYOUTS, generate_maze, generate_mazes
+from graphwalk.suites.mazes.graph import maze_graph
+from graphwalk.suites.mazes.scripted import walker_named
 from graphwalk.suites.mazes.suite import make_task
 from graphwalk.suites.mazes.toolbox import MazeToolbox
+from graphwalk.suites.reference import drive
 
 LARGE = (
     MazeSpec(size=50),

@@ -20,14 +20,13 @@ from graphwalk.agent import conversation
 from graphwalk.environment import Environment
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
-from graphwalk.runlog.result import Result
-from graphwalk.runlog.run_folder import NewRun, RunFolder
-from graphwalk.runner.progress import Silent
-from graphwalk.runner.resolve import resolve
-from graphwalk.runner.run import start_run
-from graphwalk.runner.shards import WHOLE, Shard
+from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.runs.execute import start_run
+from graphwalk.runs.experiment import resolve
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.result import Result
+from graphwalk.runs.run_folder import NewRun, RunFolder
+from graphwalk.runs.shards import WHOLE, Shard
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph
@@ -51,7 +50,7 @@ class Usage:
     cpu: float
 
 
-class Stopwatch(Silent):
+class Stopwatch(Progress):
     """Counts from the start of the first episode to the end of the last, without the planning before them."""
 
     def started(self, episodes: int, done: int) -> None:

@@ -45,14 +45,10 @@ PARTS = {
     "evaluators": Part(
         (
             "suites/questions/kinds/*.py",
-            "suites/questions/oracle/equality.py",
-            "suites/questions/oracle/rows.py",
-            "suites/questions/oracle/graph_index.py",
+            "suites/questions/rows.py",
+            "suites/questions/graph_index.py",
         ),
-        tuple(
-            f"tests/suites/questions/oracle/test_{name}.py"
-            for name in ("evaluators", "graph_index", "rows", "agreement")
-        ),
+        tuple(f"tests/suites/questions/test_{name}.py" for name in ("evaluators", "graph_index", "rows", "oracles")),
         "odd_graphs or cypher_gives or smallest_graph",
     ),
     "reading": Part(
@@ -77,18 +73,8 @@ PARTS = {
         ("scoring/evidence.py", "scoring/waste.py"),
         ("tests/scoring/test_evidence.py", "tests/scoring/test_waste.py"),
     ),
-    "statistics": Part(
-        tuple(
-            f"scoring/statistics/{name}.py"
-            for name in (
-                *("beta_binomial", "clusters", "comparison", "estimates", "holm", "mcnemar", "outcomes", "power"),
-                *("repeats", "shares", "sign_flips", "student", "wilson"),
-            )
-        ),
-        ("tests/scoring/statistics",),
-        "test_coverage or well_under_a_second",
-    ),
-    "questions": Part(("suites/questions/scoring.py",), ("tests/suites/questions/test_scoring.py",)),
+    "statistics": Part(("evaluation/statistics.py", "evaluation/power.py"), ("tests/evaluation",), "test_coverage"),
+    "questions": Part(("suites/questions/score.py",), ("tests/suites/questions/test_score.py",)),
     "mazes": Part(("suites/mazes/scoring.py",), ("tests/suites/mazes/test_scoring.py",)),
     "magma": Part(
         ("suites/magma/answers.py", "suites/magma/judgement.py", "suites/magma/scoring.py"),

@@ -13,15 +13,15 @@ REASONS: dict[str, dict[str, str]] = {
     "suites/questions/kinds/*.py": {
         r"max\(counts.values\(\), default=": "where nothing is counted, nothing is held against the most",
     },
-    "suites/questions/oracle/rows.py": {
+    "suites/questions/rows.py": {
         r"plain = (?:None|.* and value is None)|plain\) and False": "a row of plain values is copied",
         r"\(-2, 0\)|\(-1, 1\)": "null still comes before every value",
     },
-    "suites/questions/oracle/graph_index.py": {
+    "suites/questions/graph_index.py": {
         r"_names\(.*→.*_names\((?:None|.XX|.RELATIONSHIP)": "whatever is not of nodes is of relationships",
         r"or True else \[\]": "no node's key is anything but text",
     },
-    "suites/questions/scoring.py": {
+    "suites/questions/score.py": {
         r"self\.invented = False →": "where it stays, there is no row, or nothing can be told, which comes first",
         r"self\.grounded (?:<= 1|< 2) and": "rows that are all proven have nothing invented in them",
     },
@@ -38,16 +38,6 @@ REASONS: dict[str, dict[str, str]] = {
     "suites/magma/scoring.py": {
         r"content or .XXXX.": "neither text has a prefix",
         r"score.step >= diverged": "the step that diverged is not exact",
-    },
-    "scoring/statistics/beta_binomial.py": {
-        r"edges = _edges|, 257\) / 2": "the integral has other cells, as many or more",
-        r"reshape\((?:None|-2)": "numpy takes the same shape by itself",
-        r"log \+ log\.max": "a factor that is divided out again",
-        r"1261": "the sixteenth digit is another one",
-    },
-    "scoring/statistics/student.py": {
-        r"^log = -_log_beta": "the search for a quantile goes another way to the same number",
-        r"x <= 0|x < 0|_PRECISION|if x <=? ?\(a \+ ": "the fraction gives the same at the ends, and on either side",
     },
     "scoring/evidence.py": {
         r"ensure_ascii=None": "None is no more than False",
@@ -83,54 +73,17 @@ REASONS: dict[str, dict[str, str]] = {
         r"deepest|bracket in|_LITERAL_DEPTH": "it spares Python's parser what is refused as too deep all the same",
         r"raise ValueError\(.*→ raise ValueError\(": "the text of an error that is caught at once",
     },
-    "scoring/statistics/clusters.py": {
-        r"initial=\+1|initial=-1\)\) \+ 2|, 1\.0\)$": "a graph of which nothing is known adds nothing",
-        r"astype\(None\)": _NUMPY,
-        r"clusters >= 1": "with one graph the division by 0 says the same",
-    },
-    "scoring/statistics/outcomes.py": {
-        r"dtype=np\.float64|astype\(None\)|astype\(No|starts, \)": _NUMPY,
+    "evaluation/statistics.py": {
+        r"initial=\+1|initial=-1\)\) \+ 2": "a graph without tasks adds nothing",
+        r"dtype=np\.|astype\(None\)": _NUMPY,
         r"errstate": "nothing but 0 is divided by 0",
-        r"kind=.stable": "sums in another order differ by rounding alone",
-        r"prepend=-2": "no number is below 0",
-    },
-    "scoring/statistics/shares.py": {
-        r"→ .*(?:np.where\(inside, (?:chance|seen.variance), 2|np.where\(chance (?:>= 0|> 0), chance, [12])": (
-            "where all is right, or all wrong, the figure is not used"
-        ),
-        r"^(?:low = |return low, )np.where\(seen.mean": "the bound is 0, or 1, there already",
-        r"np.clip\(bound, ": "bounds of shares lie between 0 and 1 but for rounding",
-        r"nan_to_num\(.*→ .*nan_to_num\(design_effect, (?:\)|nan=2)|seen.clusters, 2\)": "one graph has no interval",
-        r"maximum\(seen.n, 2\)": "one task has no interval",
-        r"alike = .*, 0, (?:None|2)\)$": "graphs cannot differ by less than not at all",
-        r"0\.5\), None, np": "shares spread no more than zeros and ones with the same mean",
-        r"/ n, 2\)\)$": "no task has less than one episode, and one is worth up to four",
-        r"powers = np.where": "a measure of which nothing is known has no interval",
-    },
-    "scoring/statistics/estimates.py": {
-        r"errstate|each >= 0": "where nothing is known there is no interval, and nothing is divided",
-        r"dtype=np.bool_": "0.0 is as false",
-    },
-    "scoring/statistics/comparison.py": {
-        r"reshape\(-2, 2\)": "numpy takes any number below 0 for the one that fits",
-        r"if difference.value is None": "value, degrees of freedom and error are missing together",
-    },
-    "scoring/statistics/power.py": {
-        r"^low, high = |high >= _MOST|^middle = ": "the search goes another way to the same number",
-    },
-    "scoring/statistics/repeats.py": {
-        r"dtype=np\.float64": _NUMPY,
-        r"errstate": "nothing but 0 is divided by 0",
-    },
-    "scoring/statistics/sign_flips.py": {
-        r"initial=\+1|initial=-1\)\) \+ 2": "a graph without tasks adds nothing, whatever its sign",
-        r"groups \+ 1, 0|groups - 1, 1": "every assignment of signs is still counted as often as any other",
-        r"astype\(None\)": _NUMPY,
         r"generator\(seed, .*→.*generator\(seed, ": "another stream of random numbers is as good",
         r"rows = max\(|random.integers\(": "the same signs, in blocks or numbers of another size",
+        r"\[0\.0\] \* .*→ .*\[1\.0\]": "every value is overwritten",
     },
-    "scoring/statistics/holm.py": {r"\[0\.0\] \* .*→ .*\[1\.0\]": "every value is overwritten"},
-    "scoring/statistics/wilson.py": {r"dtype=np\.float64": _NUMPY},
+    "evaluation/power.py": {
+        r"^low, high = |high >= _MOST|^middle = ": "the search goes another way to the same number",
+    },
 }
 """Module (`*`: any) → a pattern of the changed lines, `before → after` → why no test can notice."""
 

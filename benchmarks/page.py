@@ -13,7 +13,7 @@ from pathlib import Path
 from benchmarks.markers import DOCS, markdown_table, write_between_markers
 from graphwalk.page.content import RunContent, content_of
 from graphwalk.page.page import write_page
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runs.run_folder import RunFolder
 from tests.page.browser import Browser
 
 PAGE = DOCS / "view.md"

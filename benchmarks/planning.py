@@ -12,14 +12,13 @@ from unittest.mock import patch
 
 from benchmarks.graphs import SEED, spec_of
 from benchmarks.measure import Row
-from graphwalk.graphs.random.generate import generate_graph
+from graphwalk.graphs.generate import generate_graph
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import GraphStore
 from graphwalk.suites.questions.catalogue import choose_kinds
-from graphwalk.suites.questions.making import make_tasks
-from graphwalk.suites.questions.par import ExpertPar
+from graphwalk.suites.questions.generate import make_tasks, tasks_in
+from graphwalk.suites.questions.reference import ExpertReference
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.tasks_about import tasks_in
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph
 
@@ -106,4 +105,4 @@ class _Clock:
 
 async def _by_texts(graph: PropertyGraph, store: GraphStore) -> list[QuestionTask]:
     schema = await store.schema()
-    return await make_tasks(graph, store, seed=SEED, par=ExpertPar(schema, GraphToolbox(store, schema)))
+    return await make_tasks(graph, store, seed=SEED, par=ExpertReference(schema, GraphToolbox(store, schema)))

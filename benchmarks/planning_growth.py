@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from benchmarks.markers import DOCS, markdown_table, write_between_markers
 from benchmarks.planning import AIMS, seconds_of_planning
-from graphwalk.report.drawing import page_svg
-from graphwalk.report.figures import Figure, Panel, Point, Series
+from graphwalk.reports.plot_files import page_svg
+from graphwalk.reports.plots import Figure, Panel, Point, Series
 
 SIZES = (100, 1_000, 10_000, 100_000)
 GRAPHS, LARGE = 3, 1_000_000

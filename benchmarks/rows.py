@@ -9,12 +9,12 @@ from benchmarks.measure import Row
 from graphwalk.bulk.rows import Rows
 from graphwalk.bulk.writing import write_rows
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.graphs.random.rows import graph_rows
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec
+from graphwalk.graphs.rows import graph_rows
+from graphwalk.suites.magma.commands import magma_rows
 from graphwalk.suites.magma.config import MagmaSpec
-from graphwalk.suites.magma.generator.rows import magma_rows
+from graphwalk.suites.mazes.commands import maze_rows
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generator.rows import maze_rows
 from graphwalk.training.played import trace_rows
 from graphwalk.training.traces import TraceOptions
 

@@ -18,12 +18,12 @@ from benchmarks.token_ratios import by_server
 from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.tokens import MESSAGE_TOKENS, count_tokens, message_text
-from graphwalk.runner.par_walk import ParWalks
-from graphwalk.runner.places import Places
-from graphwalk.runner.plan import make_plan
-from graphwalk.runner.resolve import resolve
+from graphwalk.runs.experiment import resolve
+from graphwalk.runs.graph_sources import GraphSources
+from graphwalk.runs.par_walk import ParWalks
+from graphwalk.runs.plan import make_plan
+from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import Database
 
 PAGE = DOCS / "training.md"
 WALKING = ["get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values"]
@@ -70,7 +70,7 @@ async def largest(config: Mapping[str, Any], size: Callable[[str], int]) -> dict
     async def open_scratch() -> Database:
         return EmbeddedDatabase()
 
-    plan = await make_plan(resolved, Places(open_scratch), lambda tasks: None)
+    plan = await make_plan(resolved, GraphSources(open_scratch), lambda tasks: None)
     walks = ParWalks(resolved, experts=("by_reference" if "answer" in (resolved.agent.tools or ()) else "expert",))
     found: dict[str, list[int]] = {}
     for planned in plan.episodes:

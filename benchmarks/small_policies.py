@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import graphwalk
+from benchmarks.coverage import wilson
 from benchmarks.markers import markdown_table
 from benchmarks.small_contexts import POLICIES, WALKING, experiment
-from graphwalk.scoring.statistics.wilson import wilson_bounds
 
 SHORT_WALKS = (
     *("node_by_property", "node_count", "node_with_most_relationships", "path_finding", "path_from_specific_node"),
@@ -32,8 +32,6 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
     "stop at repeats": STUCK,
 }
 MEANS = ("f1", "tool_calls", "tool_errors", "usage_input_tokens", "usage_output_tokens")
-NORMAL_95 = 1.96
-"""Wilson's interval is over questions: those of one graph say nothing about other graphs."""
 LIMITS = {"max_concurrency": 1, "call_seconds": 1800}
 """A small machine reads a long prompt for minutes."""
 
@@ -80,7 +78,7 @@ def told(policy: str, folder: Path) -> list[str]:
     """Cells of a line: right answers with Wilson's interval; means of F1, calls, calls that failed, and tokens."""
     records = graphwalk.open_run(folder).records()
     n, right = len(records), sum(record["correct"] for record in records)
-    low, high = (100 * float(bound) for bound in wilson_bounds(right / n, n, NORMAL_95))
+    low, high = (100 * bound for bound in wilson(right, n))
     f1, calls, failed, read, written = (sum(record[name] or 0 for record in records) / n for name in MEANS)
     told = f"{right} of {n} ({low:.0f}–{high:.0f} %)"
     return [policy, told, f"{f1:.2f}", f"{calls:.1f}", f"{failed:.1f}", f"{read:,.0f}", f"{written:,.0f}"]

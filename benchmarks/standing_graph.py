@@ -17,11 +17,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.servers import own_server
-from graphwalk.config.foreign import foreign_agent
+from graphwalk.config.agent import foreign_agent
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.database.bulk import import_files
 from graphwalk.environment import Environment
-from graphwalk.graphs.files.shared import write_lines
+from graphwalk.graphs.formats.common import write_lines
 from graphwalk.seeds import generator
 from graphwalk.stores.sources import open_source
 from graphwalk.toolbox.graph_toolbox import GraphToolbox

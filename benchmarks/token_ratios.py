@@ -16,12 +16,12 @@ from typing import Any
 from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.tokens import count_tokens, message_text, tools_text
-from graphwalk.runner.par_walk import ParWalks
-from graphwalk.runner.places import Places
-from graphwalk.runner.plan import make_plan
-from graphwalk.runner.resolve import resolve
+from graphwalk.runs.experiment import resolve
+from graphwalk.runs.graph_sources import GraphSources
+from graphwalk.runs.par_walk import ParWalks
+from graphwalk.runs.plan import make_plan
+from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import Database
 
 Texts = dict[str, set[str]]
 _MOST = 60
@@ -50,7 +50,7 @@ async def collect() -> Texts:
         async def open_scratch() -> Database:
             return EmbeddedDatabase()
 
-        plan = await make_plan(experiment, Places(open_scratch), lambda tasks: None)
+        plan = await make_plan(experiment, GraphSources(open_scratch), lambda tasks: None)
         walks = ParWalks(experiment)
         kind = f"{experiment.suite.name}, {setting}" + "".join(f", {value}" for value in flags.values())
         for planned in plan.episodes:

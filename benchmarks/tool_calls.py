@@ -14,10 +14,9 @@ from benchmarks.measure import Pair, Row, in_turns
 from benchmarks.servers import neo4j_server
 from graphwalk.config.agent import AgentConfig
 from graphwalk.environment import Environment
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.registry import open_database
-from graphwalk.stores.store import GraphStore
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.tool import GRAPH_SWITCHES, SWITCHES, load_tools
 from graphwalk.types.chat import ToolCall

@@ -15,16 +15,15 @@ from typing import cast, get_args
 
 from benchmarks.markers import DOCS, markdown_table, write_between_markers
 from graphwalk.config.agent import AgentConfig
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.text import GraphEncoding
 from graphwalk.models.policy import Policy
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.drive import drive
 from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.generate import tasks_on
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_prompt
-from graphwalk.suites.questions.tasks_about import tasks_on
+from graphwalk.suites.reference import drive
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph
 

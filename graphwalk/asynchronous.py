@@ -1,6 +1,5 @@
 """Where the asyncio core is entered: by the command line, which turns signals into an orderly end, and by notebooks."""
 
-import asyncio
 import os
 import signal
 import sys
@@ -10,9 +9,12 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import cache, partial
 from types import FrameType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from graphwalk.console import say, stderr
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
@@ -64,6 +66,8 @@ def run_async(work: Coroutine[Any, Any, T], message: str = "") -> T:
     stop = _Stop(message)
     earlier = {signum: signal.signal(signum, stop) for signum in SIGNALS}
     try:
+        import asyncio  # `graphwalk --help` needs none
+
         return asyncio.run(stop.watch(work))
     except KeyboardInterrupt:
         # The embedded engine handles SIGINT itself during a query.
@@ -92,6 +96,8 @@ class _Stop:
 
     async def watch(self, work: Coroutine[Any, Any, T]) -> T:
         """Run `work` as a task that the first signal cancels."""
+        import asyncio
+
         task = asyncio.ensure_future(work)
         self._cancel = partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel)
         if self.signum is not None:
@@ -118,6 +124,8 @@ class _Stop:
 
 async def await_in_background(work: Coroutine[Any, Any, T]) -> T:
     """Await `work` in the background loop; cancellation reaches it."""
+    import asyncio
+
     return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, _background_loop(os.getpid())))
 
 
@@ -143,6 +151,8 @@ def run_in_background(work: Coroutine[Any, Any, T]) -> T:
         finally:
             ended.set()
 
+    import asyncio
+
     future = asyncio.run_coroutine_threadsafe(announced(), _background_loop(os.getpid()))
     try:
         return future.result()
@@ -153,8 +163,10 @@ def run_in_background(work: Coroutine[Any, Any, T]) -> T:
 
 
 @cache
-def _background_loop(process: int) -> asyncio.AbstractEventLoop:
+def _background_loop(process: int) -> "asyncio.AbstractEventLoop":
     """One for each process: a forked one has no threads."""
+    import asyncio
+
     loop = asyncio.new_event_loop()
     threading.Thread(target=loop.run_forever, name=_THREAD, daemon=True).start()
     return loop

@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 
 from graphwalk import database
-from graphwalk.database.docker import docker_answers
-from graphwalk.database.releases import RELEASES
+from graphwalk.database.jars import RELEASES
+from graphwalk.database.server import docker_answers
 from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import StoreError
 from graphwalk.stores import open_database
-from graphwalk.stores.store import Database
+from graphwalk.stores.base import Database
 from tests.guard import start_guard
 
 GIVEN = "given"

@@ -12,7 +12,7 @@ from typing import Any
 from benchmarks.markers import DOCS, write_between_markers
 from benchmarks.mcp_sessions.films import FILMS
 from benchmarks.mcp_sessions.python_client import walk
-from graphwalk.graphs.files.formats import save_graph
+from graphwalk.graphs.files import save_graph
 
 HERE = Path(__file__).parent
 MODULES = DOCS.parent / "build" / "node"

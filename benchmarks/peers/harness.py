@@ -11,8 +11,7 @@ from tempfile import TemporaryDirectory
 from benchmarks.markers import DOCS, markdown_table, write_between_markers
 from benchmarks.model_calls import DELAY, IN_FLIGHT, SEED, TOOL_TURNS, Usage, each_tool, recorded_bodies, run
 from benchmarks.walking_server import walking_server
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.version import __version__
 
 PYTHON = Path(".venv-peers/inspect/bin/python")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.peers.contestants import Call, Contestant
-from graphwalk.graphs.files.cypher_values import literal
+from graphwalk.graphs.formats.cypher import literal
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.cypher import quote
 from graphwalk.types.graph import Node, PropertyGraph

@@ -13,8 +13,8 @@ from benchmarks.peers import attacks, stage
 from benchmarks.peers.contestants import Contestant
 from benchmarks.peers.questions import LOOKUPS, World, drawn
 from benchmarks.peers.sessions import Answer, asked, middle, session, tokens, told_at_once
+from graphwalk.encodings import decode_rows
 from graphwalk.environment import Environment
-from graphwalk.toolbox.encodings import decode_rows
 
 PATIENCE_SECONDS = 35.0
 """Longer than any limit that a server has by itself."""

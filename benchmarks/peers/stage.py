@@ -12,13 +12,11 @@ import platformdirs
 from neo4j import Driver, GraphDatabase
 
 from graphwalk import database
-from graphwalk.database.java import fetch_jars
-from graphwalk.database.releases import RELEASES
+from graphwalk.database.jars import RELEASES, fetch_jars
 from graphwalk.environment import Environment, read_environment
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
-from graphwalk.stores.batches import node_batches, relationship_batches
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.cypher import quote
+from graphwalk.stores.transfer import node_batches, relationship_batches
 from graphwalk.types.graph import PropertyGraph
 
 APOC = (

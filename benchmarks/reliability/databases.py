@@ -10,12 +10,12 @@ from typing import Any
 
 from benchmarks.reliability.row import Row
 from graphwalk.errors import StoreError
-from graphwalk.stores.neo4j import filling
-from graphwalk.stores.neo4j.store import Neo4jDatabase, scope_of
+from graphwalk.stores.neo4j import admin
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase, scope_of
 from tests.neo4j_servers import RELEASE_NAMES
-from tests.runner.own_server import OwnServer, own_server, proxied
-from tests.runner.runs import resume, start
-from tests.runner.test_outages import EPISODES, Disturbed, disturbed, expert, scores
+from tests.runs.own_server import OwnServer, own_server, proxied
+from tests.runs.runs import resume, start
+from tests.runs.test_outages import EPISODES, Disturbed, disturbed, expert, scores
 from tests.stores.loader import chain
 from tests.stores.neo4j.test_lifecycle import NODES, killed_half_way, scope_count
 
@@ -80,7 +80,7 @@ async def loads(folder: Path, number: int) -> Row:
 
     async def measure(server: OwnServer, folder: Path, number: int) -> Row:
         lost = repeated = faults = 0
-        filling.BATCH, whole = 50, (NODES, 2 * (NODES - 1))
+        admin.BATCH, whole = 50, (NODES, 2 * (NODES - 1))
         before = await server.run(FOREIGN)
         for turn in range(number):
             async with proxied(server.environment) as (proxy, environment):

@@ -13,11 +13,11 @@ import psutil
 
 from benchmarks.reliability.row import Row
 from graphwalk.environment import Environment
-from graphwalk.runlog.listing import list_runs
-from graphwalk.runlog.run_folder import RunFolder
-from graphwalk.runner.reporting import report_of
+from graphwalk.runs.listing import list_runs
+from graphwalk.runs.reporting import report_of
+from graphwalk.runs.run_folder import RunFolder
 from tests.models.server import Answer, ModelServer, chat
-from tests.runner.runs import experiment, records, start
+from tests.runs.runs import experiment, records, start
 
 
 async def episodes(folder: Path, number: int) -> Row:

@@ -16,8 +16,8 @@ from tests.models.misbehaviour import MODELS_FAULT, SERVERS_FAULT, drawn
 from tests.models.player import ASK, in_run
 from tests.models.server import Answer, ModelServer, Request, chat
 from tests.models.test_deadline import HANGING
-from tests.runner.runs import experiment, records, resume, start
-from tests.runner.test_misbehaving_server import asked, last, played, thinker
+from tests.runs.runs import experiment, records, resume, start
+from tests.runs.test_misbehaving_server import asked, last, played, thinker
 
 
 async def misbehaviour(folder: Path, number: int) -> Row:

@@ -12,15 +12,15 @@ from benchmarks.reliability.row import Row
 from graphwalk.environment import Environment
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.jsonlines import LineWriter, read_lines
-from graphwalk.runlog.run_folder import ForeignLinesWarning, RunFolder
-from graphwalk.runner.reporting import report_of
+from graphwalk.runs.reporting import report_of
+from graphwalk.runs.run_folder import ForeignLinesWarning, RunFolder
 from tests.integration.killed_at import POINTS
 from tests.integration.test_kills import begin, environment, table, thinker, wait_for_results
 from tests.integration.test_signals import MANY, ended
 from tests.models.server import Answer, ModelServer, chat
-from tests.runner.runs import experiment, log_bytes, start
-from tests.runner.test_foreign_lines import forged, two_runs
-from tests.runner.test_vanished import Taking
+from tests.runs.runs import experiment, log_bytes, start
+from tests.runs.test_foreign_lines import forged, two_runs
+from tests.runs.test_vanished import Taking
 
 CALLS = 3
 """The thinker calls its model so often in an episode."""

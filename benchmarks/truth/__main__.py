@@ -14,11 +14,11 @@ from benchmarks.truth.page import PAGE, write_page
 from benchmarks.truth.targets import Found, targets
 from benchmarks.truth.tck import failures, judged, played, table, tck_jar
 from benchmarks.truth.tck_engines import Kglite, Neo4j
+from benchmarks.truth.tck_guarded import Written, fates, written_table
 from benchmarks.truth.tck_play import Outcome
 from benchmarks.truth.tck_scenarios import ARTIFACT
-from benchmarks.truth.tck_written import Written, fates, written_table
 from graphwalk import database
-from graphwalk.database.releases import RELEASES
+from graphwalk.database.jars import RELEASES
 from graphwalk.environment import Environment, read_environment
 
 Outcomes = Mapping[str, Sequence[Outcome]]

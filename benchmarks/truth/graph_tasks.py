@@ -8,13 +8,11 @@ from typing import Any
 import reasoning_gym
 
 from graphwalk.api.stores import open_store
-from graphwalk.suites.magma.generator.instances import Instance
-from graphwalk.suites.magma.generator.traces import run_algorithm
+from graphwalk.suites.magma.generate import Instance, run_algorithm
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generator.bits import grid_of
-from graphwalk.suites.mazes.generator.maze import Maze, generate_mazes
-from graphwalk.suites.mazes.scoring import path_error
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.mazes.generate import Maze, generate_mazes, grid_of
+from graphwalk.suites.mazes.score import path_error
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 SEED = 20260401

@@ -12,7 +12,7 @@ from neo4j.graph import Node, Path, Relationship
 from benchmarks.truth.tck_values import node, path, relationship
 from graphwalk.environment import Environment
 from graphwalk.stores.cypher import RESERVED_PREFIX, UNSCOPED, Dialect
-from graphwalk.stores.embedded_names import RESERVED, EmbeddedDialect, names_of
+from graphwalk.stores.embedded_graph import RESERVED, EmbeddedDialect, names_of
 from graphwalk.types.graph import PropertyGraph
 
 Table = tuple[list[str], list[list[Any]]]

@@ -26,7 +26,6 @@ from graphwalk.api.agents import (
     openai_tools,
     schema_prompt,
 )
-from graphwalk.api.episodes import aplay, play
 from graphwalk.api.graphs import (
     from_networkx,
     from_pandas,
@@ -38,15 +37,14 @@ from graphwalk.api.graphs import (
     write_graph,
 )
 from graphwalk.api.questions import aask, ask
-from graphwalk.api.runs import Run, arun, open_run, run
+from graphwalk.api.runs import Run, amake_tasks, aplay, arun, make_tasks, open_run, play, run
 from graphwalk.api.stores import Store, aopen_store, open_store
-from graphwalk.api.tasks import amake_tasks, make_tasks
 from graphwalk.errors import ConfigError, GraphwalkError, ModelError, OracleError, RunLogError, StoreError
 from graphwalk.models.base import Model
 from graphwalk.models.openai_servers import openai_model
-from graphwalk.runlog.result import Result
-from graphwalk.runner.answer import Answer
-from graphwalk.suites.mazes.generator.maze import Maze
+from graphwalk.runs.ask import Answer
+from graphwalk.runs.result import Result
+from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage

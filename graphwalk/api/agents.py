@@ -8,19 +8,18 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.agent import Episode, compile_graph, model_turn, tool_turn
-from graphwalk.api.models import AnyModel, as_model
+from graphwalk.api.questions import AnyModel, as_model
 from graphwalk.api.stores import Store, close_with
 from graphwalk.asynchronous import run_in_background
-from graphwalk.config.agent import AgentConfig
+from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.calls import Limits
-from graphwalk.config.foreign import FOREIGN
 from graphwalk.config.yaml_files import validate
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.models.budget import Budget
 from graphwalk.models.wrappers import wrap
-from graphwalk.stores.store import GraphStore
-from graphwalk.suites.mazes.generator.graph import CELL
+from graphwalk.stores.base import GraphStore
+from graphwalk.suites.mazes.graph import CELL
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.suite import Opening
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox

@@ -6,17 +6,17 @@ from typing import Any
 
 from graphwalk.asynchronous import run_in_background
 from graphwalk.config.yaml_files import validate
-from graphwalk.database.files import read_any
+from graphwalk.database.scripts import read_any
 from graphwalk.environment import read_environment
-from graphwalk.graphs.files.formats import save_graph
-from graphwalk.graphs.files.undirected import Undirected
+from graphwalk.graphs import generate
+from graphwalk.graphs.files import save_graph
+from graphwalk.graphs.formats.common import Undirected
+from graphwalk.graphs.generate import GraphSpec
 from graphwalk.graphs.networkx_form import from_networkx, to_networkx
 from graphwalk.graphs.pandas_form import from_pandas
-from graphwalk.graphs.random import generate
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.suites.mazes import generate as mazes
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generator import maze
-from graphwalk.suites.mazes.generator.graph import maze_graph
+from graphwalk.suites.mazes.graph import maze_graph
 from graphwalk.types.check_type import PATH, check_type
 from graphwalk.types.graph import PropertyGraph
 
@@ -46,7 +46,7 @@ def generate_graph(preset: str | None = None, *, seed: int = 0, index: int = 0, 
     return generate.generate_graph(validate(GraphSpec, given, "generate_graph"), seed, index)
 
 
-def generate_maze(*, seed: int = 0, index: int = 0, **fields: Any) -> maze.Maze:
+def generate_maze(*, seed: int = 0, index: int = 0, **fields: Any) -> mazes.Maze:
     """Generate a grid maze, the same for the same arguments on every machine.
 
     `fields` are `size` (cells on a side), `walls` (share of the cells), `min_path` (fewest steps from start to goal)
@@ -56,7 +56,7 @@ def generate_maze(*, seed: int = 0, index: int = 0, **fields: Any) -> maze.Maze:
     """
     check_type("seed", seed, Integral)
     check_type("index", index, Integral)
-    return maze.generate_maze(validate(MazeSpec, fields, "generate_maze"), seed, index)
+    return mazes.generate_maze(validate(MazeSpec, fields, "generate_maze"), seed, index)
 
 
 def read_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyGraph:

@@ -1,4 +1,4 @@
-"""Whole experiments, and what came out of them."""
+"""Questions about a graph, with proven answers."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -7,24 +7,99 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal
 
-from graphwalk.api.models import AnyModel, named_models
+from graphwalk.api.questions import AnyModel, named_models
 from graphwalk.asynchronous import run_in_background
 from graphwalk.environment import read_environment
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.report.declared import Report
-from graphwalk.report.terminal import as_text
-from graphwalk.report.written import to_csv, to_json, to_markdown
-from graphwalk.runlog.flat import flat_record
-from graphwalk.runlog.result import Result
-from graphwalk.runlog.run_folder import NewRun, RunFolder
-from graphwalk.runner.live_progress import NotebookProgress
-from graphwalk.runner.progress import Progress, Silent
-from graphwalk.runner.reporting import report_of
-from graphwalk.runner.rescore import rescore_run
-from graphwalk.runner.resolve import resolve
-from graphwalk.runner.run import resume_run, start_run
+from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
+from graphwalk.reports.suite_report import Report
+from graphwalk.runs.episode import play_task
+from graphwalk.runs.execute import resume_run, start_run
+from graphwalk.runs.experiment import resolve
+from graphwalk.runs.progress import NotebookProgress, Progress, ProgressWrapper
+from graphwalk.runs.reporting import report_of
+from graphwalk.runs.rescore import rescore_run
+from graphwalk.runs.result import Result, flat_record
+from graphwalk.runs.run_folder import NewRun, RunFolder
+from graphwalk.suites.questions.generate import tasks_on
+from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.registry import suite_class
-from graphwalk.types.check_type import PATH, check_type
+from graphwalk.types.check_type import PATH, check_type, names_of
+from graphwalk.types.episode import Task
+from graphwalk.types.graph import PropertyGraph
+
+
+async def amake_tasks(
+    graph: PropertyGraph, *, seed: int = 0, questions: str | Iterable[str] | None = None, per_question: int = 1
+) -> list[QuestionTask]:
+    """`make_tasks`, to be awaited."""
+    check_type("graph", graph, PropertyGraph)
+    check_type("seed", seed, Integral)
+    check_type("per_question", per_question, Integral)
+    names = None if questions is None else names_of("questions", questions)
+    return await tasks_on(graph, seed=seed, questions=names, per_question=per_question)
+
+
+def make_tasks(
+    graph: PropertyGraph, *, seed: int = 0, questions: str | Iterable[str] | None = None, per_question: int = 1
+) -> list[QuestionTask]:
+    """`per_question` tasks of every question about a graph; `questions`: a name or several (None: all that ship).
+
+    A task has its `question`, the right answer in `gold` (rows as dictionaries), the Cypher that finds it, and the
+    tool calls that the expert needs (`par_calls`). ConfigError for an unknown question, or one that the graph cannot
+    host; OracleError where the two oracles differ.
+    """
+    work = amake_tasks(graph, seed=seed, questions=questions, per_question=per_question)
+    return run_in_background(work)
+
+
+async def aplay(
+    task: Task,
+    graph: PropertyGraph,
+    *,
+    model: AnyModel = None,
+    setting: str = "tools",
+    store: str = "embedded",
+    seed: int = 0,
+    neo4j_auth: Any = None,
+    **agent: Any,
+) -> Result:
+    """`play`, to be awaited; a model that is an object is called in this event loop."""
+    check_type("task", task, Task)
+    check_type("graph", graph, PropertyGraph)
+    environment = replace(read_environment(), neo4j_auth=neo4j_auth)
+    names, given = named_models([model], environment)
+    data = {"name": "play", "suite": {"name": task.suite}, "models": names, "settings": [setting], "seed": seed}
+    config = load_experiment({**data, "store": store, "agent": agent})
+    return await play_task(resolve(config, environment, given=given), task, graph)
+
+
+def play(
+    task: Task,
+    graph: PropertyGraph,
+    *,
+    model: AnyModel = None,
+    setting: str = "tools",
+    store: str = "embedded",
+    seed: int = 0,
+    neo4j_auth: Any = None,
+    **agent: Any,
+) -> Result:
+    """Let a model try one task about `graph`, and score its answer. Nothing is written.
+
+    `model` is "provider/model", "scripted/expert", or an object with `async complete(messages, tools, options)`.
+    `setting`: "tools", "no_tools" (the whole graph as text) or "write_cypher" (queries of its own). `seed` is that
+    of scripted players, `neo4j_auth` as for `open_store`. `agent` are fields of an experiment's
+    agent: `turn_limit=10`, `encoding="csv"`, …
+
+    The result has `answer`, `score` (None where the episode failed for reasons of its own, which `trajectory.error`
+    tells) and `trajectory.turns`, each with the `message` of the model and the `results` of its tool calls.
+    ConfigError for what is not there or does not go together; StoreError where the store cannot be reached.
+    """
+    return run_in_background(
+        aplay(task, graph, model=model, setting=setting, store=store, seed=seed, neo4j_auth=neo4j_auth, **agent)
+    )
+
 
 _FORMS: Mapping[str, Callable[[Report], str]] = {
     "text": as_text,
@@ -179,21 +254,18 @@ def run(
 
 
 def _watching(on_result: OnResult | None) -> Progress:
-    """What is told of the run: in a notebook, which shows stderr below the cell, the person too."""
-    watching: Progress = NotebookProgress() if "ipykernel" in sys.modules else Silent()
-    return watching if on_result is None else _PassingOn(watching, on_result)
+    """Return the progress that calls `on_result`, and shows a line in a notebook."""
+    progress = NotebookProgress() if "ipykernel" in sys.modules else Progress()
+    return progress if on_result is None else _CallingProgress(progress, on_result)
 
 
-class _PassingOn(Silent):
-    """Passes finished episodes on."""
-
+class _CallingProgress(ProgressWrapper):
     def __init__(self, progress: Progress, on_result: OnResult) -> None:
-        self._progress, self._on_result = progress, on_result
-        self.planning, self.priced = progress.planning, progress.priced  # type: ignore[method-assign]
-        self.started, self.note = progress.started, progress.note  # type: ignore[method-assign]
+        super().__init__(progress)
+        self._on_result = on_result
 
     def finished(self, result: Result) -> None:
-        self._progress.finished(result)
+        super().finished(result)
         self._on_result(result)
 
 

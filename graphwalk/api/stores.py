@@ -15,10 +15,10 @@ from graphwalk.asynchronous import await_in_background, in_background, run_in_ba
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.yaml_files import validate
 from graphwalk.environment import read_environment
-from graphwalk.graphs.files.formats import load_graph
+from graphwalk.graphs.files import load_graph
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.sources import open_source
-from graphwalk.stores.store import GraphStore
 from graphwalk.types.check_type import GRAPH, check_type
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema

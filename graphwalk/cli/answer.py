@@ -10,13 +10,12 @@ from graphwalk.cli.episode_text import elapsed_and_tools
 from graphwalk.console import counted, data, printable, prose, say, stderr, stdout
 from graphwalk.files import write_whole
 from graphwalk.models.wrappers import RESTARTED
-from graphwalk.report.formats import dollars
-from graphwalk.runlog.result import Result
-from graphwalk.runlog.run_folder import RunFolder
-from graphwalk.runner.answer import Answer
-from graphwalk.runner.asking import Watcher
-from graphwalk.suites.ask.pictures.terminal import evidence_table, step_shown
-from graphwalk.suites.ask.steps import step_of
+from graphwalk.reports.text_table import dollars
+from graphwalk.runs.ask import Answer, Watcher
+from graphwalk.runs.result import Result
+from graphwalk.runs.run_folder import RunFolder
+from graphwalk.suites.ask.evidence import step_of
+from graphwalk.suites.ask.pictures import evidence_table, step_shown
 from graphwalk.suites.ask.task import unseen_keys
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import ExitStatus, ToolResult
@@ -69,8 +68,8 @@ class Teller(Watcher):
             yield
         self._status = None
 
-    def tell(self, answer: Answer, graph: str, kind: str) -> None:
-        """The answer of a question about `graph`, in a store of that kind, and what it rests on."""
+    def tell(self, answer: Answer, graph: str, in_neo4j: bool) -> None:
+        """The answer of a question about `graph`, and its evidence; `in_neo4j`: Neo4j can show the graph."""
         self.exit_code = _exit_code(answer.result)
         if self._svg is not None:
             write_whole(self._svg, [answer.svg().encode("utf-8", "replace").decode()])
@@ -88,7 +87,7 @@ class Teller(Watcher):
                 say(f"warning: no result has shown {', '.join(unseen)}: do not trust what is said of it")
         if answer.evidence.nodes:
             stdout().print(evidence_table(answer.evidence))
-            loaded = "" if kind == "neo4j" else ", once the graph is loaded there"
+            loaded = "" if in_neo4j else ", once the graph is loaded there"
             prose(f"\nTo see it in Neo4j's browser{loaded}:\n{answer.cypher}")
         if self._svg is not None:
             say(f"drawn in {self._svg}")

@@ -13,7 +13,6 @@ from graphwalk.asynchronous import Interrupted, heed_signals
 from graphwalk.cli import (
     ask,
     compare,
-    convert,
     database,
     doctor,
     export,
@@ -21,16 +20,12 @@ from graphwalk.cli import (
     init,
     lists,
     mcp,
-    merge,
     play,
     power,
-    publish,
     report,
     run,
     runs,
     show,
-    tasks,
-    verify,
     view,
 )
 from graphwalk.console import reader_gone, show_error, show_warnings_as_lines, write_what_can_be
@@ -50,7 +45,7 @@ class _Commands(TyperGroup):
         except typer.BadParameter as error:
             wrong = getattr(error.__cause__, "errors", None)
             if wrong is not None:
-                from graphwalk.config.mistakes import in_words
+                from graphwalk.config.yaml_files import in_words
 
                 error.message = in_words(wrong()[0])
             raise
@@ -69,22 +64,22 @@ app.command("init")(init.init)
 app.command("run")(run.run)
 app.command("ask")(ask.ask)
 app.command("resume")(run.resume)
-app.command("merge")(merge.merge)
+app.command("merge")(runs.merge)
 app.command("runs")(runs.runs)
 app.command("report")(report.report)
 app.command("compare")(compare.compare)
 app.command("power")(power.power)
 app.command("rescore")(report.rescore)
-app.command("verify")(verify.verify)
+app.command("verify")(runs.verify)
 app.add_typer(generate.app, name="generate")
 app.command("play", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(play.play)
 app.command("show")(show.show)
 app.command("view")(view.view)
-app.command("tasks")(tasks.tasks)
+app.command("tasks")(lists.tasks)
 app.command("mcp")(mcp.mcp)
 app.add_typer(export.app, name="export")
-app.command("publish")(publish.publish)
-app.command("convert")(convert.convert)
+app.command("publish")(runs.publish)
+app.command("convert")(generate.convert)
 app.add_typer(database.app, name="db")
 app.command("doctor")(doctor.doctor)
 app.add_typer(lists.models, name="models")

@@ -8,15 +8,23 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from graphwalk.asynchronous import run_async
-from graphwalk.cli.naming import ModelArguments, arguments_of
-from graphwalk.cli.own_graph import DatabaseName, GraphFile, Labels, RelationshipTypes, chosen_source, part_of
+from graphwalk.cli.options import (
+    DatabaseName,
+    GraphFile,
+    Labels,
+    ModelArguments,
+    RelationshipTypes,
+    arguments_of,
+    chosen_source,
+    part_of,
+)
 from graphwalk.console import say, stderr
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 
 if TYPE_CHECKING:
     from graphwalk.cli.answer import Teller
-    from graphwalk.runner.resolve import Experiment
+    from graphwalk.runs.experiment import Experiment
 
 _QUIT = ("quit", "exit", ":q")
 
@@ -49,7 +57,7 @@ def ask(
     --graph and --database it is the graph that `graphwalk db load` loaded last, else the Neo4j as it stands.
     """
     from graphwalk.cli.answer import Teller
-    from graphwalk.runner.asking import asking
+    from graphwalk.runs.ask import asking
 
     _check(question, model, svg, out, no_log)
     assert model is not None
@@ -90,9 +98,8 @@ def _check(question: str | None, model: str | None, svg: Path | None, out: Path 
 async def _talk(
     experiment: "Experiment", teller: "Teller", question: str | None, *, goes_on: bool, logged: bool, out: Path | None
 ) -> None:
-    from graphwalk.runlog.run_folder import NewRun
-    from graphwalk.runner.answer import Answer
-    from graphwalk.runner.asking import conversation
+    from graphwalk.runs.ask import Answer, conversation
+    from graphwalk.runs.run_folder import NewRun
     from graphwalk.stores.sources import open_source
     from graphwalk.suites.ask.suite import world_of
 
@@ -109,7 +116,7 @@ async def _talk(
             while line is not None:
                 with teller.waiting(experiment.models[0]):
                     result = await talk.ask(line)
-                teller.tell(Answer.of(result, opened.store), opened.name, opened.store.kind)
+                teller.tell(Answer.of(result, opened.store), opened.name, opened.store.in_neo4j)
                 line = await anext(lines, None)
 
 

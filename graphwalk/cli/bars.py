@@ -10,7 +10,7 @@ from rich.text import Text
 from graphwalk.types.inert import visible
 
 if TYPE_CHECKING:
-    from graphwalk.report.declared import Report, ReportRow
+    from graphwalk.reports.suite_report import Report, ReportRow
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 _WIDTHS = (6, 24)

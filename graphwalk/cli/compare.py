@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from graphwalk.cli.naming import run_folders
+from graphwalk.cli.options import run_folders
 from graphwalk.cli.report import Format
 from graphwalk.console import data, stdout
 
@@ -28,23 +28,23 @@ def compare(
     Differences with intervals and tests, overall and by group, and the tasks that changed sides. Runs that do not
     hold the same tasks, or were scored by different code, are refused.
     """
-    from graphwalk.report.versus_written import (
+    from graphwalk.reports.compare import (
         MOST_TASKS,
-        TerminalVersus,
-        versus_csv,
-        versus_json,
-        versus_markdown,
+        TerminalComparison,
+        comparison_csv,
+        comparison_json,
+        comparison_markdown,
     )
-    from graphwalk.runner.comparing import compare_runs
+    from graphwalk.runs.compare import compare_runs
 
     made = compare_runs(runs, models=model or (), settings=setting or ())
     form = "json" if json else format
     if form == "terminal":
-        shown = TerminalVersus(made, most_tasks=None if all else MOST_TASKS)
+        shown = TerminalComparison(made, most_tasks=None if all else MOST_TASKS)
         stdout().print(shown)
         if shown.commands:
             data(
                 "\n".join(["", "To see the episodes of these tasks:", *(f"  {command}" for command in shown.commands)])
             )
     else:
-        data({"json": versus_json, "csv": versus_csv, "markdown": versus_markdown}[form](made).rstrip("\n"))
+        data({"json": comparison_json, "csv": comparison_csv, "markdown": comparison_markdown}[form](made).rstrip("\n"))

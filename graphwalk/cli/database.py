@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from graphwalk.asynchronous import run_async
-from graphwalk.cli.graph_or_spec import read_graph_or_spec
-from graphwalk.cli.steps import steps
+from graphwalk.cli.generate import read_graph_or_spec
 from graphwalk.console import counted, data, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.long_work import long_work
+from graphwalk.progress import progress_bar, steps
 
 if TYPE_CHECKING:
-    from graphwalk.stores.neo4j.loads import Load
+    from graphwalk.stores.neo4j.admin import Load
 
 app = typer.Typer(help="Run a local Neo4j, and remove graphs that runs left in one.", no_args_is_help=True)
 
@@ -91,7 +90,8 @@ def purge(
     if not yes:
         if not sys.stdin.isatty():
             raise ConfigError(
-                f"this removes {together.megabytes}, and nobody can be asked", hint="graphwalk db purge --yes"
+                f"this removes {together.megabytes}, and there is no terminal to ask at",
+                hint="graphwalk db purge --yes",
             )
         if not typer.confirm(f"Remove {together.megabytes}?", err=True):
             raise typer.Exit(0)
@@ -153,14 +153,14 @@ def load(
     from graphwalk import database
 
     environment = read_environment()
-    with long_work(f"reading {graph}"):
+    with progress_bar(f"reading {graph}"):
         read = read_graph_or_spec(graph, environment)
     begun = time.perf_counter()
     if bulk:
         with steps() as tell:
             loaded = run_async(database.load_bulk(environment, read, tell=tell))
     else:
-        with long_work(f"loading {counted(read.node_count, 'node')}"):
+        with progress_bar(f"loading {counted(read.node_count, 'node')}"):
             loaded = run_async(database.load(environment, read))
     seconds = time.perf_counter() - begun
     loaded_now = f"{counted(loaded.nodes, 'node')} and {counted(loaded.relationships, 'relationship')}"
@@ -173,35 +173,23 @@ def load(
 def clean(
     all_: Annotated[bool, typer.Option("--all", help="Also graphs that were left there on purpose.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show what would be removed.")] = False,
-    bulk: Annotated[
-        bool,
-        typer.Option(
-            "--bulk", help="With --all: an empty database in place of that of `db up --with jars`, which is stopped."
-        ),
-    ] = False,
 ) -> None:
     """Remove graphs that killed runs left. Only GraphWalk's own graphs are touched, and none that is in use.
 
-    With --all --bulk in seconds, however large they are: refused where the database holds anything else, where anybody
-    else is connected, and where a graph is in use.
+    A run that was killed less than five minutes ago counts as running.
     """
     from graphwalk import database
 
     environment = read_environment()
-    if bulk and not all_:
-        raise ConfigError("--bulk removes every graph that GraphWalk has there", hint="graphwalk db clean --all --bulk")
-    if bulk and dry_run:
-        raise ConfigError("--dry-run shows the same without --bulk", hint="graphwalk db clean --all --dry-run")
-    if dry_run:
-        removed = [load for load in run_async(database.list_loads(environment)) if load.dead or (all_ and load.kept)]
-    elif bulk:
-        with steps() as tell:
-            removed = run_async(database.clean_bulk(environment, tell=tell))
-    else:
+    loads = run_async(database.list_loads(environment))
+    removed = [load for load in loads if load.is_left(kept=all_)]
+    if not dry_run:
         removed = run_async(database.clean(environment, kept=all_))
     for load in removed:
         data(_described(load))
     data(f"{counted(len(removed), 'graph')} {'would be ' if dry_run else ''}removed")
+    if in_use := sum(load.in_use for load in loads):
+        say(f"{counted(in_use, 'graph')} in use, or left by a run that was killed less than five minutes ago")
 
 
 def _described(load: "Load") -> str:

@@ -63,8 +63,7 @@ def _run(name: str, look: Callable[[], Coroutine[Any, Any, str]]) -> Check:
 async def _embedded() -> str:
     from importlib.metadata import version
 
-    from graphwalk.graphs.random.generate import generate_graph
-    from graphwalk.graphs.random.spec import GraphSpec
+    from graphwalk.graphs.generate import GraphSpec, generate_graph
     from graphwalk.stores.embedded import EmbeddedDatabase
 
     graph = generate_graph(GraphSpec(preset="paper-100"), seed=0)
@@ -111,7 +110,7 @@ def _neo4j(environment: Environment) -> Check:
 
 
 def _docker() -> Check:
-    from graphwalk.database.docker import docker_answers
+    from graphwalk.database.server import docker_answers
 
     if docker_answers():
         return Check("docker", "ok", "an engine answers; `graphwalk db up` uses it")

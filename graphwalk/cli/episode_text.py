@@ -1,13 +1,12 @@
-"""One episode for a terminal or a pager: question, turns, calls, rows as tables, answer against target row by row.
-
-What models and graphs say is shown, and obeyed by nobody.
-"""
+"""Episodes as text for a terminal."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.measure import Measurement
 from rich.padding import Padding
@@ -15,15 +14,16 @@ from rich.table import Table
 from rich.text import Text
 
 from graphwalk.console import NO_LIMIT, counted, printable
-from graphwalk.report.formats import dollars, duration
-from graphwalk.runlog.result import Result
+from graphwalk.encodings import decode_notes, read_rows
+from graphwalk.reports.text_table import dollars, duration
+from graphwalk.runs.result import Result
 from graphwalk.scoring.rows import row_set, typed_rows
-from graphwalk.toolbox.encodings import decode_notes, read_rows
 from graphwalk.types.episode import ToolResult, Turn
 from graphwalk.types.inert import visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
 
 _INDENT = (0, 0, 0, 4)
 _RIGHT, _WRONG, _MISSING = ("✓", "green"), ("✗", "red"), ("–", "yellow")
@@ -202,3 +202,31 @@ def _number(value: Any) -> str:
 
 def _block(part: "RenderableType") -> Padding:
     return Padding(part, _INDENT, expand=False)
+
+
+def episode_list(heads: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
+    """`heads`: the first fields of their lines in the log, task by task."""
+    settings = len({head["setting"] for head in heads}) > 1
+    names = [_player(head, settings) for head in heads]
+    width = max(map(cell_len, names), default=0)
+    for task, group in groupby(zip(heads, names, strict=True), lambda one: str(one[0]["task_id"])):
+        yield Text(visible(task), style="bold")
+        for head, name in group:
+            verdict, style = _short_verdict(head)
+            effort = f"{counted(head['tool_calls'], 'call')}, {duration(head['seconds'])}"
+            yield Text.assemble(f"  {name}{' ' * (width - cell_len(name))}  ", (f"{verdict:<9}", style), f"  {effort}")
+
+
+def _player(head: Mapping[str, Any], settings: bool) -> str:
+    """Model, setting where there are several, and which repeat it is."""
+    again = f" #{head['repeat']}" if head["repeat"] else ""
+    return visible(f"{head['model']}{' ' + head['setting'] if settings else ''}{again}")
+
+
+def _short_verdict(head: Mapping[str, Any]) -> tuple[str, str]:
+    score = head["score"]
+    if score is None:
+        return visible(head["exit_status"]), "yellow"
+    if score.get("correct") is None:
+        return visible(head["exit_status"]), ""
+    return ("right", "green") if score["correct"] else ("not right", "red")

@@ -9,12 +9,11 @@ import typer
 from typer.main import get_command
 
 from graphwalk.asynchronous import run_async
-from graphwalk.cli.naming import run_folders
-from graphwalk.cli.suite_commands import suite_group
+from graphwalk.cli.options import run_folders, suite_group
 from graphwalk.console import counted, data, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
-from graphwalk.long_work import long_work
+from graphwalk.progress import progress_bar
 
 _Group: Any = suite_group("EXPORT")
 
@@ -74,13 +73,13 @@ def _command(exporter: Callable[..., None]) -> Callable[..., None]:
         ] = False,
     ) -> None:
         from graphwalk.exports.episodes import Episodes
-        from graphwalk.runlog.chosen import Chosen
-        from graphwalk.runlog.run_folder import RunFolder
+        from graphwalk.runs.result import EpisodeFilter
+        from graphwalk.runs.run_folder import RunFolder
 
-        chosen = Chosen(model or None, setting or None, task or None)
+        chosen = EpisodeFilter(model or None, setting or None, task or None)
         folder = RunFolder.open(run)
         number = len(Episodes(folder, chosen))
-        with long_work("exporting", number) as done:
+        with progress_bar("exporting", number) as done:
             exporter(Episodes(folder, chosen, done, per_episode), out)
         say(f"{counted(number, 'episode')} written to {out}")
 
@@ -109,10 +108,8 @@ def traces(
 
     `datasets`, TRL and chat templates read them: {"messages", "tools", "task_id", …}.
     """
-    from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.training.chats import ChatForm
-    from graphwalk.training.recorded import read_run
-    from graphwalk.training.traces import TraceOptions, export_traces, manifest_path
+    from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.training.traces import ChatForm, TraceOptions, export_traces, manifest_path, read_run
 
     form = ChatForm(arguments.value, protocol.value)
     options = TraceOptions(correct, grounded, over_par, tuple(model or ()), thoughts, refusals, seed, form)

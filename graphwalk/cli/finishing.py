@@ -14,9 +14,9 @@ from graphwalk.errors import ConfigError, GraphwalkError
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
-    from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.runner.progress import Progress
-    from graphwalk.runner.tally import RunSummary
+    from graphwalk.runs.progress import Progress
+    from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.runs.worker_pool import RunSummary
 
     Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
 
@@ -46,7 +46,7 @@ def exporter_if(wanted: bool) -> "SpanExporter | None":
     """ConfigError where spans are wanted and the extra is missing, before anything is begun."""
     if not wanted:
         return None
-    from graphwalk.runner.spans import otlp_exporter
+    from graphwalk.runs.spans import otlp_exporter
 
     return otlp_exporter()
 
@@ -54,13 +54,13 @@ def exporter_if(wanted: bool) -> "SpanExporter | None":
 @contextmanager
 def _progress(exporter: "SpanExporter | None") -> Iterator["Progress"]:
     """What a person is told, and what a collector of spans is sent."""
-    from graphwalk.runner.live_progress import live_progress
+    from graphwalk.runs.progress import run_progress
 
-    with live_progress() as progress:
+    with run_progress() as progress:
         if exporter is None:
             yield progress
             return
-        from graphwalk.runner.spans import traced
+        from graphwalk.runs.spans import traced
 
         with traced(progress, exporter) as both:
             yield both

@@ -1,23 +1,104 @@
-"""`graphwalk generate graph`, and the generators of the suites."""
+"""`graphwalk generate` and `graphwalk convert`."""
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from graphwalk.asynchronous import run_async
 from graphwalk.bulk.option import Workers
-from graphwalk.cli.generate_traces import traces
-from graphwalk.cli.naming import presets
-from graphwalk.cli.own_graph import DatabaseName, GraphFile, chosen_source
-from graphwalk.cli.suite_commands import suite_group
+from graphwalk.cli import options
+from graphwalk.cli.export import Arguments, Protocol
+from graphwalk.cli.options import DatabaseName, GraphFile, chosen_source, presets, suite_group
 from graphwalk.console import data, say
-from graphwalk.environment import read_environment
-from graphwalk.long_work import long_work
+from graphwalk.environment import Environment, read_environment
+from graphwalk.errors import ConfigError
+from graphwalk.progress import progress_bar
 
 if TYPE_CHECKING:
-    from graphwalk.graphs.random.spec import GraphSpec
+    from graphwalk.graphs.generate import GraphSpec
+    from graphwalk.types.graph import PropertyGraph
+
+
+_HINT = "write it as nodes=100000,mean_degree=5,seed=7 (the options of graphwalk generate graph), or name a preset"
+
+
+def read_graph_or_spec(place: Path, environment: Environment) -> "PropertyGraph":
+    """The graph in a file or folder (`read_any`), or that of `paper-500` or `nodes=100000,mean_degree=5,seed=7`.
+
+    What is there as a file is read. ConfigError that says what is wrong with it.
+    """
+    from graphwalk.database.scripts import read_any
+    from graphwalk.graphs.generate import GRAPH_PRESETS
+
+    words = str(place)
+    if not (words in GRAPH_PRESETS or "=" in words) or place.exists():
+        return run_async(read_any(place, environment))
+    return generated(words)
+
+
+def generated(words: str) -> "PropertyGraph":
+    """The graph of `preset` or of `field=value,…`: fields of a GraphSpec, `seed` (0) and `index` (0)."""
+    from graphwalk.config.yaml_files import parse_value, validate
+    from graphwalk.graphs.generate import GraphSpec, generate_graph
+
+    given: dict[str, Any] = {"seed": 0, "index": 0}
+    for word in words.split(","):
+        name, equals, value = word.strip().partition("=")
+        given[name if equals else "preset"] = parse_value(value, words) if equals else name
+    seed, index = given.pop("seed"), given.pop("index")
+    if type(seed) is not int or type(index) is not int or index < 0:
+        raise ConfigError(f"{words}: seed and index must be whole numbers, and index at least 0", hint=_HINT)
+    return generate_graph(validate(GraphSpec, given, words), seed, index)
+
+
+def traces(
+    experiment: Annotated[
+        str, typer.Argument(help="A name or a YAML file: which tasks.", autocompletion=options.experiments)
+    ],
+    out: Annotated[Path, typer.Option(help="FILE.jsonl or FILE.parquet; FILE.manifest.json tells what it holds.")],
+    model: Annotated[
+        list[str] | None, typer.Option("--model", "-m", help="A scripted player; repeatable. Default: scripted/expert.")
+    ] = None,
+    graphs: Annotated[int | None, typer.Option(min=1, help="Graphs, mazes or instances of each kind.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Everything follows from it. Default: the experiment's.")] = None,
+    grounded: Annotated[bool, typer.Option("--grounded", help="Answers that tool results prove in full.")] = False,
+    arguments: Annotated[Arguments, typer.Option(help="Arguments of calls: for TRL, or for APIs.")] = Arguments.OBJECT,
+    protocol: Annotated[Protocol, typer.Option(help="Calls as such, or written in the text.")] = Protocol.NATIVE,
+    thoughts: Annotated[bool, typer.Option(help="Words before calls.")] = True,
+    refusals: Annotated[
+        float, typer.Option(min=0.0, max=100.0, help="Percent: traces more, of questions without an answer.")
+    ] = 0.0,
+    override: Annotated[
+        list[str] | None, typer.Option("-o", metavar="KEY=VALUE", help="Any field of the experiment; repeatable.")
+    ] = None,
+    workers: Workers = None,
+) -> None:
+    """Let scripted players do the tasks of an experiment, and write what is right as chats for fine-tuning.
+
+    The same lines as `graphwalk export traces --correct` writes of a run, without the run.
+    """
+    from graphwalk.bulk.writing import write_rows
+    from graphwalk.experiments.loading import load_experiment
+    from graphwalk.training.played import trace_rows
+    from graphwalk.training.traces import ChatForm, TraceOptions, manifest_path, write_manifest
+
+    flags: dict[str, Any] = {
+        "models": model or ["scripted/expert"],
+        "store": "embedded",
+        "extractor": None,
+        "limit": None,
+    }
+    flags |= {} if seed is None else {"seed": seed}
+    config = load_experiment(experiment, override or (), flags, worlds=graphs)
+    form = ChatForm(arguments.value, protocol.value)
+    options = TraceOptions(True, grounded, None, (), thoughts, refusals, config.seed, form)
+    rows = trace_rows(config, options)
+    written = write_rows(rows, out, workers)
+    write_manifest(out, written.rows, rows.about)
+    say(f"{written}, written to {out}, and {manifest_path(out)}")
+
 
 app = typer.Typer(
     cls=suite_group("GENERATE"), help="Generate property graphs, mazes and algorithm traces.", no_args_is_help=True
@@ -42,10 +123,9 @@ def twin(
 ) -> None:
     """Make the anonymised twin of a graph: the same structure, and not one of its words."""
     from graphwalk.errors import ConfigError
-    from graphwalk.graphs.files.formats import graph_format, save_graph
-    from graphwalk.graphs.twin.making import make_twin
-    from graphwalk.graphs.twin.mapping import save_mapping
-    from graphwalk.stores.reading_out import read_source
+    from graphwalk.graphs.anonymise import make_twin, save_mapping
+    from graphwalk.graphs.files import graph_format, save_graph
+    from graphwalk.stores.sources import read_source
 
     graph_format(out)
     if out.resolve() == mapping.resolve():
@@ -99,9 +179,8 @@ def graph(
 ) -> None:
     """Generate a property graph with meaningless names, or as many as are wanted."""
     from graphwalk.config.yaml_files import validate
-    from graphwalk.graphs.files.formats import save_graph, writable_format
-    from graphwalk.graphs.random.generate import generate_graph
-    from graphwalk.graphs.random.spec import GraphSpec
+    from graphwalk.graphs.files import save_graph, writable_format
+    from graphwalk.graphs.generate import GraphSpec, generate_graph
 
     given: dict[str, Any] = {
         "preset": preset,
@@ -127,11 +206,11 @@ def graph(
     if out is not None:
         writable_format(out)
     begun = time.perf_counter()
-    with long_work("generating"):
+    with progress_bar("generating"):
         made = generate_graph(spec, seed, index)
     seconds = time.perf_counter() - begun
     if out is not None:
-        with long_work("writing"):
+        with progress_bar("writing"):
             save_graph(made, out)
         say(f"written to {out}")
     data(f"nodes          {made.node_count}")
@@ -143,7 +222,7 @@ def graph(
 def _write_rows(spec: "GraphSpec", seed: int, index: int, count: int, out: Path | None, workers: int | None) -> None:
     from graphwalk.bulk.writing import write_rows
     from graphwalk.errors import ConfigError
-    from graphwalk.graphs.random.rows import graph_rows
+    from graphwalk.graphs.rows import graph_rows
 
     if out is None or out.suffix.lower() not in _ROWS:
         raise ConfigError("several graphs are written as rows of one file", hint="--out graphs.jsonl, or .parquet")
@@ -151,3 +230,25 @@ def _write_rows(spec: "GraphSpec", seed: int, index: int, count: int, out: Path 
 
 
 app.command("traces")(traces)
+
+
+def convert(
+    source: Annotated[Path, typer.Argument(help='A graph file, a folder of CSV, a Cypher script, or "example".')],
+    target: Annotated[Path, typer.Argument(help="FILE.json, .graphml, .cypher, or a folder for CSV.")],
+    undirected: Annotated[
+        Literal["refuse", "both"], typer.Option(help="both: read every undirected edge both ways.")
+    ] = "refuse",
+) -> None:
+    """Read a graph in one format and write it in another.
+
+    A Cypher script of somebody's own is run by a Neo4j that is started for it alone and is empty.
+    """
+    from graphwalk.database.scripts import read_any
+    from graphwalk.graphs.files import writable_format
+
+    form = writable_format(target)
+    graph = run_async(read_any(source, read_environment(), undirected))
+    form.write(graph, target)
+    data(f"nodes          {graph.node_count}")
+    data(f"relationships  {graph.relationship_count}")
+    say(f"written to {target}")

@@ -1,15 +1,25 @@
-"""`graphwalk models | tools | questions | experiments`: what is available."""
+"""`graphwalk models`, `tools`, `questions`, `experiments` and `tasks`: lists of what there is."""
 
-from typing import Annotated
+import json as json_form
+from collections.abc import Sequence
+from dataclasses import asdict
+from json import dumps
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphwalk.cli import naming
-from graphwalk.cli.check import check
-from graphwalk.console import data, prose, say
+from graphwalk.asynchronous import run_async
+from graphwalk.cli import options
+from graphwalk.cli.options import DatabaseName, GraphFile, chosen_source
+from graphwalk.console import data, printable, prose, say
+from graphwalk.environment import read_environment
+from graphwalk.errors import ConfigError
+
+if TYPE_CHECKING:
+    from graphwalk.models.conformance import Capability
+
 
 models = typer.Typer(help="Model providers, and what a model can do.", no_args_is_help=True)
-models.command("check")(check)
 
 Name = Annotated[str | None, typer.Argument(help="Show this one in full.")]
 NameOrFile = Annotated[
@@ -43,7 +53,7 @@ def tools(name: NameOrFile = None) -> None:
 
 
 def questions(name: Name = None) -> None:
-    """List the twelve questions, or show one, by its name or the path of a YAML file of your own."""
+    """List the kinds of questions, or show one, by its name or the path of a YAML file of your own."""
     from graphwalk.suites.questions.catalogue import choose_kinds
 
     if name is None:
@@ -59,7 +69,7 @@ def questions(name: Name = None) -> None:
 def experiments(
     name: Annotated[
         str | None,
-        typer.Argument(help="Show this one in full, a name or a file.", autocompletion=naming.experiments),
+        typer.Argument(help="Show this one in full, a name or a file.", autocompletion=options.experiments),
     ] = None,
     shown: Annotated[str | None, typer.Argument(hidden=True)] = None,
     resolved: Annotated[
@@ -72,7 +82,7 @@ def experiments(
     """List the ready-made experiments, or show one: `graphwalk experiments show quickstart --resolved`."""
     import json
 
-    from graphwalk.experiments.fields import experiment_schema
+    from graphwalk.experiments.config import experiment_schema
     from graphwalk.experiments.loading import find_experiment, load_experiment, shipped_experiments
 
     if schema:
@@ -96,3 +106,86 @@ def _columns(rows: dict[str, str]) -> None:
 
 def _first_sentence(text: str) -> str:
     return " ".join(text.split()).partition(". ")[0].rstrip(".")
+
+
+@models.command("check")
+def check(
+    model: Annotated[str, typer.Argument(help="provider/model", autocompletion=options.models)],
+    model_argument: options.ModelArguments = None,
+    without: Annotated[
+        list[str] | None, typer.Option(metavar="CAPABILITY", help="May fail, as with a weak model; repeatable.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=1, max=3600, help="Time for each check.")] = 120,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Try what a model can do, capability by capability.
+
+    Text, tool calls, usage, errors and more, with some fifteen short calls. Exit code 0: nothing failed but what may;
+    4: something failed, or no reply came; 2: there is no such model, or its key is missing.
+    """
+    from graphwalk.models.conformance import CAPABILITIES, check_model
+    from graphwalk.models.registry import no_reply_hint, open_model
+
+    if unknown := [name for name in without or () if name not in CAPABILITIES]:
+        raise ConfigError(f"--without {unknown[0]}: there is no such capability", hint=", ".join(CAPABILITIES))
+    arguments = (options.arguments_of([model], model_argument) or {}).get(model)
+
+    async def tried() -> "list[Capability]":
+        opened = open_model(model, read_environment(), arguments)
+        try:
+            return await check_model(opened, seconds=seconds)
+        finally:
+            await opened.close()
+
+    found = run_async(tried())
+    failed = [one.name for one in found if one.status == "failed" and one.name not in (without or ())]
+    # Without a first reply nothing was tried, and nothing can be allowed to fail.
+    failed = failed or [one.name for one in found[:1] if len(found) == 1 and one.status == "failed"]
+    if json:
+        capabilities = [asdict(capability) for capability in found]
+        data(json_form.dumps({"model": model, "ok": not failed, "failed": failed, "capabilities": capabilities}))
+    else:
+        _print(found)
+    if len(found) == 1:
+        say(f"nothing came back, so nothing else was tried: {no_reply_hint(model)}")
+    if failed:
+        raise typer.Exit(4)
+
+
+def _print(found: "Sequence[Capability]") -> None:
+    width = max(len(capability.name) for capability in found)
+    for one in found:
+        prose(f"{one.status:<7} {one.name:<{width}}  {one.detail}", indent=width + 10)
+
+
+def tasks(
+    graph: GraphFile = None,
+    database: DatabaseName = None,
+    seed: Annotated[int, typer.Option(help="Decides which parameters the questions get.")] = 0,
+    question: Annotated[list[str] | None, typer.Option(help="Only this one, by name or file; repeatable.")] = None,
+    per_question: Annotated[int, typer.Option(min=1, help="Tasks per question.")] = 1,
+    answers: Annotated[bool, typer.Option("--answers", help="Print the right rows too.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object a line, with Cypher and gold.")] = False,
+) -> None:
+    """Print the questions on a graph, and how many rows their answers have.
+
+    Each answer is proven by two oracles; to a question of your own without a Python part, by one. Questions that the
+    graph cannot host are left out, and named.
+    """
+    from graphwalk.suites.questions.generate import tasks_of_source
+
+    source = chosen_source(graph, database)
+    left_out: dict[str, str] = {}
+    work = tasks_of_source(
+        source, read_environment(), seed=seed, questions=question, per_question=per_question, left_out=left_out
+    )
+    for task in run_async(work):
+        data(task.model_dump_json() if json else printable(_text(task, answers)))
+    for name, reason in left_out.items():
+        say(f"without {name}: {reason}")
+
+
+def _text(task: Any, answers: bool) -> str:
+    par = "" if task.par_turns is None else f", turns at par: {task.par_turns}"
+    rows = "".join(f"  {dumps(row, ensure_ascii=False)}\n" for row in task.gold) if answers else ""
+    return f"{task.template}\n{task.question}\n→ rows: {task.gold_size}{par}\n{rows}"

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from graphwalk.asynchronous import run_async
-from graphwalk.cli.own_graph import DatabaseName, GraphFile, Labels, RelationshipTypes, chosen_source, part_of
+from graphwalk.cli.options import DatabaseName, GraphFile, Labels, RelationshipTypes, chosen_source, part_of
 from graphwalk.console import say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError

@@ -40,8 +40,8 @@ def play(
     WHAT is a run folder.
     """
     from graphwalk.cli.play_logged import play_in_run, play_new_run, tell, typed_lines
-    from graphwalk.runner.one_episode import play_first
-    from graphwalk.runner.resolve import resolve
+    from graphwalk.runs.episode import play_first
+    from graphwalk.runs.experiment import resolve
 
     if _suite(what) is None and (Path(what) / "run.json").exists():
         play_in_run(Path(what), name, setting)

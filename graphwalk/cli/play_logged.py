@@ -11,13 +11,13 @@ from graphwalk.asynchronous import Interrupted, run_async
 from graphwalk.console import data, prose, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
-from graphwalk.runner.progress import Silent
+from graphwalk.runs.progress import Progress
 
 if TYPE_CHECKING:
-    from graphwalk.runlog.result import Result
-    from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.runner.resolve import Experiment
-    from graphwalk.runner.sitting import Sitting
+    from graphwalk.runs.experiment import Experiment
+    from graphwalk.runs.result import Result
+    from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.runs.worker_pool import HumanSession
     from graphwalk.suites.suite import ReadLine
 
 _NAME = re.compile(r"[\w.-]{1,40}")
@@ -45,22 +45,22 @@ def tell(result: "Result") -> None:
 
 def play_new_run(experiment: "Experiment", name: str) -> None:
     """The tasks of an experiment, in a new run folder."""
-    from graphwalk.runlog.run_folder import NewRun
-    from graphwalk.runner.run import start_run
+    from graphwalk.runs.execute import start_run
+    from graphwalk.runs.run_folder import NewRun
 
-    sitting = _sitting(name, experiment.config.settings[0])
-    config = experiment.config.model_copy(update={"models": (sitting.model,)})
+    session = _session(name, experiment.config.settings[0])
+    config = experiment.config.model_copy(update={"models": (session.model,)})
     new = NewRun.make(config.name)
     _play(
         new.folder,
-        start_run(replace(experiment, config=config, models=(sitting.model,)), new, _Told(), sitting=sitting),
+        start_run(replace(experiment, config=config, models=(session.model,)), new, _Told(), session=session),
     )
 
 
 def play_in_run(path: Path, name: str | None, setting: str | None) -> None:
     """The tasks of a run that others have played."""
-    from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.runner.run import resume_run
+    from graphwalk.runs.execute import resume_run
+    from graphwalk.runs.run_folder import RunFolder
 
     folder = RunFolder.open(path)
     settings = folder.read_manifest()["config"]["settings"]
@@ -68,8 +68,8 @@ def play_in_run(path: Path, name: str | None, setting: str | None) -> None:
         raise ConfigError("who plays in this run?", hint=f"graphwalk play {folder.quoted} --name NAME")
     if setting is not None and setting not in settings:
         raise ConfigError(f"{path} has no setting {setting!r}", hint=f"settings: {', '.join(settings)}")
-    sitting = _sitting(name, setting or settings[0])
-    _play(folder, resume_run(folder, read_environment(), _Told(), sitting=sitting))
+    session = _session(name, setting or settings[0])
+    _play(folder, resume_run(folder, read_environment(), _Told(), session=session))
 
 
 def _play(folder: "RunFolder", work: Coroutine[Any, Any, Any]) -> None:
@@ -82,8 +82,8 @@ def _play(folder: "RunFolder", work: Coroutine[Any, Any, Any]) -> None:
     say(f"run folder: {folder.path}   (graphwalk report {folder.quoted}; to go on: {goes_on})")
 
 
-def _sitting(name: str, setting: str) -> "Sitting":
-    from graphwalk.runner.sitting import Sitting
+def _session(name: str, setting: str) -> "HumanSession":
+    from graphwalk.runs.worker_pool import HumanSession
 
     if not _NAME.fullmatch(name):
         raise ConfigError(f"{name!r} cannot be a player's name", hint="letters, digits, dots and dashes: --name ida")
@@ -94,10 +94,10 @@ def _sitting(name: str, setting: str) -> "Sitting":
         line = await read()
         return line is not None and line.strip().lower() not in ("quit", "q", "exit")
 
-    return Sitting(f"human/{name}", setting, read, goes_on)
+    return HumanSession(f"human/{name}", setting, read, goes_on)
 
 
-class _Told(Silent):
+class _Told(Progress):
     """Says after each task how it went."""
 
     def finished(self, result: "Result") -> None:

@@ -11,7 +11,7 @@ from graphwalk.console import counted, data
 from graphwalk.errors import ConfigError
 
 if TYPE_CHECKING:
-    from graphwalk.scoring.statistics import Design, Spread
+    from graphwalk.evaluation.power import Design, Spread
 
 _TASKS = 12
 """Questions on a graph of the paper's experiments."""
@@ -37,7 +37,7 @@ def power(
 
     Tasks on one graph are alike, so that more of them help little: graphs count. docs/statistics.md has the formula.
     """
-    from graphwalk.scoring.statistics import Design, graphs_needed, smallest_difference
+    from graphwalk.evaluation.power import Design, graphs_needed, minimum_detectable_effect
 
     if run is not None and (first is not None or second is not None):
         raise ConfigError("--run measures what --first and --second assume", hint="give one or the other")
@@ -49,7 +49,7 @@ def power(
     for names, spread, seen in _cases(run, model or [], setting or [], first, second, difference):
         design = Design(tasks_per_graph or seen.tasks_per_graph, *[repeats or seen.first_repeats] * 2)
         needed = graphs_needed(difference / 100, design, spread, **chances)
-        asked = graphs and smallest_difference(graphs, design, spread, **chances)
+        asked = graphs and minimum_detectable_effect(graphs, design, spread, **chances)
         found.append(
             {
                 **names,
@@ -73,8 +73,8 @@ def _cases(
     difference: float,
 ) -> "Iterator[tuple[dict[str, Any], Spread, Design]]":
     """What is compared, its spread, and the design to take where none is asked for."""
-    from graphwalk.runner.sight import measured_pairs
-    from graphwalk.scoring.statistics import Design, assumed_spread
+    from graphwalk.evaluation.power import Design, assumed_spread
+    from graphwalk.runs.power import measured_pairs
 
     if run is not None:
         for pair in measured_pairs(run, models, settings):

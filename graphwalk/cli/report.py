@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from graphwalk.cli.naming import run_folders
+from graphwalk.cli.options import run_folders
 from graphwalk.console import counted, data, say, stdout
-from graphwalk.long_work import long_work
+from graphwalk.progress import progress_bar
 
 if TYPE_CHECKING:
-    from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runs.run_folder import RunFolder
 
 OVERVIEW = 2
 """Tables that a run shows at its end: overall, and the first break-down."""
@@ -42,10 +42,10 @@ def report(
 
 
 def _draw_plots(folder: Path, plots: Path) -> None:
-    from graphwalk.report.drawing import save_figures
-    from graphwalk.report.figures import worth_drawing
-    from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.runner.reporting import measured
+    from graphwalk.reports.plot_files import save_figures
+    from graphwalk.reports.plots import worth_drawing
+    from graphwalk.runs.reporting import measured
+    from graphwalk.runs.run_folder import RunFolder
     from graphwalk.suites.registry import suite_named
 
     run = RunFolder.open(folder)
@@ -61,12 +61,12 @@ def rescore(folder: Annotated[Path, typer.Argument(help="A run folder.", autocom
 
     The scorer is the one of this version; the old log is kept beside the new one.
     """
-    from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.runner.reporting import planned_episodes
-    from graphwalk.runner.rescore import rescore_run
+    from graphwalk.runs.reporting import planned_episodes
+    from graphwalk.runs.rescore import rescore_run
+    from graphwalk.runs.run_folder import RunFolder
 
     run_folder = RunFolder.open(folder)
-    with long_work("scoring", planned_episodes(run_folder)) as done:
+    with progress_bar("scoring", planned_episodes(run_folder)) as done:
         changed, total = rescore_run(run_folder, done)
     say(f"{counted(total, 'result')} scored again, {counted(changed, 'score')} changed")
     print_report(folder, "terminal", tables=OVERVIEW)
@@ -77,10 +77,9 @@ def print_report(folder: Path, format: Format, *, tables: int | None = None) -> 
 
     None where nothing is scored.
     """
-    from graphwalk.report.terminal import TerminalReport
-    from graphwalk.report.written import to_csv, to_json, to_markdown
-    from graphwalk.runlog.run_folder import RunFolder
-    from graphwalk.runner.reporting import report_of
+    from graphwalk.reports.formats import TerminalReport, to_csv, to_json, to_markdown
+    from graphwalk.runs.reporting import report_of
+    from graphwalk.runs.run_folder import RunFolder
 
     run = RunFolder.open(folder)
     if format == "html":

@@ -1,4 +1,4 @@
-"""`graphwalk runs`: what was run, how far it got, what came out."""
+"""`graphwalk runs`, `merge`, `publish` and `verify`: commands about run folders."""
 
 import json as json_module
 from pathlib import Path
@@ -6,12 +6,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphwalk.console import NO_LIMIT, data, printable, prose, say, stdout
+from graphwalk.asynchronous import run_async
+from graphwalk.cli import options
+from graphwalk.cli.options import run_folders
+from graphwalk.cli.report import OVERVIEW, print_report
+from graphwalk.console import NO_LIMIT, counted, data, printable, prose, say, stdout
+from graphwalk.environment import read_environment
+from graphwalk.errors import ConfigError
+from graphwalk.progress import progress_bar
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from graphwalk.runlog.listing import ListedRun
+    from graphwalk.runs.listing import ListedRun
+    from graphwalk.runs.verify import Verification
 
 
 def runs(
@@ -24,7 +32,7 @@ def runs(
     With models, state, episodes, accuracy and cost. A run that is not finished goes on with `graphwalk resume`.
     """
     from graphwalk.errors import ConfigError
-    from graphwalk.runlog.listing import list_runs
+    from graphwalk.runs.listing import list_runs
 
     if not folder.is_dir():
         raise ConfigError(f"there is no folder {folder}", hint="graphwalk run quickstart   makes runs/ and a run in it")
@@ -82,3 +90,95 @@ def _figures(run: "ListedRun") -> tuple[str, str, str]:
         "–" if run.accuracy is None else f"{run.accuracy:.2f}",
         "–" if run.cost is None else f"${run.cost:.4f}",
     )
+
+
+def merge(
+    shards: Annotated[
+        list[Path],
+        typer.Argument(help="The run folders of all shards.", autocompletion=options.run_folders),
+    ],
+    out: Annotated[Path, typer.Option(help="The folder of the whole run.")],
+) -> None:
+    """Put the shards of a run together (`graphwalk run … --shard 1/8`).
+
+    Refused where an episode is missing or there twice, or a shard is of another plan. The whole run is like one that a
+    single process made: report, compare, rescore and resume it.
+    """
+    from graphwalk.runs.run_folder import NewRun, RunFolder
+    from graphwalk.runs.shards import merge_runs
+
+    folders = [RunFolder.open(shard) for shard in shards]
+    new = NewRun.make(str(folders[0].read_manifest()["name"]), out)
+    try:
+        episodes = merge_runs(folders, new)
+    finally:
+        if not new.folder.manifest_path.exists():
+            new.folder.remove()
+    print_report(new.folder.path, "terminal", tables=OVERVIEW)
+    say(f"{counted(episodes, 'episode')} of {counted(len(folders), 'shard')} are in {new.folder.path}")
+
+
+def publish(
+    folder: Annotated[Path, typer.Argument(help="A run folder.", autocompletion=run_folders)],
+    out: Annotated[Path, typer.Argument(help="The file to be written, NAME.zip.")],
+    redact: Annotated[
+        bool, typer.Option("--redact", help="Put *** in place of secrets and of all that looks like a key.")
+    ] = False,
+) -> None:
+    """Write a run into one file for others.
+
+    With configuration, versions, texts, results, replies and their digests; without secrets, home folders, paths and
+    addresses of servers. report, show, view, verify, compare and export read it as they read a folder.
+    """
+    from graphwalk.runs.private import Cleaner
+    from graphwalk.runs.publishing import publish as write
+    from graphwalk.runs.reporting import planned_episodes
+    from graphwalk.runs.run_folder import RunFolder
+
+    if out.suffix != ".zip":
+        raise ConfigError(f"{out}: a published run is a ZIP", hint=f"graphwalk publish {folder} {out.stem}.zip")
+    run = RunFolder.open(folder)
+    cleaner = Cleaner(read_environment(), redact=redact, folder=Path.cwd())
+    with progress_bar("publishing", planned_episodes(run)) as done:
+        removed = write(run, out, cleaner, done)
+    taken = ", ".join(f"{number} {what}" for what, number in sorted(removed.items()) if number)
+    say(f"written to {out}" + (f"; taken out: {taken}" if taken else ""))
+    say(f"it is read as a folder is:  graphwalk report {out}")
+
+
+def verify(
+    folder: Annotated[
+        Path, typer.Argument(help="A run folder, finished or not, or a published run.", autocompletion=run_folders)
+    ],
+    store: Annotated[str | None, typer.Option(help="Where graphs are made again. Default: as in the run.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Every difference, as JSON.")] = False,
+) -> None:
+    """Work a run out again, and compare everything that was logged.
+
+    Graphs, tasks and targets come from the seed, tool results from a fresh store, prompts and scores from those. No
+    model is called, and the folder is only read. Exit code 3 where the log differs, 1 where a target is wrong.
+    """
+    from graphwalk.runs.reporting import planned_episodes
+    from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.runs.verify import verify_run
+
+    run = RunFolder.open(folder)
+    with progress_bar("verifying", planned_episodes(run)) as done:
+        found = run_async(verify_run(run, read_environment(), store, done))
+    if json:
+        data(found.as_json())
+    else:
+        _print_table(found)
+    if found.error is not None:
+        raise found.error
+    say("all that can be verified holds")
+
+
+def _print_table(found: "Verification") -> None:
+    from graphwalk.runs.verify import CHECKS
+
+    width = max(map(len, CHECKS))
+    data(f"{'check':<{width}}  verified  differing  could not be verified")
+    for name, check in found.checks.items():
+        unknown = "; ".join(f"{number} {reason}" for reason, number in check.unverified.items()) or "0"
+        data(printable(f"{name:<{width}}  {check.verified:>8}  {len(check.differing):>9}  {unknown}"))

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphwalk.cli.naming import run_folders, tasks_of_run
+from graphwalk.cli.options import run_folders, tasks_of_run
 from graphwalk.console import draw, say, stdout
 from graphwalk.errors import ConfigError
 
 if TYPE_CHECKING:
-    from graphwalk.runlog.result import EpisodeKey
-    from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runs.result import EpisodeKey
+    from graphwalk.runs.run_folder import RunFolder
 
 _MOST_LISTED = 40
 _MOST_NAMED = 8
@@ -35,14 +35,13 @@ def show(
 
     Without a task: accuracy as bars, and the list of episodes. FORCE_COLOR=1 graphwalk show … | less -R   pages it.
     """
-    from graphwalk.runlog.chosen import Chosen
-    from graphwalk.runlog.listing import heads
-    from graphwalk.runlog.result import key_of
-    from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runs.listing import heads
+    from graphwalk.runs.result import EpisodeFilter, key_of
+    from graphwalk.runs.run_folder import RunFolder
 
     folder = RunFolder.open(run)
     keys = {key_of(head): head for head in heads(folder)}
-    wanted = Chosen(None if model is None else (model,), None if setting is None else (setting,))
+    wanted = EpisodeFilter(None if model is None else (model,), None if setting is None else (setting,))
     chosen = [key for key in keys if wanted(key)]
     if not chosen:
         raise wanted.nothing(run, keys)
@@ -72,7 +71,7 @@ def _named(asked: str, tasks: Sequence[str]) -> Sequence[str]:
 
 def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | None, prompt: bool) -> None:
     from graphwalk.cli.episode_text import shown_episode
-    from graphwalk.runlog.result import Result, key_of
+    from graphwalk.runs.result import Result, key_of
     from graphwalk.suites.registry import suite_named
 
     records = {key: record for record in folder.records() if (key := key_of(record)) in keys}
@@ -89,7 +88,7 @@ def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | Non
 
 def _bars(folder: "RunFolder") -> None:
     from graphwalk.cli.bars import bars
-    from graphwalk.runner.reporting import report_of
+    from graphwalk.runs.reporting import report_of
 
     for table in bars(report_of(folder), stdout().width):
         stdout().print(table)
@@ -97,7 +96,7 @@ def _bars(folder: "RunFolder") -> None:
 
 
 def _list(folder: "RunFolder", heads: "Sequence[dict[str, object]]", most: int | None) -> None:
-    from graphwalk.cli.episode_list import episode_list
+    from graphwalk.cli.episode_text import episode_list
 
     for line in episode_list(heads[:most]):
         stdout().print(line)

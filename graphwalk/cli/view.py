@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphwalk.asynchronous import Interrupted
-from graphwalk.cli.naming import run_folders
+from graphwalk.cli.options import run_folders
 from graphwalk.console import counted, data, say
 from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
 
 if TYPE_CHECKING:
-    from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runs.run_folder import RunFolder
     from graphwalk.suites.suite import Suite
 
 _MOST = 500
@@ -103,8 +103,8 @@ def _write_page(places: Sequence[Path], wanted: Mapping[str, str], out: Path) ->
 
 def _runs_at(place: Path) -> "list[RunFolder]":
     """The run, the published run, or the runs in a folder of them. Opening names what is wrong with any other place."""
-    from graphwalk.runlog.listing import list_runs
-    from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runs.listing import list_runs
+    from graphwalk.runs.run_folder import RunFolder
 
     found = [run.path for run in list_runs(place) if run.state != "unreadable"]
     return [RunFolder.open(path) for path in (found or [place])]
@@ -146,7 +146,7 @@ def _serve(places: Sequence[Path], wanted: Mapping[str, str], port: int) -> None
 
 
 def _one_run(places: Sequence[Path]) -> "RunFolder":
-    from graphwalk.runlog.run_folder import RunFolder
+    from graphwalk.runs.run_folder import RunFolder
 
     if len(places) > 1:
         raise ConfigError("drawings are of one run", hint="--out FILE.html takes several")
@@ -154,7 +154,7 @@ def _one_run(places: Sequence[Path]) -> "RunFolder":
 
 
 def _chosen(run: "RunFolder", wanted: Mapping[str, str]) -> list[dict[str, Any]]:
-    from graphwalk.runlog.result import key_of
+    from graphwalk.runs.result import key_of
 
     records = {key_of(record): record for record in run.records() if _fits(record, wanted)}
     if not records:

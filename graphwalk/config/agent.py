@@ -1,5 +1,6 @@
 """The agent and its ablation switches."""
 
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -8,6 +9,7 @@ from pydantic import Field, PositiveFloat, PositiveInt, field_validator
 
 from graphwalk.config.prompts import Prompts, shipped_prompts, short_prompts
 from graphwalk.config.strict import NameOrPath, Strict
+from graphwalk.encodings import ENCODINGS
 
 SHORT = "short"
 """The prompts in few words."""
@@ -52,7 +54,7 @@ class AgentConfig(Strict):
     """Time that a query of the model's own may take (write_cypher)."""
     query_rows: PositiveInt = 1000
     """Rows that such a query may show."""
-    encoding: Literal["json", "csv", "compact"] = "json"
+    encoding: str = Field(default="json", json_schema_extra={"enum": list(ENCODINGS)})
     """How tool results are written."""
     graph_encoding: Literal["json", "triples", "incidence", "cypher", "graphml"] = "json"
     """How the whole graph is written in the no_tools setting."""
@@ -72,6 +74,14 @@ class AgentConfig(Strict):
     """A folder: each file in it replaces the one of templates/prompts/ with the same name. "short": one that ships, for
     models with a small context."""
 
+    @field_validator("encoding")
+    @classmethod
+    def _is_known(cls, encoding: str) -> str:
+        if encoding not in ENCODINGS:
+            *others, last = ENCODINGS
+            raise ValueError(f'must be {", ".join(others)} or {last}, not "{encoding}"')
+        return encoding
+
     @field_validator("prompts")
     @classmethod
     def _is_a_folder(cls, prompts: str | None) -> str | None:
@@ -89,3 +99,23 @@ class AgentConfig(Strict):
     def render(self, name: str, /, **values: Any) -> str:
         """A prompt by the name of its file: "graph_tools.j2"."""
         return self.texts.render(name, **values)
+
+
+FOREIGN: Mapping[str, Any] = {
+    "result_budget": 50,
+    "result_tokens": 4000,
+    "fetched_rows": 1000,
+    "value_characters": 400,
+    "call_seconds": 10.0,
+    "schema_tokens": 4000,
+    "schema_samples": 3,
+}
+"""What holds where the user says nothing else."""
+
+
+def foreign_agent(agent: AgentConfig | None = None) -> AgentConfig:
+    """The agent with the limits of `FOREIGN`, except where the user set a field, be it to None."""
+    agent = agent or AgentConfig()
+    return agent.model_copy(
+        update={name: value for name, value in FOREIGN.items() if name not in agent.model_fields_set}
+    )

@@ -1,63 +1,73 @@
-"""`graphwalk db load --bulk`: a large graph into an empty Neo4j of our own, by Neo4j's own importer.
+"""`graphwalk db load --bulk`: a large graph into the empty Neo4j of `db up --with jars`, by Neo4j's own importer.
 
-    graph → CSV in the form of an ordinary load, and the entry of the ledger beside it
-          → the server is stopped, its empty database put aside, the files imported, the server started again
-          → the constraint on keys is made, and the entry says that the graph is complete
+    graph → CSV as an ordinary load would store it, and its `GraphWalkLoad` entry
+          → the server is stopped, the files are imported, the server is started again → the entry is complete
 
-Whatever fails, the empty database is back in its place. A process that is killed leaves an entry that `clean` finds.
+The database was empty, so an import that fails or is killed leaves an empty one again.
 """
 
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
-from graphwalk.database.aside import NAME
-from graphwalk.database.jars import run_admin
+from graphwalk.database.jars import DATABASE, database_folder, run_importer
 from graphwalk.database.loads import load
-from graphwalk.database.replacing import SCHEMA, SECONDS, WAIT_SECONDS, count, own_folder, replaced, watched
+from graphwalk.database.server import by_jars, stopped
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.graphs.files.csv_fields import csv_line
-from graphwalk.graphs.files.csv_writer import ARGUMENTS, write_csv_folder
-from graphwalk.graphs.files.shared import write_lines
+from graphwalk.graphs.formats.common import write_lines
+from graphwalk.graphs.formats.csv import ARGUMENTS, csv_line, write_csv_folder
+from graphwalk.stores.cypher import NO_LABEL
+from graphwalk.stores.neo4j.admin import BY_HAND, LEDGER, Load, Loads, check_labels, facts_of, form_of
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.filling import LEDGER, check_names
-from graphwalk.stores.neo4j.loading import Loader
-from graphwalk.stores.neo4j.loads import BY_HAND, LEASE_SECONDS, Load, entry
-from graphwalk.stores.neo4j.process import this_process
-from graphwalk.stores.neo4j.store import scope_of
-from graphwalk.stores.neo4j.stored_graph import stored_graph
-from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.values import Value
+from graphwalk.stores.neo4j.loaded import scope_of
+from graphwalk.types.graph import Column, PropertyGraph
 
-_LEDGER_FILE = "ledger.csv"
 _ORDINARY = "load it without --bulk, beside what is there"
+_ENTRY_FILE = "entry.csv"
+_TYPES: dict[type, str] = {str: "string", int: "long", bool: "boolean"}
 _UNFIT = frozenset(":(){}[]")
+_CONTENT = {
+    "nodes": "MATCH (n) RETURN count(n)",
+    "indexes": "SHOW INDEXES YIELD type, owningConstraint AS o WHERE type <> 'LOOKUP' AND o IS NULL RETURN count(*)",
+    "constraints": "SHOW CONSTRAINTS YIELD name WHERE name <> 'graphwalk_load_scope' RETURN count(*)",
+}
+"""What a database can hold, and how to count it."""
 
 
 async def load_bulk(
     environment: Environment, graph: PropertyGraph, *, tell: Callable[[str], object] = lambda step: None
 ) -> Load:
-    """Put a graph into the Neo4j that `up` started from the jars, and keep it there; as `load`, and much faster.
+    """Load a graph into the Neo4j that `up` started from the jars, and keep it there; `tell` is called at each step.
 
-    A graph that is there already is found. StoreError where the server is another, is in use, or holds anything;
-    ConfigError for a graph that CSV cannot hold exactly. `tell` hears of each step.
+    StoreError where the server is another, or holds anything else; ConfigError for a graph that CSV cannot hold.
     """
-    home = own_folder(environment, _ORDINARY)
-    check_names(graph)
-    scope = scope_of(BY_HAND, graph.digest)
-    if not await _is_there(environment, scope):
+    if environment.neo4j_uri:
+        raise StoreError(
+            "NEO4J_URI names a server of your own, which GraphWalk never stops",
+            hint=f"unset NEO4J_URI to use the one of `graphwalk db up`, or {_ORDINARY}",
+        )
+    home = by_jars(environment).folder
+    check_labels(graph)
+    scope, owner = scope_of(BY_HAND, graph.digest), uuid4().hex
+    async with _connected(environment) as connection:
+        found = await Loads(connection).find(scope)
+        since = _transactions(home)
+        if found is None or found.state != "complete":
+            await _check_empty(connection)
+    if found is None or found.state != "complete":
         with tempfile.TemporaryDirectory(prefix="bulk-", dir=home) as scratch:
-            folder, owner = Path(scratch) / "graph", this_process()
             tell("writing CSV")
-            _write(graph, scope, owner, folder)
-            async with watched(environment, home, _ORDINARY) as found:
-                await _check_empty(found.connection)
-            arguments = [f"@{ARGUMENTS}", f"--nodes=./{_LEDGER_FILE}"]
-            import_files(environment, folder, arguments, tell, since=found.since)
+            _write(graph, scope, owner, Path(scratch) / "graph")
+            arguments = [f"@{ARGUMENTS}", f"--nodes=./{_ENTRY_FILE}"]
+            import_files(environment, Path(scratch) / "graph", arguments, tell, since=since)
         tell("indexing the keys")
-        await _adopt(environment, scope, owner)
+        async with _connected(environment) as connection:
+            await Loads(connection, owner).complete(scope, 0)
     return await load(environment, graph)
 
 
@@ -69,75 +79,74 @@ def import_files(
     *,
     since: dict[str, tuple[int, int]] | None = None,
 ) -> None:
-    """Stop the server that `up` started from the jars, and import files of `folder` in place of what is there.
+    """Stop the server that `up` started from the jars, and import files of `folder` in place of its empty database.
 
-    `arguments` are those of `neo4j-admin database import full`. StoreError, with everything as it was, where the
-    importer fails, or where anything was written to the database after `since`.
+    `arguments` are those of `neo4j-admin database import full`. StoreError where it fails, or the transaction log is
+    not that of `since`.
     """
-    with replaced(environment, tell, since=since) as halted:
+    with stopped(environment, tell) as (server, command):
+        if since is not None and _transactions(server.folder) != since:
+            raise StoreError("the database changed meanwhile; nothing was imported", hint="try again")
         tell("importing")
-        words = ["database", "import", "full", NAME, *arguments]
-        if said := run_admin(halted.command, halted.server.folder, words, folder):
-            raise StoreError(f"Neo4j's importer failed:\n{said}", hint="load it without --bulk")
+        run_importer(command, server.folder, arguments, folder)
 
 
-async def _is_there(environment: Environment, scope: str) -> bool:
-    """True where this graph is there. StoreError where something else is."""
-    connection = await connect(environment, wait_seconds=WAIT_SECONDS)
+@asynccontextmanager
+async def _connected(environment: Environment) -> AsyncIterator[Connection]:
+    connection = await connect(environment, wait_seconds=10.0, database=DATABASE)
     try:
-        query = f"MATCH (l:{LEDGER} {{scope: $scope, state: 'complete'}}) RETURN l.scope"
-        if await connection.read(query, {"scope": scope}, SECONDS):
-            return True
-        await _check_empty(connection)
-        return False
+        yield connection
     finally:
         await connection.close()
 
 
 async def _check_empty(connection: Connection) -> None:
-    for what, query in (("nodes", "MATCH (n) RETURN count(n)"), *SCHEMA):
-        if number := await count(connection, query):
+    for what, query in _CONTENT.items():
+        [(_, (number,))] = await connection.read(query, {}, 30.0)
+        if number:
             raise StoreError(
-                f"the database is not empty: it has {number} {what}, and an import begins with an empty one",
+                f"the database is not empty: it has {number} {what}, and an import needs an empty one",
                 hint=f"{_ORDINARY}; or, to remove GraphWalk's own graphs: graphwalk db clean --all",
             )
 
 
+def _transactions(folder: Path) -> dict[str, tuple[int, int]]:
+    """Return the files of the transaction log, when each was written (ns), and its size: any write changes them."""
+    files = (database_folder(folder, "transactions")).glob("neostore.transaction.db.*")
+    return {file.name: (file.stat().st_mtime_ns, file.stat().st_size) for file in files}
+
+
 def _write(graph: PropertyGraph, scope: str, owner: str, folder: Path) -> None:
-    """The files for the importer: the graph as a load would leave it, and its entry in the ledger."""
-    stored = stored_graph(graph, scope)
-    for columns in stored.all_columns():
-        for name, column in columns.items():
-            _check_fit(name, column.pool)
+    """Write the files for the importer: the graph as a load would leave it, and its entry."""
     try:
-        write_csv_folder(stored, folder)
+        write_csv_folder(_stored(graph, scope), folder)
     except ConfigError as error:
         raise ConfigError(f"{error}", hint=_ORDINARY) from error
     now = int(time.time() * 1000)
-    facts = entry(BY_HAND, graph.digest, graph.node_count, graph.relationship_count, owner)
-    facts |= {"scope": scope, "created": now, "expires": now + int(LEASE_SECONDS * 1000)}
+    facts = {**facts_of(graph, BY_HAND, owner), "scope": scope, "created": now, "heartbeat": now}
     titles = [f"{name}:{_TYPES[type(value)]}" for name, value in facts.items()]
     fields = [str(value).lower() if isinstance(value, bool) else str(value) for value in facts.values()]
-    write_lines(folder / _LEDGER_FILE, [csv_line([*titles, ":LABEL"]), csv_line([*fields, LEDGER])])
+    write_lines(folder / _ENTRY_FILE, [csv_line([*titles, ":LABEL"]), csv_line([*fields, LEDGER])])
 
 
-def _check_fit(name: str, values: Iterable[Value]) -> None:
-    """ConfigError for what the importer would take for something else."""
-    if _UNFIT.intersection(name):
-        raise ConfigError(f"the importer would not take {name!r} for the name of a property", hint=_ORDINARY)
-    if any(value in ((), ("",)) for value in values):
-        raise ConfigError(
-            f"the property {name!r} has an empty list, or one of one empty text, which the importer leaves out",
-            hint=_ORDINARY,
-        )
+def _stored(graph: PropertyGraph, scope: str) -> PropertyGraph:
+    """Return the graph as Neo4j stores it. ConfigError for what the importer would read as something else."""
+    encoding = form_of(graph, scope).encoding
 
+    def columns(stored: Mapping[str, Column]) -> dict[str, Column]:
+        for name, column in stored.items():
+            if _UNFIT.intersection(name):
+                raise ConfigError(f"the importer would not take {name!r} for the name of a property")
+            if not {(), ("",)}.isdisjoint(column.pool):
+                raise ConfigError(
+                    f"the importer leaves out empty lists, and lists of one empty text: property {name!r}"
+                )
+        return {name: replace(column, pool=tuple(map(encoding.kept, column.pool))) for name, column in stored.items()}
 
-_TYPES: dict[type, str] = {str: "string", int: "long", bool: "boolean"}
-
-
-async def _adopt(environment: Environment, scope: str, owner: str) -> None:
-    connection = await connect(environment, wait_seconds=WAIT_SECONDS)
-    try:
-        await Loader(connection, owner, BY_HAND).adopt(scope)
-    finally:
-        await connection.close()
+    nodes = [
+        replace(t, labels=tuple(sorted((*(t.labels or (NO_LABEL,)), scope))), columns=columns(t.columns))
+        for t in graph.node_tables
+    ]
+    relationships = [replace(table, columns=columns(table.columns)) for table in graph.relationship_tables]
+    keys = [str(encoding.kept(key)) for key in graph.keys] if encoding.tags else graph.keys
+    return replace(graph, keys=keys, node_tables=tuple(nodes), relationship_tables=tuple(relationships))

@@ -1,18 +1,25 @@
-"""Start and stop a real Neo4j Community server from its published jars, on a loopback port."""
+"""A real Neo4j Community server from its published jars: fetched once, started on a loopback port, and stopped."""
 
+import re
+import shutil
 import subprocess
+import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import platformdirs
 import psutil
 
-from graphwalk.database.java import fetch_jars, find_java
-from graphwalk.database.releases import Release
 from graphwalk.environment import Environment
-from graphwalk.errors import StoreError
+from graphwalk.errors import ConfigError, StoreError
+from graphwalk.files import make_folder
 from graphwalk.stores.neo4j.local_server import answers_bolt, write_private
 
+DEFAULT_RELEASE = "5.26"
+DATABASE = "neo4j"
+_UNFINISHED = "unfinished-import"
 STOP_SECONDS = 30.0
 _FLAGS = (
     "-XX:+UseG1GC",
@@ -29,6 +36,38 @@ _ADMIN = "org.neo4j.server.startup.Neo4jAdminCommand"
 _DETACH = 'log=$1; shift; "$@" >"$log" 2>&1 </dev/null & echo $!'
 """The shell exits and leaves the server running, so that it outlives us."""
 _FOLDERS = ("data", "logs", "run", "import", "plugins", "licenses", "lib")
+_JVM_FOLDERS = (("/usr/lib/jvm", "*"), ("/Library/Java/JavaVirtualMachines", "*/Contents/Home"))
+_VERSION = re.compile(r'version "(\d+)')
+_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>local</groupId><artifactId>local</artifactId><version>1</version><dependencies><dependency>
+<groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency></dependencies></project>
+"""
+
+
+@dataclass(frozen=True)
+class Release:
+    """A pinned release: its published version, the class that starts it, the Java versions it runs on."""
+
+    name: str
+    version: str
+    entry_point: str
+    java: tuple[int, ...]
+
+
+RELEASES = {
+    release.name: release
+    for release in (
+        Release("5.26", "5.26.30", "org.neo4j.server.CommunityEntryPoint", (17, 21)),
+        Release("2026", "2026.08.1", "org.neo4j.server.Neo4jCommunity", (21, 25)),
+    )
+}
+
+
+def release_named(name: str) -> Release:
+    """ConfigError for a release that is not in the list."""
+    if name not in RELEASES:
+        raise ConfigError(f"there is no Neo4j release {name!r}", hint=f"use one of: {', '.join(RELEASES)}")
+    return RELEASES[name]
 
 
 def start_jars(
@@ -45,7 +84,7 @@ def start_jars(
 ) -> int:
     """Start a detached server and wait until it answers; its process id. StoreError with the end of its log.
 
-    `tell` hears of each step. `folder` keeps data, log and configuration; `heap` as in "768m"; `conf` has lines of
+    `tell` is called at each step. `folder` keeps data, log and configuration; `heap` as in "768m"; `conf` has lines of
     neo4j.conf that override ours.
     """
     java = [str(find_java(release, environment)), f"-Xmx{heap}", *_FLAGS, _CLASSES, f"{fetch_jars(release, tell)}/*"]
@@ -59,23 +98,14 @@ def start_jars(
     return launch([*java, release.entry_point, *places], folder, port, wait_seconds)
 
 
-def launch(
-    command: Sequence[str],
-    folder: Path,
-    port: int,
-    wait_seconds: float,
-    known: Callable[[int], object] = lambda pid: None,
-) -> int:
-    """Start a server by its command line and wait until it answers; its process id. Errors as of `start_jars`.
-
-    `known` is told the process id before the waiting begins.
-    """
+def launch(command: Sequence[str], folder: Path, port: int, wait_seconds: float) -> int:
+    """Start a server by its command line and wait until it answers; its process id. Errors as of `start_jars`."""
+    _discard_import(folder)
     log = folder / "server.log"
     words = ["sh", "-c", _DETACH, "sh", str(log), *command]
     done = subprocess.run(words, capture_output=True, text=True, check=True, start_new_session=True, cwd=folder)
     pid = int(done.stdout)
     try:
-        known(pid)
         _wait(pid, folder, port, log, wait_seconds)
     except BaseException:
         stop_jars(pid, folder, at_once=True)
@@ -113,15 +143,36 @@ def command_of(pid: int, folder: Path) -> list[str]:
     return [] if server is None else server.cmdline()
 
 
-def run_admin(command: Sequence[str], folder: Path, words: Sequence[str], cwd: Path) -> str | None:
-    """Run `neo4j-admin` on the data of a stopped server, with the Java of its command line.
+def run_importer(command: Sequence[str], folder: Path, arguments: Sequence[str], cwd: Path) -> None:
+    """Replace the empty database of a stopped server by what `neo4j-admin database import full` makes of files.
 
-    None where that went well, else the end of what it said.
+    `command` is the server's own command line, `cwd` the folder of the files. StoreError where it fails; the next
+    start of the server makes an empty database then.
     """
+    (folder / _UNFINISHED).touch()
+    for place in ("databases", "transactions"):
+        shutil.rmtree(database_folder(folder, place), ignore_errors=True)
+    words = ["database", "import", "full", DATABASE, *arguments]
     java = command[: command.index(_CLASSES) + 2]
     places = [f"NEO4J_HOME={folder}", f"NEO4J_CONF={folder / 'conf'}"]
     done = subprocess.run(["env", *places, *java, _TOOL, *words], capture_output=True, text=True, check=False, cwd=cwd)
-    return (done.stdout + done.stderr).strip()[-1500:] if done.returncode else None
+    if done.returncode:
+        said = (done.stdout + done.stderr).strip()[-1500:]
+        raise StoreError(f"Neo4j's importer failed:\n{said}", hint="load it without --bulk")
+    (folder / _UNFINISHED).unlink()
+
+
+def _discard_import(folder: Path) -> None:
+    """Remove what an import left that failed or was killed, so that the server makes an empty database."""
+    if (folder / _UNFINISHED).exists():
+        for place in ("databases", "transactions"):
+            shutil.rmtree(database_folder(folder, place), ignore_errors=True)
+        (folder / _UNFINISHED).unlink()
+
+
+def database_folder(folder: Path, place: str) -> Path:
+    """Return the folder of the one database of a Neo4j Community; `place`: "databases" or "transactions"."""
+    return folder / "data" / place / DATABASE
 
 
 def runs_in(pid: int, folder: Path) -> bool:
@@ -174,3 +225,131 @@ def _wait(pid: int, folder: Path, port: int, log: Path, seconds: float) -> None:
             end = log.read_text(encoding="utf-8", errors="replace").strip()[-1500:]
             raise StoreError(f"Neo4j did not start:\n{end}", hint=f"look at {log}")
         time.sleep(0.1)
+
+
+def find_java(release: Release, environment: Environment) -> Path:
+    """A `java` that runs the release. StoreError if there is none."""
+    for binary in _javas(environment):
+        if _java_version(binary) in release.java:
+            return binary
+    versions = " or ".join(map(str, release.java))
+    raise StoreError(
+        f"Neo4j {release.version} needs Java {versions}, and none was found",
+        hint=f"install a JDK {versions} (or set JAVA_HOME), install Docker, or set NEO4J_URI",
+    )
+
+
+def _javas(environment: Environment) -> Iterator[Path]:
+    if home := environment.get("JAVA_HOME"):
+        yield Path(home) / "bin" / "java"
+    for folder, pattern in _JVM_FOLDERS:
+        for jvm in sorted(Path(folder).glob(pattern)):
+            yield jvm / "bin" / "java"
+    if on_path := shutil.which("java"):
+        yield Path(on_path)
+
+
+def _java_version(binary: Path) -> int | None:
+    try:
+        done = subprocess.run([binary, "-version"], capture_output=True, text=True, timeout=60, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    found = _VERSION.search(done.stderr)
+    return int(found[1]) if found else None
+
+
+def fetch_jars(release: Release, tell: Callable[[str], object] = lambda step: None) -> Path:
+    """The folder with the jars of a release, fetched with Maven the first time; `tell` is called then.
+
+    StoreError where that fails.
+    """
+    return _fetched(release.version, f"org.neo4j:neo4j:{release.version}", alone=False, tell=tell)
+
+
+def fetch_artifact(artifact: str) -> Path:
+    """The folder with the jar of one artifact, "GROUP:NAME:VERSION", without what it depends on; as `fetch_jars`."""
+    return _fetched(artifact.replace(":", "-"), artifact, alone=True, tell=lambda step: None)
+
+
+def _fetched(name: str, artifact: str, *, alone: bool, tell: Callable[[str], object]) -> Path:
+    cache = cache_folder()
+    target = cache / name
+    if target.exists():
+        return target
+    tell(f"fetching {artifact} with Maven, this first time" + ("" if alone else " (some 150 MB)"))
+    make_folder(cache, error=StoreError)
+    with tempfile.TemporaryDirectory(dir=cache) as scratch:
+        fetched = Path(scratch) / "jars"
+        _run_maven(artifact, Path(scratch) / "pom.xml", fetched, alone=alone)
+        try:
+            fetched.rename(target)
+        except OSError:
+            if not target.exists():  # otherwise another process was faster, with the same jars
+                raise
+    return target
+
+
+def _run_maven(artifact: str, pom: Path, target: Path, *, alone: bool) -> None:
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise StoreError(
+            f"fetching {artifact} needs Maven, and there is no mvn",
+            hint="install Maven or Docker, or set NEO4J_URI to a running server",
+        )
+    pom.write_text(_POM.format(*artifact.split(":")), encoding="utf-8")
+    command = [maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={target}"]
+    command += ["-DexcludeTransitive=true"] if alone else []
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode or not target.is_dir():
+        raise StoreError(
+            f"Maven could not fetch {artifact}:\n{(done.stdout + done.stderr).strip()[-1500:]}",
+            hint="check the network and the Maven settings, then run the command again",
+        )
+
+
+@dataclass(frozen=True)
+class Cached:
+    """A folder of fetched files."""
+
+    path: Path
+    bytes: int
+
+    @property
+    def megabytes(self) -> str:
+        return f"{self.bytes / 1e6:,.0f} MB" if self.bytes >= 1e6 else f"{self.bytes / 1e3:,.0f} kB"
+
+
+def cache_folder() -> Path:
+    """The folder of all of it, which need not exist."""
+    return platformdirs.user_cache_path("graphwalk-neo4j", appauthor=False)
+
+
+def cached() -> list[Cached]:
+    """What is there, by name; what a killed download left counts too. StoreError where it cannot be looked at."""
+    folder = cache_folder()
+    try:
+        places = sorted(folder.iterdir()) if folder.is_dir() else []
+        return [Cached(path, _size(path)) for path in places]
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be read: {error.strerror}") from error
+
+
+def whole(parts: list[Cached]) -> Cached:
+    """All of them as one."""
+    return Cached(cache_folder(), sum(part.bytes for part in parts))
+
+
+def purge() -> None:
+    """Remove all of it. StoreError where that is not allowed."""
+    folder = cache_folder()
+    try:
+        if folder.exists():
+            shutil.rmtree(folder)
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be removed: {error}", hint=f"remove {folder} by hand") from error
+
+
+def _size(path: Path) -> int:
+    if path.is_symlink() or not path.is_dir():
+        return path.lstat().st_size
+    return sum(file.lstat().st_size for file in path.rglob("*") if not file.is_dir())

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from graphwalk.environment import Environment
-from graphwalk.stores.neo4j.loads import BY_HAND, Load
-from graphwalk.stores.neo4j.store import Neo4jDatabase
+from graphwalk.stores.neo4j.admin import BY_HAND, Load
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.types.graph import PropertyGraph
 
 _WAIT_SECONDS = 10.0
@@ -13,7 +13,7 @@ _WAIT_SECONDS = 10.0
 
 
 async def load(environment: Environment, graph: PropertyGraph, *, run_id: str = BY_HAND) -> Load:
-    """Put a graph into Neo4j and keep it there until `clean(kept=True)`; its entry in the ledger."""
+    """Put a graph into Neo4j and keep it there until `clean(kept=True)`. Return its entry."""
     async with _opened(environment, run_id) as database:
         store = await database.load(graph)
         return next(load for load in await database.loads() if load.scope == store.scope)
@@ -22,7 +22,7 @@ async def load(environment: Environment, graph: PropertyGraph, *, run_id: str = 
 async def loaded_last(environment: Environment) -> Load | None:
     """The graph that a person loaded last and that is still there."""
     loads = [load for load in await list_loads(environment) if load.run_id == BY_HAND and load.state == "complete"]
-    return max(loads, key=lambda load: load.touched, default=None)
+    return max(loads, key=lambda load: load.heartbeat, default=None)
 
 
 async def list_loads(environment: Environment) -> list[Load]:

@@ -1,22 +1,22 @@
-"""Anybody's Cypher script as a graph: a Neo4j of its own, empty and gone afterwards, runs it and is read out whole."""
+"""Graph files of every kind; a Cypher script that is not ours runs in a Neo4j of its own, which is then read."""
 
 import asyncio
 import re
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from graphwalk.database.server import down, up
-from graphwalk.database.statements import Statement, statements
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.graphs.files.bounds import read_text
-from graphwalk.graphs.files.checked import checked_labels
-from graphwalk.graphs.files.shared import reading
+from graphwalk.graphs.files import load_graph
+from graphwalk.graphs.formats.common import Undirected, checked_labels, read_text, reading, without_packing
+from graphwalk.graphs.formats.cypher import is_own_script
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.reading import read_whole
+from graphwalk.stores.neo4j.existing import read_whole
 from graphwalk.types.graph import PropertyGraph
 
 SECONDS = 300.0
@@ -25,6 +25,32 @@ _CLOSED = {"dbms.security.allow_csv_import_from_file_urls": "false", "server.mem
 _LOAD_CSV = re.compile(r"\bLOAD\s+CSV\b", re.IGNORECASE)
 _TEXT = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|`(?:[^`]|``)*`", re.DOTALL)
 _PARAMETER = re.compile(r"\s*(\w+|`[^`]+`)\s*(?:=>|:|\s)\s*(.+)", re.DOTALL)
+_TOKEN = re.compile(
+    r"(?P<comment>//[^\n]*|/\*.*?(?:\*/|\Z))"
+    r"|(?P<text>'(?:[^'\\]|\\.)*(?:'|\Z)|\"(?:[^\"\\]|\\.)*(?:\"|\Z)|`(?:[^`]|``)*(?:`|\Z))"
+    r"|(?P<end>;)|(?P<line>\n)|(?P<other>[^'\"`;/\n]+|/)",
+    re.DOTALL,
+)
+_SKIPPED = (":begin", ":commit", ":rollback", ":auto", ":use", ":schema")
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """`line` is where it begins, counted from 1. "param": `text` is what follows `:param`."""
+
+    kind: Literal["cypher", "param"]
+    text: str
+    line: int
+
+
+async def read_any(path: Path, environment: Environment, undirected: Undirected = "refuse") -> PropertyGraph:
+    """The graph in a file or folder; a Cypher script that is not ours runs in a Neo4j of its own (`run_script`).
+
+    ConfigError that names the file and what is wrong with it; StoreError where a Neo4j is needed and cannot be had.
+    """
+    if without_packing(path).suffix.lower() == ".cypher" and not await asyncio.to_thread(is_own_script, path):
+        return await run_script(path, environment)
+    return await asyncio.to_thread(load_graph, path, undirected)
 
 
 async def run_script(path: Path, environment: Environment) -> PropertyGraph:
@@ -91,3 +117,35 @@ async def _refuse_own_labels(path: Path, connection: Connection) -> None:
     with reading(path):
         for _, (label,) in await connection.read("MATCH (n) UNWIND labels(n) AS l RETURN DISTINCT l", {}, SECONDS):
             checked_labels("a node", [label])
+
+
+def statements(script: str) -> Iterator[Statement]:
+    """All statements in order, without comments. ValueError, with the line, for a shell command that is not known."""
+    parts: list[str] = []
+    begins = line = 1
+    for match in _TOKEN.finditer(script):
+        kind, text = match.lastgroup, match[0]
+        if kind == "end" or (kind == "line" and parts and parts[0].startswith(":")):
+            yield from _statement("".join(parts).strip(), begins)
+            parts = []
+        elif kind == "comment":
+            parts += [" "] if parts else []
+        elif parts or text.strip():
+            begins = begins if parts else line
+            parts.append(text if parts else text.lstrip())
+        line += text.count("\n")
+    yield from _statement("".join(parts).strip(), begins)
+
+
+def _statement(text: str, line: int) -> Iterator[Statement]:
+    if not text.startswith(":"):
+        if text:
+            yield Statement("cypher", text, line)
+        return
+    command, _, rest = text.partition(" ")
+    if command in (":param", ":params"):
+        yield Statement("param", rest.strip(), line)
+    elif command == ":auto" and rest.strip():
+        yield Statement("cypher", rest.strip(), line)
+    elif command not in _SKIPPED:
+        raise ValueError(f"line {line}: the shell's command {command} is not known here")

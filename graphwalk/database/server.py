@@ -3,6 +3,8 @@
 import fcntl
 import secrets
 import shutil
+import socket
+import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,14 +15,20 @@ from typing import Any, Literal
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-from graphwalk.database.aside import put_back, recover
-from graphwalk.database.docker import docker_answers, start_docker, stop_docker
-from graphwalk.database.jars import command_of, launch, runs_in, start_jars, stop_jars
-from graphwalk.database.ports import free_port, is_taken
-from graphwalk.database.releases import DEFAULT_RELEASE, Release, release_named
+from graphwalk.database.jars import (
+    DEFAULT_RELEASE,
+    Release,
+    command_of,
+    launch,
+    release_named,
+    runs_in,
+    start_jars,
+    stop_jars,
+)
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
 from graphwalk.files import make_folder
+from graphwalk.resources import data_path
 from graphwalk.stores.neo4j.local_server import (
     LocalServer,
     answers_bolt,
@@ -59,14 +67,14 @@ def up(
     """Start Neo4j on a loopback port (None: any free one), or find the one that runs; its data outlives `down`.
 
     "auto" takes Docker where an engine answers, else the published jars. `heap` is the memory of Java ("768m");
-    `conf` are extra lines of neo4j.conf (jars only). `tell` hears of each step as it begins. StoreError where
+    `conf` are extra lines of neo4j.conf (jars only). `tell` is called as each step begins. StoreError where
     neither way works, the port is taken, or the server does not start.
     """
     chosen = release_named(release)
     with _locked(environment):
         found = status(environment)
         if found.server and found.running:
-            # One that is slow to answer may be busy with somebody's run, or starting: it is waited for, never ended.
+            # One that is slow to answer may be busy with a run, or starting: wait for it, never end it.
             _same_release(found.server, chosen)
             tell("waiting for the server that runs already")
             _await_answer(found.server, wait_seconds)
@@ -89,7 +97,6 @@ def up(
         if how == "docker":
             start_docker(chosen, **common)
         else:
-            recover(folder)
             pid = start_jars(chosen, environment, conf=conf or {}, **common)
         server = LocalServer(how, chosen.name, chosen.version, port, password, folder, pid)
         write_state(environment, server)
@@ -121,52 +128,25 @@ def status(environment: Environment) -> ServerStatus:
     return ServerStatus(server, running, running and answers)
 
 
-@dataclass
-class Stopped:
-    """A server of ours that was stopped, and the command line that starts it again."""
-
-    server: LocalServer
-    command: list[str]
-    environment: Environment
-    tell: Callable[[str], object]
-    running: bool = False
-
-    def start(self) -> None:
-        """Start it as it was, with its own database if that is still set aside. StoreError, and no process, if not."""
-        self.tell("starting Neo4j")
-        put_back(self.server.folder)
-
-        def known(pid: int) -> None:
-            # At once, so that it is found even where nobody is left to wait for it.
-            self.server = replace(self.server, pid=pid)
-            write_state(self.environment, self.server)
-
-        pid = launch(self.command, self.server.folder, self.server.port, START_SECONDS, known)
-        try:
-            _await_answer(self.server, START_SECONDS)
-        except BaseException:
-            stop_jars(pid, self.server.folder)
-            raise
-        self.running = True
-
-
 @contextmanager
-def stopped(environment: Environment, tell: Callable[[str], object]) -> Iterator[Stopped]:
-    """The server that `up` started from the jars, stopped while the block runs, or until the block starts it.
+def stopped(environment: Environment, tell: Callable[[str], object]) -> Iterator[tuple[LocalServer, list[str]]]:
+    """Stop the server that `up` started from the jars while the block runs; yield it and its command line.
 
-    However the block ends, it is started again as it was. StoreError where no such server runs.
+    However the block ends, the server is started again as it was. StoreError where no such server runs.
     """
     with _locked(environment):
         server = by_jars(environment)
         assert server.pid is not None
-        halted = Stopped(server, command_of(server.pid, server.folder), environment, tell)
+        command = command_of(server.pid, server.folder)
         tell("stopping Neo4j")
         stop_jars(server.pid, server.folder)
         try:
-            yield halted
+            yield server, command
         finally:
-            if not halted.running:
-                halted.start()
+            tell("starting Neo4j")
+            server = replace(server, pid=launch(command, server.folder, server.port, START_SECONDS))
+            write_state(environment, server)
+            _await_answer(server, START_SECONDS)
 
 
 def by_jars(environment: Environment) -> LocalServer:
@@ -236,3 +216,93 @@ def _locked(environment: Environment) -> Iterator[None]:
     with (folder / "lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def is_taken(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return True
+    return False
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def docker_answers() -> bool:
+    """True if there is a Docker engine with Compose that this user may use."""
+    docker = shutil.which("docker")
+    if docker is None:
+        return False
+    try:
+        checks = [[docker, "version", "--format", "{{.Server.Version}}"], [docker, "compose", "version"]]
+        return all(subprocess.run(c, capture_output=True, timeout=20, check=False).returncode == 0 for c in checks)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+
+
+def start_docker(
+    release: Release,
+    *,
+    folder: Path,
+    port: int,
+    password: str,
+    heap: str,
+    wait_seconds: float,
+    tell: Callable[[str], object],
+) -> None:
+    """Start the service and wait until it is healthy.
+
+    StoreError with what Docker and the server said if it does not; nothing is left running then.
+    """
+    tell(f"starting Neo4j {release.version} with Docker, which fetches its image the first time (several hundred MB)")
+    write_private(
+        folder / "compose.env",
+        f"NEO4J_PASSWORD={password}\nGRAPHWALK_NEO4J_VERSION={release.version}\n"
+        f"GRAPHWALK_NEO4J_PORT={port}\nGRAPHWALK_NEO4J_HEAP={heap}\n",
+    )
+    try:
+        _compose(folder, release, "up", "--detach", "--wait", "--wait-timeout", str(int(wait_seconds)))
+    except StoreError as error:
+        said = _logs(folder, release)
+        stop_docker(release, folder, delete=False)
+        raise StoreError(f"{error}\n{said}".rstrip(), hint=error.hint) from error
+    except BaseException:
+        stop_docker(release, folder, delete=False)
+        raise
+
+
+def stop_docker(release: Release, folder: Path, *, delete: bool) -> None:
+    """Stop and remove the container; with `delete`, its data too."""
+    _compose(folder, release, "down", *(["--volumes"] if delete else []))
+
+
+def _logs(folder: Path, release: Release) -> str:
+    """The last lines of the server's log, if Docker still has them."""
+    try:
+        return _compose(folder, release, "logs", "--no-color", "--no-log-prefix", "--tail", "10")
+    except StoreError:
+        return ""
+
+
+def _compose(folder: Path, release: Release, *words: str) -> str:
+    """What the command wrote to stdout."""
+    project = f"graphwalk-{release.name.replace('.', '-')}"
+    files = ["--file", str(data_path("docker-compose.yml")), "--env-file", str(folder / "compose.env")]
+    # A variable comes before the file, and this one may be the password of another server.
+    done = subprocess.run(
+        ["env", "-u", "NEO4J_PASSWORD", "docker", "compose", "--project-name", project, *files, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip()[-1500:]
+        raise StoreError(f"docker compose {words[0]} failed:\n{said}", hint="graphwalk db up --with jars")
+    return done.stdout.strip()

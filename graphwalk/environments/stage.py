@@ -1,11 +1,9 @@
-"""What all adapters share: the tasks of an experiment with their graphs loaded once, and episodes that go step by step.
+"""An episode as an environment: reset, step, reward."""
 
-An experiment's own loop asks a model; here somebody else's loop does, and brings calls and an answer. Prompts, tools,
-limits, scores and rewards are those of a run. Any number of episodes are open at a time and share the graphs.
-"""
-
+import inspect
 import json
-from collections.abc import Mapping, Sequence
+import secrets
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,13 +11,11 @@ from graphwalk.agent import Episode, call_tools, run_episode
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.runlog.result import EpisodeKey
-from graphwalk.runner.places import Places
-from graphwalk.runner.plan import LoadedWorld, Plan, PlannedEpisode, make_plan
-from graphwalk.runner.players import Players
-from graphwalk.runner.resolve import Experiment, resolve
-from graphwalk.stores.registry import open_database
-from graphwalk.stores.store import Database
+from graphwalk.runs.experiment import Experiment, resolve
+from graphwalk.runs.graph_sources import GraphSources, sources_for
+from graphwalk.runs.plan import LoadedWorld, Plan, PlannedEpisode, make_plan
+from graphwalk.runs.result import EpisodeKey
+from graphwalk.runs.run_models import RunModels
 from graphwalk.suites.suite import Opening
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
@@ -35,7 +31,7 @@ class Stage:
     """One episode per task and setting."""
     weights: Mapping[str, float]
     _plan: Plan
-    _places: Places
+    _sources: GraphSources
 
     @classmethod
     async def open(cls, experiment: Any, *, weights: Mapping[str, float] | None = None, **flags: Any) -> "Stage":
@@ -43,9 +39,9 @@ class Stage:
 
         ConfigError for mistakes in it, StoreError where the store cannot be reached.
         """
-        resolved, places = _resolved(experiment, flags)
-        plan = await make_plan(resolved, places, lambda number: None)
-        return cls(resolved, plan.episodes, weights or {}, plan, places)
+        resolved, sources = _resolved(experiment, flags)
+        plan = await make_plan(resolved, sources, lambda number: None)
+        return cls(resolved, plan.episodes, weights or {}, plan, sources)
 
     @classmethod
     async def of_task(
@@ -55,20 +51,20 @@ class Stage:
 
         ConfigError where the experiment has no such graph.
         """
-        resolved, places = _resolved(experiment, {})
+        resolved, sources = _resolved(experiment, {})
         suite, config = resolved.suite, resolved.config
         async for world in suite.worlds_in(config.suite, config.seed, resolved.environment):
             if world.digest == task["graph_digest"]:
-                loaded = LoadedWorld(world, await places.store_of(world))
+                loaded = LoadedWorld(world, await sources.store_of(world))
                 found = suite.task_type.model_validate(task)
                 planned = PlannedEpisode(EpisodeKey(found.task_id, resolved.models[0], setting, 0), found, loaded)
-                return cls(resolved, [planned], weights or {}, Plan([loaded], [(found, loaded)], [planned]), places)
+                return cls(resolved, [planned], weights or {}, Plan([loaded], [(found, loaded)], [planned]), sources)
         raise ConfigError(f"the experiment {config.name} has no graph {task['graph_digest'][:12]}")
 
     async def close(self) -> None:
         """Remove what was loaded."""
         await self._plan.drop_graphs()
-        await self._places.close()
+        await self._sources.close()
 
     def __len__(self) -> int:
         return len(self.planned)
@@ -81,7 +77,7 @@ class Stage:
     async def expert(self, number: int) -> Reward:
         """The reward of the scripted expert, through the loop of a run; below 1 the task is not what it should be."""
         planned, experiment = self.planned[number], self.experiment
-        async with Players(experiment) as players, players.seat(planned) as (model, _):
+        async with RunModels(experiment) as players, players.for_episode(planned) as (model, _):
             walk = Episode(await planned.opening(experiment), model, experiment.agent, experiment.options)
             earned = reward(planned.task, await run_episode(walk), setting=planned.key.setting, weights=self.weights)
         if earned is None:
@@ -89,15 +85,11 @@ class Stage:
         return earned
 
 
-def _resolved(experiment: Any, flags: Mapping[str, Any]) -> tuple[Experiment, Places]:
+def _resolved(experiment: Any, flags: Mapping[str, Any]) -> tuple[Experiment, GraphSources]:
     environment = read_environment()
     config = load_experiment(experiment, flags={**flags, "models": ["scripted/expert"]})
-
-    async def open_one() -> Database:
-        return await open_database(config.store, environment, run_id="environment")
-
-    places = Places(open_one, environment if config.store == "neo4j" else None)
-    return resolve(config, environment, keys=False), places
+    resolved = resolve(config, environment, keys=False)
+    return resolved, sources_for(resolved, f"environment-{secrets.token_hex(4)}")
 
 
 @dataclass
@@ -168,3 +160,57 @@ class OpenEpisode:
     def _reward(self, status: ExitStatus) -> Reward | None:
         setting, weights = self.planned.key.setting, self.stage.weights
         return reward(self.task, self.trajectory(status), setting=setting, weights=weights)
+
+
+Call = Callable[..., Any]
+"""Runs a tool by its name with its arguments, as a method of the object that comes first; may be awaited."""
+_TYPES: Mapping[str, type] = {"string": str, "number": float, "integer": int, "boolean": bool, "array": list}
+
+
+def tool_function(spec: ToolSpec, call: Call, *, method: bool = False) -> Callable[..., Any]:
+    """A function that calls the tool. `method`: it takes `self`, and gives it to `call` first."""
+    names = list(spec.parameters["properties"])
+
+    def function(*given: Any, **named: Any) -> Any:
+        owner, given = (given[:1], given[1:]) if method else ((), given)
+        arguments = {**dict(zip(names, given, strict=False)), **named}
+        return call(*owner, spec.name, arguments)
+
+    function.__name__ = function.__qualname__ = spec.name
+    function.__doc__ = _words(spec)
+    function.__annotations__ = {**{name: _type(schema) for name, schema in _schemas(spec).items()}, "return": str}
+    function.__signature__ = _signature(spec, method)  # type: ignore[attr-defined]
+    return function
+
+
+def _signature(spec: ToolSpec, method: bool) -> inspect.Signature:
+    required = set(spec.parameters.get("required", ()))
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [
+        inspect.Parameter(
+            name, kind, annotation=_type(schema), default=inspect.Parameter.empty if name in required else 1
+        )
+        for name, schema in _schemas(spec).items()
+    ]
+    own = [inspect.Parameter("self", kind)] if method else []
+    return inspect.Signature([*own, *parameters], return_annotation=str)
+
+
+def _schemas(spec: ToolSpec) -> Mapping[str, Mapping[str, Any]]:
+    schemas: Mapping[str, Mapping[str, Any]] = spec.parameters["properties"]
+    return schemas
+
+
+def _type(schema: Mapping[str, Any]) -> Any:
+    """The Python type; a union where a value may be of several."""
+    names = [schema["type"]] if isinstance(schema["type"], str) else schema["type"]
+    found: Any = _TYPES[names[0]]
+    for name in names[1:]:
+        found = found | _TYPES[name]
+    return found
+
+
+def _words(spec: ToolSpec) -> str:
+    described = [f"    {name}: {schema['description']}" for name, schema in _schemas(spec).items()]
+    arguments = ["", "Args:", *described] if described else []
+    return "\n".join([spec.description, *arguments, "", "Returns:", "    The result, as text."])

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from graphwalk.asynchronous import run_in_background
-from graphwalk.environments.stage import OpenEpisode, Stage
-from graphwalk.environments.tool_functions import tool_function
+from graphwalk.environments.stage import OpenEpisode, Stage, tool_function
 from graphwalk.errors import ConfigError
 from graphwalk.types.chat import ToolSpec
 

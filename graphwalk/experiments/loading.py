@@ -8,9 +8,8 @@ from typing import Any
 import yaml
 
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.config.mistakes import shown
 from graphwalk.config.strict import given
-from graphwalk.config.yaml_files import YamlFile, parse_value, set_dotted, validate
+from graphwalk.config.yaml_files import YamlFile, parse_value, set_dotted, shown, validate
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment, experiment_type
 from graphwalk.redaction import shown_setting

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.exports.conversations import calls_of, is_language_model, read_arguments
-from graphwalk.exports.episodes import Episodes, write_files
-from graphwalk.exports.plain_json import without_none
-from graphwalk.runlog.result import Result
+from graphwalk.exports.episodes import Episodes, without_none, write_files
+from graphwalk.runs.result import Result
 from graphwalk.types.chat import Message, ToolCall, Usage
 from graphwalk.types.episode import ToolResult, Turn
 

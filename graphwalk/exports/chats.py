@@ -7,7 +7,7 @@ from pathlib import Path
 from graphwalk.exports.conversations import calls_of, said
 from graphwalk.exports.episodes import Episodes
 from graphwalk.files import write_whole
-from graphwalk.runlog.result import Result
+from graphwalk.runs.result import Result
 
 
 def export_chats(episodes: Episodes, out: Path) -> None:

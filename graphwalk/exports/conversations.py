@@ -4,8 +4,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from graphwalk.exports.plain_json import whole
-from graphwalk.runlog.result import Result
+from graphwalk.exports.episodes import whole
+from graphwalk.runs.result import Result
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ToolResult, Turn
 

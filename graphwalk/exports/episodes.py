@@ -1,6 +1,7 @@
-"""The episodes of a run as an exporter sees them: chosen, each once, in the order of the log, one at a time."""
+"""JSON as programs in other languages take it: models write what Python's reader and writer let pass."""
 
 import hashlib
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
@@ -10,14 +11,28 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.errors import ConfigError
-from graphwalk.exports.plain_json import whole
 from graphwalk.files import make_folder, new_file, write_whole
-from graphwalk.runlog.chosen import Chosen
-from graphwalk.runlog.listing import heads
-from graphwalk.runlog.result import EpisodeKey, Result, key_of
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runs.listing import heads
+from graphwalk.runs.result import EpisodeFilter, EpisodeKey, Result, key_of
+from graphwalk.runs.run_folder import RunFolder
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
+
+
+def whole(value: Any) -> Any:
+    """A JSON value that every reader takes: half a character becomes �, NaN and the infinities become text."""
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, float):
+        return value if math.isfinite(value) else repr(value)
+    if isinstance(value, dict):
+        return {whole(name): whole(item) for name, item in value.items()}
+    return [whole(item) for item in value] if isinstance(value, list) else value
+
+
+def without_none(fields: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value is not None}
+
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST_NAME = 120
@@ -31,7 +46,7 @@ class Episodes:
     """
 
     folder: RunFolder
-    chosen: Chosen = field(default_factory=Chosen)
+    chosen: EpisodeFilter = field(default_factory=EpisodeFilter)
     told: Callable[[], object] = field(default=lambda: None)
     per_episode: bool = False
 

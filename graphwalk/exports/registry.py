@@ -21,7 +21,7 @@ EXPORTS = Registry(
         "atif": "graphwalk.exports.atif:export_atif",
         "sts": "graphwalk.exports.sts:export_sts",
         "chats": "graphwalk.exports.chats:export_chats",
-        "csv": "graphwalk.exports.csv_tables:export_csv",
-        "parquet": "graphwalk.exports.parquet_tables:export_parquet",
+        "csv": "graphwalk.exports.tables:export_csv",
+        "parquet": "graphwalk.exports.tables:export_parquet",
     },
 )

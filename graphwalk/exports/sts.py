@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.exports.conversations import Said, calls_of, said
-from graphwalk.exports.episodes import Episodes, write_files
-from graphwalk.exports.plain_json import without_none
-from graphwalk.runlog.result import Result
+from graphwalk.exports.episodes import Episodes, without_none, write_files
+from graphwalk.runs.result import Result
 
 _HARNESS = "graphwalk"
 

@@ -1,12 +1,18 @@
-"""Runs as two tables: one row an episode, one row a call."""
+"""Tables of episodes, turns and calls, as CSV and Parquet."""
 
+import csv
+import io
 import json
 from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any, TypeAlias
 
-from graphwalk.exports.episodes import Episodes
-from graphwalk.runlog.flat import flat_record
-from graphwalk.runlog.result import Result
+from graphwalk.bulk.writing import arrow_schema, check_pyarrow
+from graphwalk.exports.episodes import Episodes, new_folder
+from graphwalk.files import new_file
+from graphwalk.reports.text_table import is_formula
+from graphwalk.runs.result import Result, flat_record
 from graphwalk.types.episode import Score
 
 FlatRow: TypeAlias = dict[str, Any]
@@ -61,3 +67,78 @@ def _joined(kind: type | None, value: Any) -> type | None:
 def cell(value: Any) -> Any:
     """A value of one cell: lists and maps as JSON."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+
+
+def export_csv(episodes: Episodes, out: Path) -> None:
+    """CSV: episodes.csv with a row for each episode, calls.csv with a row for each call, in a new folder.
+
+    A text that a spreadsheet would run as a formula has an apostrophe in front.
+    """
+    folder, tables = new_folder(out), columns_of(episodes)
+    with ExitStack() as stack:
+        writers = {}
+        for table, columns in tables.items():
+            file = stack.enter_context(new_file(folder / f"{table}.csv"))
+            text = io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+            stack.callback(text.detach)
+            writers[table] = csv.writer(text, lineterminator="\n")
+            writers[table].writerow(columns)
+        for result in episodes:
+            for table, rows in rows_of(result, episodes.suite.score_type).items():
+                writers[table].writerows([_inert(row.get(name)) for name in tables[table]] for row in rows)
+
+
+def _inert(value: Any) -> Any:
+    plain = cell(value)
+    if not isinstance(plain, str):
+        return plain
+    # Some programs end a text at a NUL, some refuse the file.
+    plain = plain.replace("\0", "\\x00")
+    return f"'{plain}" if is_formula(plain) else plain
+
+
+_ROWS = 1000
+"""Rows that are held in memory."""
+
+
+def export_parquet(episodes: Episodes, out: Path) -> None:
+    """Parquet: episodes.parquet with a row for each episode, calls.parquet with a row for each call, in a new folder.
+
+    Lists and maps, such as answers, are JSON text. Needs pyarrow: pip install 'graphwalk-agents[parquet]'
+    """
+    check_pyarrow()
+    folder, tables = new_folder(out), columns_of(episodes)
+    with ExitStack() as stack:
+        writers = {table: _Table(stack, folder / f"{table}.parquet", columns) for table, columns in tables.items()}
+        for result in episodes:
+            for table, rows in rows_of(result, episodes.suite.score_type).items():
+                writers[table].add(rows)
+        for writer in writers.values():
+            writer.flush()
+
+
+class _Table:
+    """One file while it is written, a group of rows after the other."""
+
+    def __init__(self, stack: ExitStack, path: Path, columns: dict[str, type]) -> None:
+        from pyarrow.parquet import ParquetWriter
+
+        self._columns, self._rows = columns, list[FlatRow]()
+        self._schema = arrow_schema(columns)
+        self._writer = stack.enter_context(ParquetWriter(stack.enter_context(new_file(path)), self._schema))
+
+    def add(self, rows: list[FlatRow]) -> None:
+        self._rows += rows
+        if len(self._rows) >= _ROWS:
+            self.flush()
+
+    def flush(self) -> None:
+        import pyarrow
+
+        table = {name: [_typed(row.get(name), kind) for row in self._rows] for name, kind in self._columns.items()}
+        self._writer.write_table(pyarrow.table(table, self._schema))
+        self._rows.clear()
+
+
+def _typed(value: Any, kind: type) -> Any:
+    return None if value is None else kind(cell(value))

@@ -6,13 +6,14 @@ from typing import Any
 import networkx as nx
 
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.files.attributes import (
+from graphwalk.graphs.formats.common import (
+    Undirected,
+    both_directions,
     node_attributes,
     node_from_attributes,
     relationship_attributes,
     relationship_from_attributes,
 )
-from graphwalk.graphs.files.undirected import Undirected, both_directions
 from graphwalk.graphs.python_values import plain_value
 from graphwalk.types.check_type import check_type
 from graphwalk.types.graph import PropertyGraph, Relationship

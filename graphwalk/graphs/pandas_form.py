@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.files.attributes import labels_of
-from graphwalk.graphs.files.checked import checked_key, checked_labels, checked_properties, checked_text
+from graphwalk.graphs.formats.common import checked_key, checked_labels, checked_properties, checked_text, labels_of
 from graphwalk.graphs.keys import apart_from_key
 from graphwalk.graphs.python_values import plain_value
 from graphwalk.types.check_type import wrong_type

@@ -12,10 +12,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from graphwalk.graphs.files.cypher_values import literal, quoted
-from graphwalk.graphs.files.graphml_writer import graphml_lines
-from graphwalk.graphs.files.json_form import json_lines
-from graphwalk.graphs.files.shared import by_name
+from graphwalk.graphs.formats.common import by_name
+from graphwalk.graphs.formats.cypher import literal, quoted
+from graphwalk.graphs.formats.graphml import graphml_lines
+from graphwalk.graphs.formats.json import json_lines
 from graphwalk.types.graph import PropertyGraph, Relationship
 from graphwalk.types.values import Value, shown
 

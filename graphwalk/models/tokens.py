@@ -60,6 +60,8 @@ _KEYWORDS = frozenset(
     ]
 )
 """Capitals that tokenizers know as one word: those of Cypher. Names in capitals are random here."""
+_AT_ONCE = 100_000
+"""Characters: the package refuses texts of 200,000 tokens."""
 _SYLLABLE = 4
 """Words of so many letters are mostly one token."""
 
@@ -130,7 +132,9 @@ def _encoder(tokenizer: str) -> Callable[[str], int]:
         except ImportError:
             return _by_rule
         encoding = bpe_openai.get_encoding(tokenizer)
-    return lambda text: len(encoding.encode_ordinary(text))
+    return lambda text: sum(
+        len(encoding.encode_ordinary(text[start : start + _AT_ONCE])) for start in range(0, len(text), _AT_ONCE)
+    )
 
 
 def _by_rule(text: str) -> int:

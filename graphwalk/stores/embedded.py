@@ -1,35 +1,42 @@
 """Graphs in this process: the embedded Cypher engine kglite. No server, no files, no network."""
 
 import asyncio
+import json
 import re
 import signal
+import subprocess
+import sys
+import threading
+import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import kglite
 
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, QueryLimitError, StoreError
+from graphwalk.stores.base import Asked, Database, GraphStore
 from graphwalk.stores.cypher import Identifiers, render_cypher
-from graphwalk.stores.embedded_filling import REFUSALS, Results, filled_engine
-from graphwalk.stores.embedded_names import HIDDEN, RESERVED, EmbeddedDialect
-from graphwalk.stores.encoding import Encoding
-from graphwalk.stores.engine_process import EngineProcess
-from graphwalk.stores.schema_queries import Form, has_lists, read_schema
-from graphwalk.stores.store import Asked
-from graphwalk.stores.written.translation import translate
+from graphwalk.stores.cypher_guard import QueryRefused, translate
+from graphwalk.stores.embedded_graph import HIDDEN, REFUSALS, RESERVED, EngineGraph, ResultReader, load_engine
+from graphwalk.stores.engine_worker import READY, read_message, write_message
+from graphwalk.stores.schema_queries import Form, read_schema
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, shown, shown_rows
 
 INLINE_MS = 20
 """A query runs on the event loop for up to this long, which is cheaper than a thread; then it is restarted in one."""
+MEMORY = 1 << 30
+"""Bytes that queries may take, beyond the program and the graph."""
+GRACE_SECONDS = 2.0
+"""Beyond the engine's own time limit, which it looks at now and then."""
 _UNBOUNDED = re.compile(r"-\s*\[[^\]]*\*\s*(?:\d*\s*\.\.)?\s*(?:\{[^}]*\}\s*)?\]\s*-")
 
 
-class EmbeddedDatabase:
+class EmbeddedDatabase(Database):
     """Holds graphs in memory as long as it exists."""
 
     kind = "embedded"
@@ -42,7 +49,7 @@ class EmbeddedDatabase:
     async def load(self, graph: PropertyGraph) -> "EmbeddedStore":
         async with self._loading:
             if graph.digest not in self._stores:
-                held = Held(*await asyncio.to_thread(filled_engine, graph), has_lists(graph))
+                held = await asyncio.to_thread(load_engine, graph)
                 forget = partial(self._stores.pop, graph.digest, None)
                 self._stores[graph.digest] = EmbeddedStore(held, self._timeout_seconds, forget)
             return self._stores[graph.digest]
@@ -61,28 +68,19 @@ async def open_embedded(
     return EmbeddedDatabase(timeout_seconds=timeout_seconds)
 
 
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A graph in an engine, and how its names and values are kept there; `lists`: some property holds lists."""
-
-    engine: Any
-    dialect: EmbeddedDialect
-    encoding: Encoding
-    lists: bool
-
-
-class EmbeddedStore:
+class EmbeddedStore(GraphStore):
     """One graph in a read-only engine."""
 
     kind = "embedded"
+    in_process = True
 
-    def __init__(self, held: Held, timeout_seconds: float, forget: Any) -> None:
+    def __init__(self, held: EngineGraph, timeout_seconds: float, forget: Any) -> None:
         self._engine = held.engine
         self._dialect = held.dialect
-        self._encoding = held.encoding
+        self._serialisation = held.serialisation
         self._lists = held.lists
-        self._results = Results(held.dialect, held.encoding)
-        self._written = Results(held.dialect, held.encoding, written=True)
+        self._results = ResultReader(held.dialect, held.serialisation)
+        self._written = ResultReader(held.dialect, held.serialisation, written=True)
         self._timeout_ms = max(1, int(timeout_seconds * 1000))
         self._forget = forget
         self._schemas: dict[int, Schema] = {}
@@ -99,13 +97,13 @@ class EmbeddedStore:
         return cypher
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
-        """See `OpenToQueries`. The engine does not bound its memory, so that such queries run in another process."""
+        """See `GraphStore`. The engine does not bound its memory, so that such queries run in another process."""
         asked = translate(query, await self.schema(), self._dialect, cut=True)
         engine = self._loaded()
         if self._process is None:
             self._process = EngineProcess(engine.to_bytes())
-        parameters = self._encoding.parameters(asked.parameters) | self._dialect.parameters_of(asked.cypher)
-        with asked.told():
+        parameters = self._serialisation.parameters(asked.parameters) | self._dialect.parameters_of(asked.cypher)
+        with asked.rewording():
             found, total = await asyncio.to_thread(self._process.ask, asked.cypher, parameters, seconds, rows)
         named = [{asked.columns.get(name, name): value for name, value in row.items()} for row in found]
         return Asked([{n: shown(self._written.own(v)) for n, v in row.items()} for row in named], total, asked.ordered)
@@ -119,18 +117,18 @@ class EmbeddedStore:
         return shown_rows(await self.values(cypher, parameters))
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """See `GivesValues`."""
+        """See `GraphStore`."""
         return await self._values(cypher, parameters, self._timeout_ms)
 
     async def first(
         self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
     ) -> tuple[list[Row], int | None]:
-        """See `Bounded`. The engine makes all rows before it gives the first, so that it always knows their number."""
+        """See `GraphStore`. The engine makes all rows before it gives the first, so it always knows their number."""
         found = await self._values(cypher, parameters, max(1, int(min(seconds * 1000, self._timeout_ms))))
         return [{name: shown(value) for name, value in row.items()} for row in found[:rows]], len(found)
 
     async def _values(self, cypher: str, parameters: Mapping[str, Any] | None, timeout_ms: int) -> list[Row]:
-        rows = await self._found(cypher, self._encoding.parameters(parameters), timeout_ms)
+        rows = await self._found(cypher, self._serialisation.parameters(parameters), timeout_ms)
         own, name_of = self._results.own, self._results.name
         if self._results.tags:
             return [{name_of(name): own(value) for name, value in row.items()} for row in rows]
@@ -200,3 +198,91 @@ def _too_slow(timeout_ms: int) -> QueryLimitError:
         f"a query took longer than {timeout_ms / 1000:g} s on the embedded engine",
         hint="ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120",
     )
+
+
+class EngineProcess:
+    """One graph in a process that may die. `ask` may be called from many threads; queries wait for one another."""
+
+    def __init__(self, graph: bytes) -> None:
+        self._graph = graph
+        self._process: subprocess.Popen[bytes] | None = None
+        self._one_at_a_time = threading.Lock()
+
+    def ask(self, cypher: str, parameters: Mapping[str, Any], seconds: float, rows: int) -> tuple[list[Any], int]:
+        """Up to `rows` rows, and how many there are. QueryRefused "timeout", "too_large" or "query_error"."""
+        request = {"cypher": cypher, "parameters": dict(parameters), "rows": rows, "timeout_ms": int(seconds * 1000)}
+        with self._one_at_a_time:
+            answer = self._exchange(json.dumps(request).encode(), seconds)
+        if "error" not in answer:
+            return answer["rows"], answer["total"]
+        if answer["error"] == "timeout":
+            raise QueryRefused("timeout", "query_timeout", seconds=seconds)
+        if answer["error"] == "too_large":
+            raise QueryRefused("too_large", "query_too_large")
+        raise QueryRefused("query_error", "query_error", problem=answer["message"])
+
+    def close(self) -> None:
+        """End the process, in the middle of a query too; the next query starts another."""
+        if self._process is not None:
+            self._process.kill()
+        with self._one_at_a_time:
+            self._end()
+
+    def _exchange(self, request: bytes, seconds: float) -> dict[str, Any]:
+        process = self._running()
+        late = threading.Event()
+
+        def stop() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(seconds + GRACE_SECONDS, stop)
+        timer.start()
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            write_message(process.stdin, request)
+            answer = read_message(process.stdout)
+        except OSError:
+            answer = b""
+        finally:
+            timer.cancel()
+        if answer:
+            found: dict[str, Any] = json.loads(answer)
+            return found
+        self._end()
+        return {"error": "timeout" if late.is_set() else "too_large", "message": ""}
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            program = Path(__file__).with_name("engine_worker.py")
+            # -P: the folder of the program holds modules that have the names of libraries.
+            words = [sys.executable, "-P", str(program), str(MEMORY)]
+            process = subprocess.Popen(
+                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+            )
+            weakref.finalize(self, _end, process)
+            self._process = process
+            assert process.stdin is not None
+            assert process.stdout is not None
+            write_message(process.stdin, self._graph)
+            if read_message(process.stdout) != READY:
+                self._end()
+                raise StoreError("the process for queries of models does not start")
+        return self._process
+
+    def _end(self) -> None:
+        if self._process is not None:
+            _end(self._process)
+            self._process = None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            try:
+                stream.close()
+            except OSError:
+                continue  # what was not sent is lost with the process
+    process.wait()

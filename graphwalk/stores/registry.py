@@ -5,13 +5,18 @@ from typing import Protocol
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.plugins import Registry
-from graphwalk.stores.store import Database
+from graphwalk.stores.base import Database
 
 STORES = Registry(
     "store",
     "graphwalk.stores",
-    {"embedded": "graphwalk.stores.embedded:open_embedded", "neo4j": "graphwalk.stores.neo4j.store:open_neo4j"},
+    {"embedded": "graphwalk.stores.embedded:open_embedded", "neo4j": "graphwalk.stores.neo4j.loaded:open_neo4j"},
 )
+
+
+def queries_in_place(kind: str) -> bool:
+    """Return True if a graph that is in a Neo4j already is queried there; otherwise a copy is loaded into the store."""
+    return kind == "neo4j"
 
 
 class OpenDatabase(Protocol):
@@ -36,4 +41,10 @@ async def open_database(
     opener: OpenDatabase = STORES.load(kind)
     if not callable(opener):
         raise ConfigError(f"the store {kind!r} ({STORES.origin(kind)}) is not a function that opens a database")
-    return await opener(environment, run_id=run_id, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
+    found = await opener(environment, run_id=run_id, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
+    if not isinstance(found, Database):
+        raise ConfigError(
+            f"the store {kind!r} ({STORES.origin(kind)}) must return a graphwalk.stores.base.Database",
+            hint="derive its classes from Database and GraphStore: docs/extending.md",
+        )
+    return found

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from graphwalk.stores.batches import label_codes
 from graphwalk.stores.cypher import NO_LABEL, Identifiers
-from graphwalk.stores.tagged import MARK
+from graphwalk.stores.serialisation import MARK
+from graphwalk.stores.transfer import label_codes
 from graphwalk.types.graph import MISSING, Column, PropertyGraph, value_order
 from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
 from graphwalk.types.values import SCALARS, Row, Value

@@ -1,19 +1,27 @@
-"""Somebody's own graph, opened to be walked: a file on the embedded engine, or in a Neo4j."""
+"""Your own graph: opened as a store, or read into memory; a file, an existing database, or a loaded graph."""
 
+import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from graphwalk.config.graph_source import GraphSource
+from graphwalk.config.graph_source import GraphSource, check_filter
 from graphwalk.environment import Environment
-from graphwalk.stores.reading_out import read_source
+from graphwalk.graphs.files import load_graph
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.registry import open_database
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.transfer import read_whole as read_store
 from graphwalk.types.graph import PropertyGraph
+
+if TYPE_CHECKING:
+    from graphwalk.stores.neo4j.existing import ExistingStore
 
 WAIT_SECONDS = 10.0
 """A person is waiting: if the database is not there, they should hear it soon."""
+READING_WAIT_SECONDS = 300.0
+"""Runs read databases too, and wait as long for one that stops answering."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +48,7 @@ async def open_source(
     """
     filtered = source.labels is not None or source.relationship_types is not None
     if source.file is None and not (source.loaded is not None and filtered):
-        in_neo4j = _standing if source.loaded is None else _loaded
+        in_neo4j = _existing if source.loaded is None else _loaded
         async with in_neo4j(source, environment, timeout_seconds, wait_seconds) as store:
             yield OpenedGraph(source.name, store, None)
         return
@@ -55,13 +63,13 @@ async def open_source(
 
 
 @asynccontextmanager
-async def _standing(
+async def _existing(
     source: GraphSource, environment: Environment, timeout_seconds: float, wait_seconds: float
-) -> AsyncIterator[GraphStore]:
+) -> AsyncIterator["ExistingStore"]:
     # The driver takes a fifth of a second to import, which a file does not need.
-    from graphwalk.stores.neo4j.standing import StandingStore
+    from graphwalk.stores.neo4j.existing import ExistingStore
 
-    store = await StandingStore.open(source, environment, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
+    store = await ExistingStore.open(source, environment, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
     try:
         yield store
     finally:
@@ -72,8 +80,8 @@ async def _standing(
 async def _loaded(
     source: GraphSource, environment: Environment, timeout_seconds: float, wait_seconds: float
 ) -> AsyncIterator[GraphStore]:
-    """A graph that `db load` left there; it stays."""
-    from graphwalk.stores.neo4j.store import Neo4jDatabase
+    """Open a graph that `db load` left there; it stays."""
+    from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 
     database = await Neo4jDatabase.open(
         environment, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
@@ -82,3 +90,38 @@ async def _loaded(
         yield await database.loaded(str(source.loaded))
     finally:
         await database.close()
+
+
+async def read_source(source: GraphSource, environment: Environment) -> PropertyGraph:
+    """Return the content of a file or of a database, of which only what the filters keep; a database is only read.
+
+    ConfigError for a file that cannot be read, and for a filter that names what is not there; StoreError where the
+    database cannot be reached.
+    """
+    if source.file is not None:
+        return await asyncio.to_thread(read_file, source)
+    if source.loaded is not None:
+        async with _loaded(source, environment, 30.0, READING_WAIT_SECONDS) as store:
+            return _filtered(await read_store(store), source)
+    async with _existing(source, environment, 30.0, READING_WAIT_SECONDS) as existing:
+        return await existing.whole()
+
+
+def read_file(source: GraphSource) -> PropertyGraph:
+    """The content of `source.file`, of which only what the filters keep."""
+    assert source.file is not None
+    return _filtered(load_graph(source.file), source)
+
+
+def _filtered(graph: PropertyGraph, source: GraphSource) -> PropertyGraph:
+    if source.labels is None and source.relationship_types is None:
+        return graph
+    nodes = [n for n in graph.nodes() if source.labels is None or not set(n.labels).isdisjoint(source.labels)]
+    keys = {node.key for node in nodes}
+    types = source.relationship_types
+    check_filter("label", source.labels, (label for table in graph.node_tables for label in table.labels))
+    check_filter("relationship type", types, (table.type for table in graph.relationship_tables))
+    return PropertyGraph.from_rows(
+        nodes,
+        (r for r in graph.relationships() if {r.source, r.target} <= keys and (types is None or r.type in types)),
+    )

@@ -13,13 +13,12 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.environment import Environment
 from graphwalk.models.base import Model
 from graphwalk.models.policy import Policy
-from graphwalk.report.common import plain_report
-from graphwalk.report.declared import Report, ResultRecord, SuiteReport
-from graphwalk.report.figures import Figure
-from graphwalk.report.observations import Observations
-from graphwalk.report.scenes import Scene
+from graphwalk.reports.measures import plain_report
+from graphwalk.reports.observations import Observations
+from graphwalk.reports.plots import Figure, Scene
+from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
 from graphwalk.scoring.extraction import Extraction
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.toolbox.tool import Tool
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import Message
@@ -219,7 +218,7 @@ class Suite(ABC, Generic[C, T]):
 
     def figures(self, report: Report, observed: Observations) -> Iterable[Figure]:
         """What is plotted of a run: accuracy by every break-down, and effort, unless a suite has more to show."""
-        from graphwalk.report.plots import common_figures
+        from graphwalk.reports.common_plots import common_figures
 
         return common_figures(report, observed)
 

@@ -22,17 +22,16 @@ class Thoughts:
         self._draw = draw
 
     def say(self, name: str, /, **values: Any) -> str:
-        """One of the texts of this name ("begin", or "plans.node_count"). KeyError for a name that has none."""
-        return render_text(self._draw.choice(list(self._texts[name])), **values).strip()
+        """Return one of the texts of this name. KeyError for a name that has none."""
+        return self.choose(self._texts[name], **values)
 
-    def has(self, name: str) -> bool:
-        return name in self._texts
+    def choose(self, texts: Sequence[str], /, **values: Any) -> str:
+        """Return one of these texts, filled in."""
+        return render_text(self._draw.choice(list(texts)), **values).strip()
 
 
 @cache
 def thoughts_of(suite: str) -> Mapping[str, Sequence[str]]:
-    """Name → texts; those of a group are called GROUP.NAME."""
-    texts: dict[str, Sequence[str]] = {}
-    for name, held in YamlFile.read(data_path("templates") / "thoughts" / f"{suite}.yaml").data.items():
-        texts |= {f"{name}.{part}": held[part] for part in held} if isinstance(held, dict) else {name: held}
+    """Name → texts."""
+    texts: dict[str, Sequence[str]] = YamlFile.read(data_path("templates") / "thoughts" / f"{suite}.yaml").data
     return texts

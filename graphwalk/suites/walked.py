@@ -6,9 +6,9 @@ from itertools import islice
 from typing import Any
 
 from graphwalk.console import counted
-from graphwalk.report.scenes import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
+from graphwalk.reports.plots import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
 from graphwalk.scoring.values import parse_json
-from graphwalk.toolbox.seen import KEY, Seen
+from graphwalk.toolbox.observed import KEY, ObservedGraph
 from graphwalk.types.episode import Trajectory
 
 _LONGEST_WAY = 6
@@ -36,7 +36,7 @@ def walked_scene(
     """One step per tool call, and one for the answer. `asked`: keys and values in the question; `answered`: those of
     answer and target.
     """
-    seen, since = Seen(), _Since()
+    seen, since = ObservedGraph(), _Since()
     steps = list(_steps(trajectory, seen, since))
     if steps:
         steps.append(SceneStep("what the answer rests on", len(trajectory.turns)))
@@ -50,13 +50,13 @@ def walked_scene(
     )
 
 
-def _steps(trajectory: Trajectory, seen: Seen, since: "_Since") -> Iterator[SceneStep]:
+def _steps(trajectory: Trajectory, seen: ObservedGraph, since: "_Since") -> Iterator[SceneStep]:
     """The calls in order; `seen` and `since` grow with them."""
     number = 0
     for turn_number, turn in enumerate(trajectory.turns, 1):
         for number, result in enumerate(turn.results, number + 1):  # noqa: B020 -- counts on through all turns
-            nodes, links = len(seen.nodes), len(seen.links)
-            seen.take(result)
+            nodes, links = len(seen.nodes), len(seen.relationships)
+            seen.add(result)
             since.note(number, seen, nodes, links)
             named = parse_json(result.call.arguments)
             words = named if isinstance(named, dict) else {}
@@ -75,15 +75,15 @@ class _Since:
         self.named: dict[str, list[int]] = {}
         """Places of nodes by their key, and by the texts that they were first shown with."""
 
-    def note(self, step: int, seen: Seen, nodes: int, links: int) -> None:
+    def note(self, step: int, seen: ObservedGraph, nodes: int, links: int) -> None:
         for place, (key, node) in enumerate(islice(seen.nodes.items(), nodes, None), nodes):
             self.nodes[key] = step
             for value in {key, *(text for text in node.properties.values() if isinstance(text, str))}:
                 self.named.setdefault(value, []).append(place)
-        self.links |= dict.fromkeys(islice(seen.links, links, None), step)
+        self.links |= dict.fromkeys(islice(seen.relationships, links, None), step)
 
 
-def _fates(seen: Seen, asked: Collection[str], answered: Mapping[str, Fate]) -> dict[str, Fate]:
+def _fates(seen: ObservedGraph, asked: Collection[str], answered: Mapping[str, Fate]) -> dict[str, Fate]:
     """What became of each node. A value that stands for many nodes, such as a name, marks all of them."""
     fates: dict[str, Fate] = {}
     for key, node in seen.nodes.items():
@@ -95,10 +95,10 @@ def _fates(seen: Seen, asked: Collection[str], answered: Mapping[str, Fate]) -> 
     return fates
 
 
-def _ways(seen: Seen, fates: Mapping[str, Fate]) -> Iterator[str]:
+def _ways(seen: ObservedGraph, fates: Mapping[str, Fate]) -> Iterator[str]:
     """Nodes on shortest ways that were seen from what was answered to what was asked about."""
     beside: dict[str, dict[str, None]] = {}
-    for link in seen.links.values():
+    for link in seen.relationships.values():
         beside.setdefault(link.source, {})[link.target] = None
         beside.setdefault(link.target, {})[link.source] = None
     goals = {key for key, fate in fates.items() if fate == "asked"}
@@ -122,7 +122,7 @@ def _nearest(start: str, goals: Collection[str], beside: Mapping[str, Mapping[st
     return ()
 
 
-def _nodes(seen: Seen, since: _Since, fates: Mapping[str, Fate]) -> Iterator[SceneNode]:
+def _nodes(seen: ObservedGraph, since: _Since, fates: Mapping[str, Fate]) -> Iterator[SceneNode]:
     called = Counter(node.name for node in seen.nodes.values())
     telling = len(called) >= _TELLING * len(seen.nodes)
     for key, node in seen.nodes.items():
@@ -131,10 +131,12 @@ def _nodes(seen: Seen, since: _Since, fates: Mapping[str, Fate]) -> Iterator[Sce
         yield SceneNode(name, ":".join(node.labels), about, since.nodes[key], fates[key])
 
 
-def _links(seen: Seen, since: _Since, fates: Mapping[str, Fate], answered: Mapping[str, Fate]) -> Iterator[SceneLink]:
+def _links(
+    seen: ObservedGraph, since: _Since, fates: Mapping[str, Fate], answered: Mapping[str, Fate]
+) -> Iterator[SceneLink]:
     """A relationship is used where both its ends are, or where a value of its own was answered."""
     places = {key: place for place, key in enumerate(seen.nodes)}
-    for name, link in seen.links.items():
+    for name, link in seen.relationships.items():
         own: Fate = next((answered[str(v)] for v in link.properties.values() if str(v) in answered), "")
         used: Fate = "way" if fates[link.source] and fates[link.target] else ""
         yield SceneLink(

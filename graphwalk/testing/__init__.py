@@ -9,11 +9,9 @@
 Each check is a plain function that raises AssertionError with what is wrong; none needs pytest.
 """
 
-from graphwalk.testing.models import check_model
-from graphwalk.testing.questions import check_question
+from graphwalk.testing.extensions import check_model, check_question, check_tool
 from graphwalk.testing.stores import STORE_CHECKS, check_store, odd_graph
 from graphwalk.testing.suites import check_suite
-from graphwalk.testing.tools import check_tool
 
 __all__ = [
     "STORE_CHECKS",

@@ -6,10 +6,10 @@ from typing import Any
 
 from graphwalk.environment import read_environment
 from graphwalk.errors import StoreError
+from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.registry import OpenDatabase, open_database
 from graphwalk.stores.schema_queries import schema_of
-from graphwalk.stores.store import Database, GraphStore
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 StoreCheck = Callable[[Database], Awaitable[None]]
@@ -48,7 +48,7 @@ async def _open(store: str | OpenDatabase, run_id: str) -> Database:
     return await store(read_environment(), run_id=run_id, timeout_seconds=30.0, wait_seconds=90.0)
 
 
-class _Tidy:
+class _Tidy(Database):
     """A database that is left as it was found."""
 
     def __init__(self, inner: Database) -> None:

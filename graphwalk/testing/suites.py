@@ -8,15 +8,14 @@ from typing import Any
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.report.report import build_report
-from graphwalk.report.terminal import as_text
-from graphwalk.report.written import to_csv, to_json, to_markdown
-from graphwalk.runlog.result import Result
-from graphwalk.runner.episode import judge, play
-from graphwalk.runner.places import Places
-from graphwalk.runner.plan import Plan, make_plan
-from graphwalk.runner.players import Players
-from graphwalk.runner.resolve import Experiment, resolve
+from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
+from graphwalk.reports.report import build_report
+from graphwalk.runs.episode import judge, play
+from graphwalk.runs.experiment import Experiment, resolve
+from graphwalk.runs.graph_sources import GraphSources
+from graphwalk.runs.plan import Plan, make_plan
+from graphwalk.runs.result import Result
+from graphwalk.runs.run_models import RunModels
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.registry import suite_class
 from graphwalk.suites.suite import Suite
@@ -80,7 +79,7 @@ async def _plan(experiment: Experiment) -> Plan:
     async def scratch() -> EmbeddedDatabase:
         return EmbeddedDatabase()
 
-    return await make_plan(experiment, Places(scratch), lambda tasks: None)
+    return await make_plan(experiment, GraphSources(scratch), lambda tasks: None)
 
 
 def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:
@@ -149,9 +148,9 @@ def _falsified(gold: Any) -> Any:
 
 async def _results(experiment: Experiment, plan: Plan) -> list[Result]:
     results = []
-    async with Players(experiment) as players:
+    async with RunModels(experiment) as players:
         for planned in plan.episodes:
-            async with players.seat(planned) as (model, extractor):
+            async with players.for_episode(planned) as (model, extractor):
                 results.append(await play(planned, model, extractor, experiment))
     return results
 

@@ -8,11 +8,12 @@ from time import perf_counter
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.encodings import encode_result
 from graphwalk.errors import QueryLimitError
 from graphwalk.jinja import render_text
-from graphwalk.stores.store import Bounded, GraphStore, Standing
+from graphwalk.stores.base import GraphStore
 from graphwalk.toolbox.arguments import Checked, check_names, check_shape, close_names, parse_arguments
-from graphwalk.toolbox.encodings import encode_result
+from graphwalk.toolbox.cypher_queries import answer_query
 from graphwalk.toolbox.messages import ToolMistake
 from graphwalk.toolbox.operations import OPERATIONS
 from graphwalk.toolbox.readings import as_parameter, kind_of_value, other_readings, shown_alike
@@ -20,7 +21,6 @@ from graphwalk.toolbox.result_pages import page_of, rows_needed
 from graphwalk.toolbox.rows import canonical_rows
 from graphwalk.toolbox.schema_text import entity_text
 from graphwalk.toolbox.tool import ENTITY_TYPES, LIMITS, SWITCHES, Parameter, Tool, load_tools
-from graphwalk.toolbox.written_queries import answer_query
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import NO_LABEL, NO_NAME, Schema
@@ -57,9 +57,6 @@ class GraphToolbox:
     ) -> None:
         """`tools`: default the four of the paper. Where `agent` does not think, tools for notes are left out."""
         self._store = store
-        # Asked once: it takes as long as a small query.
-        self._bounded = store if isinstance(store, Bounded) else None
-        self._standing = store if isinstance(store, Standing) else None
         self._schema = schema
         self._agent = agent or AgentConfig()
         self._say = self._agent.texts.message
@@ -154,10 +151,10 @@ class GraphToolbox:
         if template is None:
             return [], 0
         cypher, agent = self._store.render(template, identifiers), self._agent
-        if agent.fetched_rows is None or most is None or self._bounded is None:
+        if agent.fetched_rows is None or most is None:
             rows = await self._store.run(cypher, parameters)
             return rows, len(rows)
-        return await self._bounded.first(cypher, parameters, rows=most, seconds=agent.call_seconds or math.inf)
+        return await self._store.first(cypher, parameters, rows=most, seconds=agent.call_seconds or math.inf)
 
     async def _count(self, tool: Tool, checked: Checked, found: _Found) -> int | None:
         """How many rows there are, by the query that a tool has for it; None where it has none or takes too long."""
@@ -171,17 +168,15 @@ class GraphToolbox:
 
     async def _look_closer(self, tool: Tool, arguments: Mapping[str, Any]) -> None:
         """Read what a label or type has, where a large schema was read without, and this call names it."""
-        if self._standing is None:
-            return
         for name in tool.with_role("label", "relationship_type", "entity_name"):
             node, relationship = self._schema.node(arguments[name]), self._schema.relationship(arguments[name])
             if arguments[name] in (NO_NAME, NO_LABEL):
                 node = node or self._schema.node("")
             samples = self._agent.schema_samples
             if node is not None and node.sampled == 0:
-                self._schema = await self._standing.look_closer("node", node.label, samples)
+                self._schema = await self._store.look_closer("node", node.label, samples)
             if relationship is not None and relationship.sampled == 0:
-                self._schema = await self._standing.look_closer("relationship", relationship.type, samples)
+                self._schema = await self._store.look_closer("relationship", relationship.type, samples)
 
     def _described(self, tool: Tool, checked: Checked) -> dict[str, str]:
         """The schema of what an operation names, where it names something."""
@@ -192,13 +187,13 @@ class GraphToolbox:
     async def _advice(self, tool: Tool, checked: Checked) -> list[str]:
         """Said once per property: how the owner of the database can have it found by an index."""
         notes = []
-        if self._standing is not None and tool.values:
+        if tool.values:
             for name in tool.with_role("property"):
                 label, property_name = checked.identifiers[tool.parameters[name].of or ""], checked.identifiers[name]
                 if (label, property_name) in self._advised or tool.parameters[name].of not in tool.with_role("label"):
                     continue
                 self._advised.add((label, property_name))
-                if statement := await self._standing.missing_index(label, property_name):
+                if statement := await self._store.missing_index(label, property_name):
                     names = {"label": label, "property": property_name, "statement": statement}
                     notes.append(self._say("no_index", **names))
         return notes

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.encodings import encode_result
 from graphwalk.models.tokens import count_tokens
-from graphwalk.toolbox.encodings import encode_result
 from graphwalk.toolbox.messages import ToolMistake
 from graphwalk.types.values import Row
 

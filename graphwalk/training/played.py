@@ -16,11 +16,11 @@ from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
-from graphwalk.runlog.result import Result
-from graphwalk.runner.episode import play
-from graphwalk.runner.plan import LoadedWorld, PlannedEpisode, episodes_about
-from graphwalk.runner.players import Players
-from graphwalk.runner.resolve import Experiment, per_episode, resolve
+from graphwalk.runs.episode import play
+from graphwalk.runs.experiment import Experiment, per_episode, resolve
+from graphwalk.runs.plan import LoadedWorld, PlannedEpisode, episodes_about
+from graphwalk.runs.result import Result
+from graphwalk.runs.run_models import RunModels
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import World
@@ -77,7 +77,7 @@ def _lines(experiment: str, options: TraceOptions, places: tuple[int, int]) -> l
 
 async def _chats(experiment: Experiment, worlds: Sequence[World], options: TraceOptions) -> list[Line]:
     lines: list[Line] = []
-    async with Players(experiment) as players:
+    async with RunModels(experiment) as players:
         for world in worlds:
             lines += lines_of(await _played(experiment, players, world), options, Counts())
     return lines
@@ -100,16 +100,16 @@ class _Played:
     def tools(self, result: Result) -> Sequence[ToolSpec]:
         return self._tools[result.key.setting]
 
-    async def add(self, planned: PlannedEpisode, players: Players) -> None:
+    async def add(self, planned: PlannedEpisode, players: RunModels) -> None:
         setting = planned.key.setting
         if setting not in self._tools:
             toolbox = (await planned.opening(self.experiment)).toolbox
             self._tools[setting] = () if toolbox is None else tuple(toolbox.specs)
-        async with players.seat(planned) as (model, extractor):
+        async with players.for_episode(planned) as (model, extractor):
             self._results.append(await play(planned, model, extractor, self.experiment))
 
 
-async def _played(experiment: Experiment, players: Players, world: World) -> _Played:
+async def _played(experiment: Experiment, players: RunModels, world: World) -> _Played:
     suite, config = experiment.suite, experiment.config
     database, played = EmbeddedDatabase(), _Played(experiment)
     try:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.random.names import CYPHER_WORDS, english_words
+from graphwalk.graphs.generate import CYPHER_WORDS, english_words
 from graphwalk.resources import data_path
 from graphwalk.training.traces import manifest_path
 

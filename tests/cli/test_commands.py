@@ -12,8 +12,9 @@ import pytest
 
 from graphwalk.cli import generate
 from graphwalk.experiments.loading import shipped_experiments
-from graphwalk.graphs.files.formats import load_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.files import load_graph
+from graphwalk.graphs.generate import GraphSpec
+from graphwalk.suites.questions.catalogue import shipped_kinds
 
 
 def graphwalk(
@@ -65,9 +66,7 @@ def test_help_names_every_command() -> None:
         (("models", "check", "nobody/nothing"), 2, "unknown provider", ""),
         (("run", "quickstart", "--store", "neo4j"), 3, "no Neo4j is known", "graphwalk db up"),
         (("db", "clean"), 3, "no Neo4j is known", "graphwalk db up"),
-        (("db", "clean", "--bulk"), 2, "removes every graph", "db clean --all --bulk"),
-        (("db", "clean", "--all", "--bulk", "--dry-run"), 2, "shows the same", "db clean --all --dry-run"),
-        (("db", "clean", "--all", "--bulk"), 3, "no Neo4j runs here", "db up --with jars"),
+        (("db", "load", "--bulk", "example"), 3, "no Neo4j runs here", "db up --with jars"),
     ],
 )
 def test_a_mistake_is_told_with_cause_and_next_step(
@@ -99,12 +98,12 @@ def test_a_run_from_first_to_last(tmp_path: Path) -> None:
     done = graphwalk("run", "quickstart", "--graphs", 1, "--out", "first", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "scripted/expert" in done.stdout
-    assert "36/36" in done.stderr
+    assert "{0}/{0}".format(3 * len(shipped_kinds())) in done.stderr
     rows = json.loads(graphwalk("report", "first", "--json", folder=tmp_path).stdout)["rows"]
     assert {row["model"]: row["questions"] for row in rows} == {
-        "scripted/expert": 12,
-        "scripted/flawed": 12,
-        "scripted/random": 12,
+        "scripted/expert": len(shipped_kinds()),
+        "scripted/flawed": len(shipped_kinds()),
+        "scripted/random": len(shipped_kinds()),
     }
     assert graphwalk("report", "first", "--format", "csv", folder=tmp_path).stdout.count("scripted/expert") >= 1
     assert "| scripted/expert" in graphwalk("report", "first", "--format", "markdown", folder=tmp_path).stdout
@@ -144,7 +143,7 @@ def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
     done = graphwalk("run", "quickstart", "--graphs", 1, "--dry-run", "--json", folder=tmp_path)
     assert done.returncode == 0, done.stderr
     estimate = json.loads(done.stdout)
-    assert sum(estimate["tasks"].values()) == 12
+    assert sum(estimate["tasks"].values()) == len(shipped_kinds())
     assert not list(tmp_path.iterdir())
 
 
@@ -169,7 +168,7 @@ def test_same_seed_same_bytes_in_every_process(tmp_path: Path) -> None:
     assert first == second
     assert (tmp_path / "graph-1.json").read_bytes() == (tmp_path / "graph-2.json").read_bytes()
     tasks: list[dict[str, Any]] = [json.loads(line) for line in first.splitlines()]
-    assert len(tasks) == 12
+    assert [task["template"] for task in tasks] == list(shipped_kinds())
 
 
 def test_lists_show_what_there_is() -> None:

@@ -4,7 +4,7 @@ import networkx as nx
 from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
-from graphwalk.graphs.files.formats import load_graph
+from graphwalk.graphs.files import load_graph
 
 CLI = CliRunner()
 

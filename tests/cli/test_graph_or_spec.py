@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.cli.graph_or_spec import generated, read_graph_or_spec
+from graphwalk.cli.generate import generated, read_graph_or_spec
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 
 
 def test_a_preset_and_fields() -> None:

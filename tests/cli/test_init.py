@@ -10,7 +10,7 @@ import yaml
 from graphwalk.resources import data_path
 from graphwalk.toolbox.tool import load_tool
 from tests.cli.test_commands import graphwalk
-from tests.runner.runs import log_bytes
+from tests.runs.runs import log_bytes
 
 SHIPPED_QUESTIONS = ("-o", "suite.questions=[node_count, path_finding]")
 

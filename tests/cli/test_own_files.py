@@ -8,7 +8,7 @@ import pytest
 
 from graphwalk.resources import data_path
 from tests.cli.test_commands import graphwalk
-from tests.runner.runs import log_bytes
+from tests.runs.runs import log_bytes
 
 TOOL = """\
 name: {name}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.graphs.files.formats import save_graph
+from graphwalk.graphs.files import save_graph
 from graphwalk.types.graph import Node, PropertyGraph
 from tests.cli.test_commands import graphwalk
 from tests.exports.hostile_run import RUNS

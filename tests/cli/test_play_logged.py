@@ -15,11 +15,11 @@ import pytest
 
 from graphwalk.environment import Environment
 from graphwalk.models.openai_servers import server_of
-from graphwalk.runlog.listing import list_runs
-from graphwalk.runlog.run_folder import RunFolder
-from graphwalk.runner.reporting import report_of
+from graphwalk.runs.listing import list_runs
+from graphwalk.runs.reporting import report_of
+from graphwalk.runs.run_folder import RunFolder
 from tests.cli.test_commands import graphwalk
-from tests.runner.runs import experiment, records, resume, start
+from tests.runs.runs import experiment, records, resume, start
 
 
 async def test_a_person_stands_in_the_report_beside_the_models(tmp_path: Path) -> None:

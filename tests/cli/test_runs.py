@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.runlog.listing import list_runs
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runs.listing import list_runs
+from graphwalk.runs.run_folder import RunFolder
 from tests.cli.test_commands import graphwalk
-from tests.runner.runs import experiment, log_bytes, start
+from tests.runs.runs import experiment, log_bytes, start
 
 
 async def test_runs_are_listed_with_what_came_out(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from pydantic import ValidationError
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.prompts import MESSAGES, Prompts
 from graphwalk.errors import ConfigError
+from graphwalk.jinja import included_in
+from graphwalk.resources import PACKAGE
 
 
 def folder(tmp_path: Path, **files: str) -> Path:
@@ -93,3 +95,11 @@ def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
     (own / "summary.j2").write_text("Now!")
     (own / "answer_now.j2").symlink_to("summary.j2")
     assert Prompts(own).render("answer_now.j2") == "Now!"
+
+
+def test_every_prompt_that_can_be_replaced_is_rendered() -> None:
+    shipped = Prompts().files
+    code = "\n".join(path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py"))
+    rendered = {name for name in shipped if f'"{name}"' in code or f"'{name}'" in code}
+    rendered |= {other for name in rendered for other in included_in(shipped[name])}
+    assert shipped.keys() - rendered - {MESSAGES} == set()

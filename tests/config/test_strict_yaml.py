@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphwalk.config.strict_yaml import YamlMistakeError, read_yaml
-from graphwalk.config.yaml_files import YamlFile
+from graphwalk.config.yaml_files import YamlFile, YamlMistakeError, read_yaml
 from graphwalk.errors import ConfigError
 
 WRONG = {

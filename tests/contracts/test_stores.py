@@ -3,9 +3,9 @@
 import pytest
 
 from graphwalk.environment import Environment
+from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.stores.schema_queries import schema_of
-from graphwalk.stores.store import Database
 from graphwalk.testing import STORE_CHECKS, check_store
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row

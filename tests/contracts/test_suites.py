@@ -1,10 +1,5 @@
 """What every registered suite has to keep."""
 
-import ast
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -28,23 +23,6 @@ KNOWN: dict[str, dict[str, float]] = {
     "mazes": {"expert": 1.0, "depth_first": 1.0},
     "magma": {"expert": 1.0, "flawed:missing_prefix": 0.0, "flawed:hallucination": 0.0, "flawed:invalid_item": 0.0},
 }
-UNSEEN = """
-import sys
-from pathlib import Path
-import graphwalk
-from graphwalk.runner.fingerprint import scorer_digests
-from graphwalk.suites.registry import suite_named
-
-suite = suite_named(sys.argv[1])
-before, unseen = scorer_digests(suite), []
-for path in sorted((Path(graphwalk.__file__).parent / "suites" / sys.argv[1]).rglob("*.py")):
-    text = path.read_bytes()
-    path.write_bytes(text + b"# changed")
-    if scorer_digests(suite) == before:
-        unseen.append(path.relative_to(Path(graphwalk.__file__).parent).parts[2].removesuffix('.py'))
-    path.write_bytes(text)
-print(sorted(set(unseen)))
-"""
 
 
 @pytest.mark.parametrize("name", SUITES.names())
@@ -85,17 +63,3 @@ async def test_confirm_agrees_and_refuses_in_the_agreed_way(
     monkeypatch.setattr(MazesSuite, "confirm", strict)
     with pytest.raises(AssertionError, match=said):
         await check_suite("mazes", SMALL["mazes"], limit=1)
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_the_digest_of_the_scorer_changes_with_every_file_that_does_not_only_show_results(
-    tmp_path: Path, name: str
-) -> None:
-    """Else a resume could mix two scorers in one run."""
-    for part in ("graphwalk", "templates", "tools"):
-        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"}
-    words = [sys.executable, "-c", UNSEEN, name]
-    unseen = subprocess.check_output(words, cwd=tmp_path, env=environment, text=True).strip()
-    assert set(ast.literal_eval(unseen)) <= {"commands", "person", "pictures", "report"}

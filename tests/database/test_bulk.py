@@ -1,26 +1,26 @@
 """Graphs that Neo4j's own importer loads are the same as those that are loaded in batches."""
 
 import socket
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from neo4j import GraphDatabase
 
 from graphwalk import database
 from graphwalk.database.bulk import _write
+from graphwalk.database.jars import run_importer
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.stores.neo4j.admin import Loads
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.loading import Loader
-from graphwalk.stores.neo4j.local_server import LocalServer, write_state
-from graphwalk.stores.neo4j.process import this_process
-from graphwalk.stores.neo4j.store import Neo4jDatabase
-from graphwalk.stores.whole import content_digest, read_whole
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase
+from graphwalk.stores.neo4j.local_server import LocalServer, read_state, write_state
+from graphwalk.stores.transfer import content_digest, read_whole
 from graphwalk.types.graph import Node, PropertyGraph
 from graphwalk.types.values import Value
-from tests.database.another import connected_by_another
 from tests.database.rich_graph import rich_graph
 
 ORDINARY = "gw_0123456789ab"
@@ -50,13 +50,13 @@ async def test_an_import_is_the_same_as_a_load(own_server: Environment) -> None:
 
     again = await database.load_bulk(own_server, graph, tell=told.append)
     assert (again.scope, again.created, len(told)) == (loaded.scope, loaded.created, 5)
-    assert (again.kept, again.state) == (False, "complete")
+    assert (again.run_id, again.state) == (loaded.run_id, "complete")
     with pytest.raises(StoreError, match="not empty") as raised:
         await database.load_bulk(own_server, SMALL)
     assert "without --bulk" in raised.value.hint
 
     connection = await connect(own_server, wait_seconds=10)
-    await Loader(connection, this_process(), "test").load(graph, ORDINARY)
+    await Loads(connection).load(graph, ORDINARY, "test")
     assert await kept_form(connection, loaded.scope) == await kept_form(connection, ORDINARY)
     imported, ordinary = sorted(await constraints(connection), key=lambda row: row[0] == ORDINARY)
     assert imported[1] == ordinary[1]
@@ -76,12 +76,43 @@ async def test_an_import_is_the_same_as_a_load(own_server: Environment) -> None:
 async def test_an_import_that_fails_leaves_the_server_as_it_was(
     own_server: Environment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with connected_by_another(own_server), pytest.raises(StoreError, match="others are connected"):
+    connection = await connect(own_server, wait_seconds=10)
+
+    def write_late(step: str) -> None:
+        if step == "stopping Neo4j":
+            with GraphDatabase.driver(state.uri, auth=("neo4j", state.password)) as driver:
+                driver.execute_query("CREATE (:Stranger)")
+
+    state = read_state(own_server)
+    assert state is not None
+    with pytest.raises(StoreError, match="changed meanwhile"):
+        await database.load_bulk(own_server, SMALL, tell=write_late)
+    with pytest.raises(StoreError, match="it has 1 nodes"):
         await database.load_bulk(own_server, SMALL)
+    await connection.write("MATCH (n:Stranger) DELETE n")
+    await connection.write("CREATE INDEX mine FOR (n:Stranger) ON n.name")
+    with pytest.raises(StoreError, match="it has 1 indexes"):
+        await database.load_bulk(own_server, SMALL)
+    await connection.write("DROP INDEX mine")
+    await connection.close()
     monkeypatch.setattr("graphwalk.database.bulk.ARGUMENTS", "no-such.args")
     with pytest.raises(StoreError, match="importer failed"):
         await database.load_bulk(own_server, SMALL)
     assert database.status(own_server).answers
+    assert await database.list_loads(own_server) == []
+    assert (await database.load(own_server, SMALL)).nodes == SMALL.node_count
+
+
+async def test_an_import_that_is_killed_leaves_an_empty_database(own_server: Environment) -> None:
+    state = read_state(own_server)
+    assert state is not None
+    database.down(own_server)
+    killed = "import signal, os; os.kill(os.getpid(), signal.SIGKILL)"
+    with pytest.raises(StoreError, match="importer failed"):
+        run_importer([sys.executable, "-cp", "-c", killed], state.folder, [], state.folder)
+    (state.folder / "data" / "databases" / "neo4j").mkdir()
+    (state.folder / "data" / "databases" / "neo4j" / "neostore").write_text("half of an import")
+    database.up(own_server, with_="jars", release=state.release, port=state.port, heap="512m")
     assert await database.list_loads(own_server) == []
     assert (await database.load(own_server, SMALL)).nodes == SMALL.node_count
 
@@ -104,7 +135,7 @@ async def test_a_server_in_docker_is_out_of_reach(tmp_path: Path) -> None:
 
 
 async def test_somebody_elses_server_is_never_stopped(tmp_path: Path) -> None:
-    with pytest.raises(StoreError, match="somebody's own"):
+    with pytest.raises(StoreError, match="of your own"):
         await database.load_bulk(Environment({"NEO4J_URI": "bolt://127.0.0.1:1"}), SMALL)
     home = Environment({"GRAPHWALK_HOME": str(tmp_path)})
     with pytest.raises(StoreError, match="no Neo4j runs here"):

@@ -9,10 +9,9 @@ import pytest
 import yaml
 
 from graphwalk import database
-from graphwalk.database import java
-from graphwalk.database.jars import runs_in
-from graphwalk.database.ports import free_port
-from graphwalk.database.releases import RELEASES
+from graphwalk.database import jars
+from graphwalk.database.jars import RELEASES, runs_in
+from graphwalk.database.server import free_port
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.resources import data_path
@@ -81,10 +80,10 @@ def test_a_release_that_is_not_known(home: Environment) -> None:
 
 
 def test_no_java(home: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(java, "_JVM_FOLDERS", ())
+    monkeypatch.setattr(jars, "_JVM_FOLDERS", ())
     monkeypatch.setenv("PATH", "")
     with pytest.raises(StoreError, match="needs Java 17 or 21") as raised:
-        java.find_java(RELEASES["5.26"], home)
+        jars.find_java(RELEASES["5.26"], home)
     assert "NEO4J_URI" in raised.value.hint
 
 
@@ -92,7 +91,7 @@ def test_no_maven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     with pytest.raises(StoreError, match="there is no mvn"):
-        java.fetch_jars(RELEASES["5.26"])
+        jars.fetch_jars(RELEASES["5.26"])
 
 
 def test_the_compose_file_is_closed_to_others() -> None:

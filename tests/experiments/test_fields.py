@@ -6,7 +6,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from graphwalk.experiments.fields import SCHEMA_LINE, experiment_fields, experiment_schema
+from graphwalk.experiments.config import SCHEMA_LINE, experiment_fields, experiment_schema
 from graphwalk.experiments.loading import load_experiment, shipped_experiments
 from graphwalk.resources import data_path
 

@@ -13,8 +13,8 @@ import pytest
 from graphwalk.errors import ConfigError
 from graphwalk.exports.episodes import Episodes, file_name
 from graphwalk.exports.registry import EXPORTS
-from graphwalk.runlog.chosen import Chosen
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runs.result import EpisodeFilter
+from graphwalk.runs.run_folder import RunFolder
 from tests.cli.test_commands import graphwalk
 from tests.exports.hostile_run import FORMULA, HOSTILE, MODEL, RUNS, copied, hostile_run
 from tests.extending.packages import Place
@@ -200,14 +200,14 @@ def test_a_log_of_inspect_is_of_one_model_and_folders_are_new(tmp_path: Path) ->
     folder = copied("questions", tmp_path / "run")
     with pytest.raises(ConfigError, match="one model in one setting, and there are 2"):
         export("inspect", folder, tmp_path / "x.eval")
-    one = export("inspect", folder, tmp_path / "x.eval", chosen=Chosen(models=["scripted/expert"]))
+    one = export("inspect", folder, tmp_path / "x.eval", chosen=EpisodeFilter(models=["scripted/expert"]))
     assert one.read_bytes()[:4] == b"PK\x03\x04"
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "a").touch()
     with pytest.raises(ConfigError, match="is not empty"):
         export("csv", folder, tmp_path / "full")
     with pytest.raises(ConfigError, match="no episode with model 'nobody/nothing'"):
-        export("csv", folder, tmp_path / "none", chosen=Chosen(models=["nobody/nothing"]))
+        export("csv", folder, tmp_path / "none", chosen=EpisodeFilter(models=["nobody/nothing"]))
 
 
 def test_names_of_files_stay_in_their_folder_and_apart() -> None:

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from tests.extending.packages import EXAMPLES, Place
-from tests.runner.runs import log_bytes
+from tests.runs.runs import log_bytes
 
 PROJECT = EXAMPLES / "suite_package"
 

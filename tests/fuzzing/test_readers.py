@@ -14,22 +14,24 @@ import pytest
 from graphwalk.environment import Environment
 from graphwalk.errors import GraphwalkError
 from graphwalk.experiments.loading import load_experiment, shipped_experiments
-from graphwalk.graphs.files.formats import load_graph, save_graph
+from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.jsonlines import encode_line
 from graphwalk.resources import data_path
-from graphwalk.runlog.listing import list_runs
-from graphwalk.runlog.run_folder import RunFolder
-from graphwalk.runner.reporting import report_of
+from graphwalk.runs.listing import list_runs
+from graphwalk.runs.reporting import report_of
+from graphwalk.runs.run_folder import RunFolder
 from graphwalk.stores.neo4j.local_server import read_state, state_file
 from graphwalk.suites.magma.config import MagmaSpec
-from graphwalk.suites.magma.export import export_magma
-from graphwalk.suites.magma.verify_export import verify_export
+from graphwalk.suites.magma.export import export_magma, verify_export
 from graphwalk.suites.questions.catalogue import load_kind
 from graphwalk.toolbox.tool import load_tools
 from graphwalk.types.graph import PropertyGraph
 from tests.fuzzing.damage import altered, damaged
 
-pytestmark = pytest.mark.filterwarnings("ignore::graphwalk.jsonlines.TornTailWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::graphwalk.jsonlines.TornTailWarning"),
+    pytest.mark.filterwarnings("ignore::graphwalk.runs.run_folder.ForeignLinesWarning"),
+]
 ROUNDS = [
     pytest.param(200, id="quick"),
     pytest.param(10_000, id="long", marks=[pytest.mark.slow, pytest.mark.timeout(0)]),

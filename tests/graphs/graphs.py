@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import strategies as st
 
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.temporals import duration_text, temporal_of
 from graphwalk.types.values import Point, Temporal

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.graphs.files.formats import load_graph, save_graph
+from graphwalk.graphs.files import load_graph, save_graph
 from graphwalk.types.values import Point, Temporal
 
 

@@ -5,8 +5,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.text import GraphEncoding, graph_text
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
 
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runs.run_folder import RunFolder
 from tests.integration.test_kills import begin, environment, start_words, table, thinker, wait_for_results
 from tests.models.server import Answer, ModelServer, Request
 

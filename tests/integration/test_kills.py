@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runs.run_folder import RunFolder
 from tests.models.server import Answer, ModelServer, Request, chat
 
 WALL_CLOCK = ("seconds", "seconds_per_question", "tool_seconds", "tool_seconds_per_question")

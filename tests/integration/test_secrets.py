@@ -15,14 +15,13 @@ import pytest
 from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import ConfigError
 from graphwalk.models.openai_servers import openai
-from graphwalk.report.terminal import as_text
-from graphwalk.report.written import to_csv, to_json, to_markdown
-from graphwalk.runlog.run_folder import RunFolder
-from graphwalk.runner.reporting import report_of
+from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
+from graphwalk.runs.reporting import report_of
+from graphwalk.runs.run_folder import RunFolder
 from tests.integration.test_kills import command
 from tests.models.misbehaviour import HOSTILE
 from tests.models.server import Answer, ModelServer, Request, chat, error
-from tests.runner.runs import experiment, plain_log, records, resume, start
+from tests.runs.runs import experiment, plain_log, records, resume, start
 
 LONG, SHORT, IN_PATH, IN_QUERY, PASSWORD = (
     "sk-planted-0123456789",

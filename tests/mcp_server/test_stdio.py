@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.graphs.files.formats import save_graph
+from graphwalk.graphs.files import save_graph
 from graphwalk.types.graph import Node, PropertyGraph
 from tests.mcp_server.servers import OPENING, WORDS, over_stdio, variables
 

@@ -12,7 +12,7 @@ import pytest
 from benchmarks.mcp_sessions.__main__ import MODULES, PACKAGE, STEPS, run_typescript
 from benchmarks.mcp_sessions.films import FILMS
 from benchmarks.mcp_sessions.python_client import walk
-from graphwalk.graphs.files.formats import save_graph
+from graphwalk.graphs.files import save_graph
 from tests.mcp_server.servers import over_http
 
 pytestmark = pytest.mark.skipif(

@@ -25,6 +25,11 @@ def test_the_tokenizer_of_a_known_model_is_exact() -> None:
     assert count_tokens("", "openai/gpt-4.1") == (0, True)
 
 
+def test_a_text_longer_than_the_tokenizer_takes_is_counted_in_parts() -> None:
+    once, often = (count_tokens(CYPHER * times, "openai/gpt-4.1")[0] for times in (1_000, 10_000))
+    assert often == pytest.approx(10 * once, rel=0.001)
+
+
 @pytest.mark.parametrize(
     ("model", "tokenizer"),
     [

@@ -10,7 +10,7 @@ import pytest
 from graphwalk.jsonlines import LineWriter, read_lines
 from graphwalk.page.content import content_of
 from graphwalk.page.page import write_page
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runs.run_folder import RunFolder
 from tests.page.browser import BROWSERS, Browser, find_browser
 
 RUNS = Path(__file__).parents[1] / "data" / "runs"

@@ -15,9 +15,9 @@ from graphwalk.cli.app import app
 from graphwalk.console import stderr, stdout
 from graphwalk.page.content import content_of
 from graphwalk.page.page import write_page
-from graphwalk.report.drawing import page_svg, save_figures
-from graphwalk.report.figures import Figure, Panel, Point, Series, figure_csv
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.reports.plot_files import page_svg, save_figures
+from graphwalk.reports.plots import Figure, Panel, Point, Series, figure_csv
+from graphwalk.runs.run_folder import RunFolder
 from tests.cli.test_ask import FILMS
 from tests.cli.test_commands import graphwalk
 from tests.page.browser import Browser

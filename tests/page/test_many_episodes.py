@@ -7,7 +7,7 @@ import pytest
 from benchmarks.page import measure, repeated
 from graphwalk.page.content import content_of
 from graphwalk.page.page import BUNDLE, write_page
-from graphwalk.runlog.run_folder import RunFolder
+from graphwalk.runs.run_folder import RunFolder
 from tests.page.browser import Browser
 from tests.page.conftest import RUNS
 

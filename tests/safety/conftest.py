@@ -12,13 +12,13 @@ import pytest
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment, read_environment
-from graphwalk.stores.batches import node_batches, relationship_batches
+from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.neo4j.connection import connect
-from graphwalk.stores.neo4j.standing import StandingStore
+from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.stores.registry import open_database
-from graphwalk.stores.store import Database, GraphStore
-from graphwalk.suites.mazes.generator.graph import maze_graph
+from graphwalk.stores.transfer import node_batches, relationship_batches
+from graphwalk.suites.mazes.graph import maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.toolbox.by_reference import ReferenceToolbox
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
@@ -59,7 +59,7 @@ class Place:
         """The toolbox that this tool runs in."""
         if tool in MAZE_TOOLS:
             return MazeToolbox(self.maze, SMALL.size, str(SMALL.start))
-        standing = isinstance(self.store, StandingStore)
+        standing = isinstance(self.store, ExistingStore)
         names = [*GOOD_TOOLS, *([] if standing else ["run_cypher"])]
         agent = AgentConfig(query_seconds=2.0)
         toolbox = GraphToolbox(self.store, await self.store.schema(), load_tools(names), agent)
@@ -98,7 +98,7 @@ async def place(request: pytest.FixtureRequest) -> AsyncIterator[Place]:
     await _set_up(environment)
     loaded, maze = await database.load(ODD_GRAPH), await database.load(maze_graph(SMALL))
     if kind == "standing" and environment is not None:
-        standing = await StandingStore.open(GraphSource(neo4j="neo4j"), environment)
+        standing = await ExistingStore.open(GraphSource(neo4j="neo4j"), environment)
         yield Place(database, standing, environment, maze)
         await standing.close()
     else:

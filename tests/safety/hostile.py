@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from graphwalk.environment import Environment
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.neo4j.connection import connect
-from graphwalk.stores.store import GraphStore
 
 FILE = Path(__file__).parents[1] / "data" / "hostile.json"
 GOOD: Mapping[str, dict[str, Any]] = {
@@ -32,7 +32,7 @@ GOOD: Mapping[str, dict[str, Any]] = {
 }
 """One call of each tool that ships, which works."""
 _QUERIES = (
-    "MATCH (n) RETURN elementId(n), labels(n), [k IN keys(n) WHERE k <> 'expires' | [k, toString(n[k])]]",
+    "MATCH (n) RETURN elementId(n), labels(n), [k IN keys(n) WHERE k <> 'heartbeat' | [k, toString(n[k])]]",
     "MATCH (a)-[r]->(b) RETURN elementId(r), type(r), elementId(a), elementId(b), [k IN keys(r) | [k, toString(r[k])]]",
     "SHOW INDEXES YIELD name, type, labelsOrTypes, properties, state",
     "SHOW CONSTRAINTS YIELD name, type, labelsOrTypes, properties",

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from graphwalk.stores.neo4j.standing import StandingStore
-from graphwalk.toolbox.encodings import decode_rows
+from graphwalk.encodings import decode_rows
+from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.toolbox.tool import load_tools, tool_names
 from graphwalk.types.episode import ToolResult
 from tests.safety.conftest import Place
@@ -41,7 +41,7 @@ def test_every_tool_and_every_argument_is_tried() -> None:
 @pytest.mark.parametrize("every", [pytest.param(31, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("tool", GOOD)
 async def test_nothing_is_changed_and_nothing_breaks(place: Place, tool: str, every: int) -> None:
-    if tool == "run_cypher" and isinstance(place.store, StandingStore):
+    if tool == "run_cypher" and isinstance(place.store, ExistingStore):
         pytest.skip("a database as it stands takes no queries of a model's own")
     toolbox = await place.toolbox(tool)
     before = await place.digest()

@@ -9,7 +9,7 @@ from neo4j import AsyncGraphDatabase
 from neo4j.exceptions import Neo4jError
 
 from graphwalk.errors import StoreError
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
 from graphwalk.toolbox.tool import load_tools, tool_names
 from tests.safety.conftest import Place

@@ -9,7 +9,7 @@ import yaml
 from graphwalk.scoring.extraction import Extraction, extract
 from graphwalk.scoring.rows import row_shapes
 from graphwalk.suites.magma.answers import read_answer
-from graphwalk.suites.mazes.scoring import extract_path
+from graphwalk.suites.mazes.score import extract_path
 
 FOLDER = Path(__file__).parent.parent / "data" / "replies"
 FILES: dict[str, dict[str, Any]] = {path.stem: yaml.safe_load(path.read_text()) for path in sorted(FOLDER.iterdir())}

@@ -5,10 +5,10 @@ import json
 from hypothesis import strategies as st
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.encodings import decode_rows
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.schema_queries import schema_of
-from graphwalk.stores.store import GraphStore
-from graphwalk.stores.whole import read_whole
-from graphwalk.toolbox.encodings import decode_rows
+from graphwalk.stores.transfer import read_whole
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.graph import Node, PropertyGraph, Relationship

@@ -4,8 +4,7 @@ import asyncio
 import sys
 
 from graphwalk.environment import read_environment
-from graphwalk.stores.neo4j import filling
-from graphwalk.stores.neo4j import store as neo4j_store
+from graphwalk.stores.neo4j import admin, loaded
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 
@@ -18,8 +17,8 @@ def chain(nodes: int) -> PropertyGraph:
 
 
 async def main(run_id: str, nodes: int) -> None:
-    filling.BATCH = 50
-    database = await neo4j_store.Neo4jDatabase.open(read_environment(), run_id=run_id)
+    admin.BATCH = 50
+    database = await loaded.Neo4jDatabase.open(read_environment(), run_id=run_id)
     await database.load(chain(nodes))
     print("loaded", flush=True)
     await asyncio.sleep(3600)

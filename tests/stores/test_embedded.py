@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphwalk.errors import ConfigError, StoreError
-from graphwalk.stores.batches import node_batches, relationship_batches
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.schema_queries import schema_of
+from graphwalk.stores.transfer import node_batches, relationship_batches
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,6}", fullmatch=True)

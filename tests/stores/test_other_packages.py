@@ -12,15 +12,22 @@ ROOT = Path(__file__).parents[2]
 STORE = """
 from pathlib import Path
 
-from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
+from graphwalk.stores.base import Database, GraphStore
+from graphwalk.stores.embedded import EmbeddedDatabase
 
 
-class NotedStore:
+class NotedStore(GraphStore):
     kind = "noted"
 
     def __init__(self, inner, notes):
         self._inner, self._notes = inner, notes
-        self.render, self.schema, self.drop = inner.render, inner.schema, inner.drop
+        self.render = inner.render
+
+    async def schema(self, samples=0):
+        return await self._inner.schema(samples)
+
+    async def drop(self):
+        await self._inner.drop()
 
     async def run(self, cypher, parameters=None):
         with self._notes.open("a") as file:
@@ -28,7 +35,7 @@ class NotedStore:
         return await self._inner.run(cypher, parameters)
 
 
-class NotedDatabase:
+class NotedDatabase(Database):
     kind = "noted"
 
     def __init__(self, timeout_seconds, notes):
@@ -43,6 +50,10 @@ class NotedDatabase:
 
 async def open_noted(environment, *, run_id, timeout_seconds, wait_seconds):
     return NotedDatabase(timeout_seconds, Path(environment.require("NOTES", "where queries are noted")))
+
+
+async def open_underived(environment, **settings):
+    return object()
 """.replace("\\\\", "\\")
 
 
@@ -56,6 +67,7 @@ def package(tmp_path: Path) -> Path:
     (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: noted-store\nVersion: 1.0\n")
     (facts / "entry_points.txt").write_text(
         "[graphwalk.stores]\nnoted = noted_store:open_noted\nbroken = noted_store:no_such_function\n"
+        "underived = noted_store:open_underived\n"
     )
     return folder
 
@@ -98,7 +110,14 @@ def test_an_unknown_store_is_said_with_those_there_are(package: Path) -> None:
     done = graphwalk(package, "run", "quickstart", "--store", "nowhere", "--graphs", "1")
     assert done.returncode == 2
     assert "there is no store 'nowhere'" in done.stderr
-    assert "known: embedded, neo4j, broken, noted" in done.stderr
+    assert "known: embedded, neo4j, broken, noted, underived" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_database_that_does_not_derive_from_the_base_class(package: Path) -> None:
+    done = graphwalk(package, "run", "quickstart", "--store", "underived", "--graphs", "1")
+    assert done.returncode == 2
+    assert "must return a graphwalk.stores.base.Database" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -106,7 +125,7 @@ def test_doctor_lists_what_is_installed_and_what_is_broken(package: Path) -> Non
     done = graphwalk(package, "doctor")
     assert done.returncode == 3
     lines = {line[:24].strip(): line[24:].strip() for line in done.stdout.splitlines()}
-    assert lines["ok      stores"] == "embedded, neo4j, broken, noted"
+    assert lines["ok      stores"] == "embedded, neo4j, broken, noted, underived"
     assert lines["ok      suites"] == "questions, mazes, magma, ask"
     assert "noted_store:open_noted" in lines["ok      store noted"]
     assert "no_such_function" in lines["broken  store broken"]

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.encodings import decode_rows
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.toolbox.encodings import decode_rows
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult

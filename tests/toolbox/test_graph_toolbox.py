@@ -3,8 +3,8 @@
 from inline_snapshot import snapshot
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.stores.store import GraphStore
-from graphwalk.toolbox.encodings import decode_notes, decode_rows, next_page
+from graphwalk.encodings import decode_notes, decode_rows, next_page
+from graphwalk.stores.base import GraphStore
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.schema import Schema
 from tests.toolbox.conftest import Call

@@ -2,11 +2,10 @@
 
 import json
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.foreign import FOREIGN, foreign_agent
+from graphwalk.config.agent import FOREIGN, AgentConfig, foreign_agent
+from graphwalk.encodings import decode_notes, decode_rows, next_page
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.toolbox.encodings import decode_notes, decode_rows, next_page
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.schema_text import schema_text
 from graphwalk.types.chat import ToolCall

@@ -6,11 +6,10 @@ import re
 import pytest
 from inline_snapshot import snapshot
 
-from graphwalk.config.agent import AgentConfig
-from graphwalk.config.foreign import foreign_agent
+from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.errors import StoreError
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import GraphStore
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.graph import Node, PropertyGraph

@@ -10,12 +10,12 @@ from graphwalk.errors import ConfigError
 from graphwalk.resources import data_path
 from graphwalk.scoring.evidence import tool_evidence
 from graphwalk.scoring.waste import waste_of
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import GraphStore
-from graphwalk.suites.mazes.generator.graph import maze_graph
-from graphwalk.suites.mazes.generator.maze import Maze
+from graphwalk.suites.mazes.generate import Maze
+from graphwalk.suites.mazes.graph import maze_graph
+from graphwalk.suites.mazes.score import walk_of
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
-from graphwalk.suites.mazes.walk import walk_of
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.toolbox.tool import load_tool, load_tools
 from graphwalk.types.chat import Message, ToolCall

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from graphwalk.errors import ConfigError
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.tool import load_tool, load_tools
 from graphwalk.types.chat import ToolCall

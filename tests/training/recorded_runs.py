@@ -6,11 +6,11 @@ from typing import Any
 
 from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.runlog.run_folder import NewRun
-from graphwalk.runner.progress import Silent
-from graphwalk.runner.resolve import resolve
-from graphwalk.runner.run import start_run
-from graphwalk.training.recorded import RecordedRun, read_run
+from graphwalk.runs.execute import start_run
+from graphwalk.runs.experiment import resolve
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.run_folder import NewRun
+from graphwalk.training.traces import RecordedRun, read_run
 
 QUESTIONS = {"name": "questions", "graphs": [{"nodes": 20}], "questions": ["node_count", "path_from_specific_node"]}
 MAZES = {"name": "mazes", "mazes": [{"size": 5, "min_path": 4}]}
@@ -21,7 +21,7 @@ async def recorded(folder: Path, suite: dict[str, Any], *players: str, **fields:
     models = [f"scripted/{player}" for player in players or ("expert",)]
     config = load_experiment({"name": "traces", "suite": suite, "models": models, **fields})
     new = NewRun.make(config.name, folder)
-    await start_run(resolve(config, Environment()), new, Silent())
+    await start_run(resolve(config, Environment()), new, Progress())
     return await read_run(new.folder, Environment())
 
 

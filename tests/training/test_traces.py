@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.random.names import english_words
-from graphwalk.training.chats import ChatForm
+from graphwalk.graphs.generate import english_words
 from graphwalk.training.splits import check_splits
-from graphwalk.training.traces import TraceOptions, export_traces, manifest_path
+from graphwalk.training.traces import ChatForm, TraceOptions, export_traces, manifest_path
 from graphwalk.types.chat import Reply
 from tests.training.recorded_runs import MAGMA, MAZES, QUESTIONS, lines, recorded
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphwalk.jsonlines import decode_line, encode_line
-from graphwalk.runlog.result import Result
+from graphwalk.runs.result import Result
 from graphwalk.types.chat import Message, Reply, ToolCall, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.types.wire import from_dict, to_dict
@@ -82,7 +82,8 @@ def test_unknown_is_left_out() -> None:
 @pytest.mark.parametrize("file", sorted(RUNS.glob("*/results.jsonl")), ids=lambda file: file.parent.name)
 def test_what_was_logged_earlier_is_written_again_byte_for_byte(file: Path) -> None:
     for line in file.read_bytes().splitlines(keepends=True):
-        assert encode_line(Result.from_dict(decode_line(line)).as_dict()) == line
+        record = decode_line(line)
+        assert encode_line(Result.from_dict(record).as_line(record)) == line
 
 
 def test_there_are_earlier_runs() -> None:

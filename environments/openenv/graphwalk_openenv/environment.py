@@ -12,8 +12,7 @@ from openenv.core.env_server.mcp_environment import MCPEnvironment
 from openenv.core.env_server.types import Action, Observation, State
 
 from graphwalk.asynchronous import run_in_background
-from graphwalk.environments.stage import OpenEpisode, Stage
-from graphwalk.environments.tool_functions import tool_function
+from graphwalk.environments.stage import OpenEpisode, Stage, tool_function
 from graphwalk.types.chat import ToolSpec
 
 EXPERIMENT = "GRAPHWALK_EXPERIMENT"

@@ -7,8 +7,8 @@ from time import perf_counter
 from typing import Any
 
 from graphwalk.environment import Environment
+from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import GraphStore
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
@@ -27,7 +27,7 @@ async def open_logged(
 # --- the database: a place that holds graphs ---
 
 
-class LoggedDatabase:
+class LoggedDatabase(Database):
     kind = "logged"
 
     def __init__(self, inner: EmbeddedDatabase, file: Path) -> None:
@@ -43,7 +43,7 @@ class LoggedDatabase:
 # --- one graph in it: read only ---
 
 
-class LoggedStore:
+class LoggedStore(GraphStore):
     kind = "logged"
 
     def __init__(self, inner: GraphStore, file: Path) -> None:

@@ -11,7 +11,7 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.jinja import render_text
 from graphwalk.models.policy import Ask, Policy
 from graphwalk.seeds import stdlib_random
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.suite import Extraction, Opening, Suite, World
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.tool import Tool, load_tools

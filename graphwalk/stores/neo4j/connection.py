@@ -2,48 +2,59 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+import re
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from copy import copy
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from neo4j import AsyncGraphDatabase, Auth, Query
-from neo4j.exceptions import DriverError, Neo4jError
+from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable, UnsupportedServerProduct
 
 from graphwalk.environment import Environment
 from graphwalk.errors import QueryLimitError, StoreAwayError, StoreError
 from graphwalk.stores.cypher import quote
-from graphwalk.stores.neo4j.errors import SLOW, query_refused, silent, store_error, timed_out
+from graphwalk.stores.cypher_guard import QueryRefused
+from graphwalk.stores.health import SILENT_SECONDS, HealthCheck
 from graphwalk.stores.neo4j.local_server import compose_server, read_state
-from graphwalk.stores.outage import DOUBT_SECONDS, Gate
 
 GRACE_SECONDS = 1.5
 """How long we wait beyond the server's own time limit before we hang up."""
 FIRST_ANSWER_SECONDS = 30.0
 """For the first query: a server that has just started on a busy machine needs several seconds."""
-LOOK_SECONDS = 5.0
-"""For the question whether the server is there at all."""
+PING_SECONDS = 5.0
+"""For a ping."""
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 SETTLING_SECONDS = 60.0
 """For a constraint that the server was asked to make twice."""
 _BEING_MADE = ("Neo.ClientError.Schema.IndexWithNameAlreadyExists", "Neo.ClientError.Schema.IndexAlreadyExists")
 POOL_SIZE = 64
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+SLOW = "ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120"
+_AT_FAULT = re.compile(r"Neo\.ClientError\.Statement\..*|Neo\.DatabaseError\.(Statement\..*|General\.UnknownError)")
+"""Codes of a query that cannot be run: the planner or the run of a query of a model's own fails on it each time."""
+_START = "graphwalk db up   (or set NEO4J_URI to a running server)"
+_TOO_LARGE = ("OutOfMemory", "TransactionMemoryLimit")
+"""Codes of a query that needs more memory than the server gives it: it would need as much the next time."""
 _NOWHERE = logging.NullHandler()
 
 NamesAndValues = list[tuple[list[str], list[Any]]]
 """Rows as (names, values)."""
-Proof = Callable[[bool], Awaitable[None]]
+ContentCheck = Callable[[bool], Awaitable[None]]
 """Raises a StoreError unless the database holds what it held; True: to the last value."""
 
 
 class Connection:
     """Queries against one database of one server; many tasks may send them at the same time."""
 
-    def __init__(self, driver: Any, place: str, database: str | None, gate: Gate, notices: list[str] | None) -> None:
+    def __init__(
+        self, driver: Any, place: str, database: str | None, health: HealthCheck, notices: list[str] | None
+    ) -> None:
         self.place = place
-        self.gate = gate
-        self.proofs: list[Proof] = []
+        self.health = health
+        self.content_checks: list[ContentCheck] = []
         """What has to hold when the server comes back."""
         self._driver = driver
         self._database = database
@@ -52,27 +63,27 @@ class Connection:
         # Of a cluster, any member may answer a read: it has to know first what this process has written.
         routed = place.startswith("neo4j")
         self.bookmarks = AsyncGraphDatabase.bookmark_manager() if routed else None
-        gate.join(self)
+        health.add(self)
 
-    def wait_at(self, gate: Gate) -> None:
-        """See `Waits`."""
-        self.gate = gate
-        gate.join(self)
+    def share_health_check(self, health: HealthCheck) -> None:
+        """Wait for the server together with others."""
+        self.health = health
+        health.add(self)
 
     def at_once(self) -> "Connection":
-        """The same connection for those who look after the gate: its queries wait for nothing."""
+        """Return the same connection for the health check itself: its queries do not wait for one."""
         other = copy(self)
         other._waits = False
         return other
 
-    async def look(self) -> None:
-        """See `Member`."""
-        await self.at_once().read("RETURN 1 AS ready", {}, LOOK_SECONDS)
+    async def ping(self) -> None:
+        """See `Checked`."""
+        await self.at_once().read("RETURN 1 AS ready", {}, PING_SECONDS)
 
-    async def prove(self, *, thoroughly: bool) -> None:
-        """See `Member`."""
-        for proof in list(self.proofs):
-            await proof(thoroughly)
+    async def check_content(self, *, thoroughly: bool) -> None:
+        """See `Checked`."""
+        for check in list(self.content_checks):
+            await check(thoroughly)
 
     async def read(
         self,
@@ -83,22 +94,22 @@ class Connection:
         once: bool = False,
         most: int | None = None,
     ) -> NamesAndValues:
-        """Rows of a query in READ mode, in which the server refuses writes.
+        """Return the rows of a query in READ mode, in which the server refuses writes.
 
-        `once`: do not wait for a restart. `most`: rows to fetch; of others the server makes no more than it must.
+        `once`: do not wait for a restart. `most`: rows to fetch; the server computes no more than it must.
         """
-        return await self._patiently("READ", cypher, parameters, seconds, once=once, rows=most)
+        return await self._with_retries("READ", cypher, parameters, seconds, once=once, rows=most)
 
     async def write(self, cypher: str, seconds: float = 120.0, **parameters: Any) -> list[dict[str, Any]]:
-        """Rows of a statement that may be sent twice: it must change nothing the second time."""
-        found = await self._patiently("WRITE", cypher, parameters, seconds)
+        """Return the rows of a statement that may be sent twice: it must change nothing the second time."""
+        found = await self._with_retries("WRITE", cypher, parameters, seconds)
         return [dict(zip(names, values, strict=True)) for names, values in found]
 
     async def constrain(self, name: str, what: str, seconds: float = 120.0) -> None:
-        """A constraint, unless it is there; `what` is such as `FOR (n:A) REQUIRE n.key IS UNIQUE`.
+        """Create a constraint, unless it is there; `what`: for example `FOR (n:A) REQUIRE n.key IS UNIQUE`.
 
-        Where the answer got lost, and the server is still at work on what it was sent first, there is an index of that
-        name already and no constraint yet: it will be there soon.
+        Where the answer got lost and the server still works on the first request, an index of that name exists and
+        the constraint does not: wait for it.
         """
         deadline = asyncio.get_running_loop().time() + SETTLING_SECONDS
         while True:
@@ -112,26 +123,26 @@ class Connection:
             await asyncio.sleep(FIRST_PAUSE)
 
     async def write_once(self, cypher: str, parameters: Mapping[str, Any], seconds: float) -> None:
-        """Somebody's own statement, sent once: nobody knows what it would change the second time."""
-        await self._patiently("WRITE", cypher, parameters, seconds, once=True)
+        """Send a statement of a user's script once: the effect of a second time is unknown."""
+        await self._with_retries("WRITE", cypher, parameters, seconds, once=True)
 
     async def ask(self, cypher: str, parameters: Mapping[str, Any], seconds: float, rows: int) -> NamesAndValues:
-        """Up to `rows` rows of a query that a model wrote, in READ mode. It is sent again only after a lost connection.
+        """Return up to `rows` rows of a query that a model wrote; send it again only after a lost connection.
 
         QueryRefused where the server finds fault with it, or where it takes too long or too much; StoreError otherwise.
         """
         try:
-            return await self._patiently("READ", cypher, parameters, seconds, rows=rows)
+            return await self._with_retries("READ", cypher, parameters, seconds, rows=rows)
         except StoreError as error:
             if error.__cause__ is not None and (refused := query_refused(error.__cause__, seconds)) is not None:
                 raise refused from error
             raise
 
     async def close(self) -> None:
-        await self.gate.leave(self)
+        await self.health.remove(self)
         await self._driver.close()
 
-    async def _patiently(
+    async def _with_retries(
         self,
         mode: Literal["READ", "WRITE"],
         cypher: str,
@@ -141,15 +152,15 @@ class Connection:
         once: bool = False,
         rows: int | None = None,
     ) -> NamesAndValues:
-        """Try until there is an answer, or the gate's patience is over; with `rows`, no more rows are fetched.
+        """Try until there is an answer, or the database was away for too long; with `rows`, no more rows are fetched.
 
         A query that took too long while the database was away is sent again: the time was not its own.
         """
-        query, gate = Query(cypher, timeout=seconds), self.gate
+        query, health = Query(cypher, timeout=seconds), self.health
         clock = asyncio.get_running_loop().time
-        deadline, pause = clock() + gate.seconds, FIRST_PAUSE
+        deadline, pause = clock() + health.seconds, FIRST_PAUSE
         while True:
-            outages = gate.outages
+            outages = health.outages
             try:
                 return await self._in_time(mode, query, parameters, rows)
             except TimeoutError as error:
@@ -165,9 +176,9 @@ class Connection:
             if once or not self._waits or not (late or isinstance(failed, StoreAwayError)):
                 raise failed from cause
             arrived = clock()
-            await (gate.settled() if late else gate.passed())
+            await (health.finished() if late else health.passed())
             deadline += clock() - arrived
-            if clock() + pause > deadline or (late and gate.outages == outages):
+            if clock() + pause > deadline or (late and health.outages == outages):
                 raise failed from cause
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
@@ -175,29 +186,29 @@ class Connection:
     async def _in_time(
         self, mode: str, query: Query, parameters: Mapping[str, Any], rows: int | None
     ) -> NamesAndValues:
-        """TimeoutError where the server keeps silent, or is found to be away; that is looked into in good time."""
+        """Send a query, and check the server while it is silent. TimeoutError where it stays silent, or is away."""
         seconds = (query.timeout or 0.0) + GRACE_SECONDS
         if not self._waits:
             async with asyncio.timeout(seconds):
                 return await self._send(mode, query, parameters, rows)
-        await self.gate.settled()
-        loop, pause = asyncio.get_running_loop(), min(DOUBT_SECONDS, seconds / 2)
-        doubt: asyncio.TimerHandle
+        await self.health.finished()
+        loop, pause = asyncio.get_running_loop(), min(SILENT_SECONDS, seconds / 2)
+        silence: asyncio.TimerHandle
 
-        def look_after() -> None:
-            nonlocal doubt
-            self.gate.doubt()
-            doubt = loop.call_later(pause, look_after)
+        def check() -> None:
+            nonlocal silence
+            self.health.start()
+            silence = loop.call_later(pause, check)
 
-        doubt = loop.call_later(pause, look_after)
+        silence = loop.call_later(pause, check)
         limit = asyncio.timeout(seconds)
         try:
             async with limit:
-                self.gate.flying.add(limit)
+                self.health.running.add(limit)
                 return await self._send(mode, query, parameters, rows)
         finally:
-            doubt.cancel()
-            self.gate.flying.discard(limit)
+            silence.cancel()
+            self.health.running.discard(limit)
 
     async def _send(self, mode: str, query: Any, parameters: Mapping[str, Any], most: int | None) -> NamesAndValues:
         # An auto-commit statement takes half the round trips of an explicit transaction.
@@ -212,15 +223,15 @@ class Connection:
                 rows = [(names, record.values()) for record in await result.fetch(most)]
                 await result.consume()
             if self._notices is not None:
-                told = (await result.consume()).gql_status_objects
-                self._notices += [f"{n.raw_classification}: {n.status_description}" for n in told if n.is_notification]
+                found = (await result.consume()).gql_status_objects
+                self._notices += [f"{n.raw_classification}: {n.status_description}" for n in found if n.is_notification]
             return rows
 
 
 async def connect(
     environment: Environment, *, wait_seconds: float, notices: list[str] | None = None, database: str | None = None
 ) -> Connection:
-    """A connection to NEO4J_URI, else to what `graphwalk db up` started, after the first answer.
+    """Connect to NEO4J_URI, else to what `graphwalk db up` started, and wait for the first answer.
 
     If the server is silent, return without an answer: the first query waits for it. If it refuses, raise at once.
 
@@ -257,7 +268,7 @@ async def connect(
         )
     except (DriverError, ValueError) as error:
         raise StoreError(f"{_place(uri)} is not the address of a Neo4j: {error}", hint="correct NEO4J_URI") from error
-    connection = Connection(driver, _place(uri), database, Gate(wait_seconds), notices)
+    connection = Connection(driver, _place(uri), database, HealthCheck(wait_seconds), notices)
     try:
         await connection.read("RETURN 1 AS ready", {}, FIRST_ANSWER_SECONDS, once=True)
     except StoreError as error:
@@ -298,3 +309,93 @@ def _place(uri: str) -> str:
     scheme, _, rest = uri.partition("://")
     host = rest.rpartition("@")[2]
     return f"{scheme}://{urlsplit(f'//{host}').netloc}"
+
+
+def query_refused(error: BaseException, seconds: float) -> QueryRefused | None:
+    """Return the refusal of a query that a model wrote; None where the database is at fault, and not the query."""
+    code = getattr(error, "code", None) or ""
+    if "TransactionTimedOut" in code or isinstance(error, TimeoutError):
+        return QueryRefused("timeout", "query_timeout", seconds=seconds)
+    if any(reason in code for reason in _TOO_LARGE):
+        return QueryRefused("too_large", "query_too_large")
+    if isinstance(error, Neo4jError) and _AT_FAULT.fullmatch(code):
+        return QueryRefused("query_error", "query_error", problem=error.message or code)
+    return None
+
+
+def may_pass(error: Exception) -> bool:
+    """True for an error that a restart, a lost connection or a deadlock explains, so that a retry may help."""
+    if isinstance(error, DriverError | Neo4jError):
+        if any(reason in (getattr(error, "code", None) or "") for reason in _TOO_LARGE):
+            return False
+        return isinstance(error, ServiceUnavailable) or error.is_retryable()
+    return isinstance(error, ConnectionError)
+
+
+def store_error(error: Exception, place: str, cypher: str, database: str | None) -> StoreError:
+    """The StoreError for an error of the driver; `place` is the address of the server."""
+    code = getattr(error, "code", None) or ""
+    if isinstance(error, AuthError) and "scheme" in (error.message or ""):
+        return StoreError(
+            f"Neo4j at {place} does not take this authentication: {error.message}",
+            hint="set NEO4J_AUTHENTICATION to basic, bearer, kerberos or none",
+        )
+    if isinstance(error, AuthError):
+        return StoreError(
+            f"Neo4j at {place} refuses the user name or password", hint="set NEO4J_USERNAME and NEO4J_PASSWORD"
+        )
+    if code.endswith("DatabaseNotFound"):
+        return StoreError(f"Neo4j at {place} has no database {database!r}", hint="unset or correct NEO4J_DATABASE")
+    if "TransactionTimedOut" in code:
+        return QueryLimitError(f"a query took too long on Neo4j at {place}\n{cypher}", hint=SLOW)
+    if any(reason in code for reason in _TOO_LARGE):
+        problem = f"a query needs more memory than Neo4j at {place} gives it\n{cypher}"
+        return QueryLimitError(problem, hint=SLOW, kind="too_large")
+    if isinstance(error, Neo4jError) and not may_pass(error):
+        return StoreError(f"Neo4j at {place} refused a query: {error.message}\n{cypher}")
+    if isinstance(error, TypeError | ValueError):
+        return StoreError(f"a query parameter has a type that Neo4j does not know: {error}\n{cypher}")
+    if isinstance(error, UnsupportedServerProduct) or "looks like HTTP" in str(error):
+        return StoreError(f"what answers at {place} is not a Neo4j: {error}", hint=_start(place))
+    kind = StoreAwayError if may_pass(error) else StoreError
+    problem, hint = _unreachable(error, place)
+    return kind(f"Neo4j at {place} cannot be reached: {problem}", hint=hint)
+
+
+def silent(place: str, seconds: float) -> StoreAwayError:
+    """Return the error for a server that takes connections and sends nothing."""
+    return StoreAwayError(f"Neo4j at {place} does not answer within {seconds:g} s", hint=_start(place))
+
+
+def timed_out(error: BaseException) -> bool:
+    """True if the server did not answer in time; False if it refused, or has no address."""
+    return any(isinstance(cause, TimeoutError) for cause in _causes(error))
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error and everything that led to it. The driver raises a group if all members of a cluster fail."""
+    yield error
+    for cause in (error.__cause__ or error.__context__, *getattr(error, "exceptions", ())):
+        if cause is not None:
+            yield from _causes(cause)
+
+
+def _unreachable(error: Exception, place: str) -> tuple[str, str]:
+    """Return the cause and the next step for a server that cannot be reached."""
+    scheme, _, host = place.partition("://")
+    plain, encrypted, _ = scheme.partition("+")
+    causes = list(_causes(error))
+    said = next((str(cause) for cause in causes if isinstance(cause, OSError) and str(cause)), str(error))
+    if any(isinstance(cause, socket.gaierror) for cause in causes):
+        hint = "correct the host in NEO4J_URI; an Aura instance that is paused or deleted has no address"
+        return f"no address is known for this host ({said})", hint
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+        return f"its certificate is not valid ({said})", f"to accept any certificate: NEO4J_URI={plain}+ssc://{host}"
+    if encrypted and any(isinstance(cause, ssl.SSLError | ConnectionResetError) for cause in causes):
+        return "it does not accept an encrypted connection", f"if it has no TLS: NEO4J_URI={plain}://{host}"
+    return said or type(error).__name__, _start(place)
+
+
+def _start(place: str) -> str:
+    here = urlsplit(place).hostname in ("localhost", "127.0.0.1", "::1")
+    return _START if here else "start that server, or correct NEO4J_URI"

@@ -1,15 +1,138 @@
-"""What the Neo4j driver returns as values of a graph, the same as from every other store."""
+"""Values of a graph as the types of the Neo4j driver, and what the driver returns as values of a graph."""
 
-from collections.abc import Set
+import re
+from collections.abc import Callable, Set
+from datetime import UTC, tzinfo
+from functools import lru_cache
 from typing import Any
 
+import pytz  # type: ignore[import-untyped]
 from neo4j.graph import Node, Path, Relationship
+from neo4j.spatial import CartesianPoint, WGS84Point
+from neo4j.spatial import Point as DriverPoint
+from neo4j.time import Date, DateTime, Duration, Time
 
 from graphwalk.errors import StoreError
 from graphwalk.stores.cypher import NO_LABEL
-from graphwalk.stores.neo4j.driver_values import from_driver
+from graphwalk.types.temporals import clock_text, duration_parts, duration_text
+from graphwalk.types.values import Point, Temporal, Value
 
 SCALARS = frozenset({str, int, float, bool, type(None)})
+_POINTS: dict[tuple[int, int], type[DriverPoint]] = {
+    (4326, 2): WGS84Point,
+    (4979, 3): WGS84Point,
+    (7203, 2): CartesianPoint,
+    (9157, 3): CartesianPoint,
+}
+"""By number of the coordinate system, and of dimensions."""
+_CLOCK = re.compile(r"(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d(?::\d\d)?)?(?:\[(.+)\])?")
+
+
+def native(value: Value) -> Any:
+    """What the driver takes for a value, so that it comes back the same; None where Neo4j has no type for it.
+
+    NaN is such a value, since nothing equals it, and so are lists of lists or of values of several kinds.
+    """
+    if isinstance(value, float):
+        return value if value == value else None
+    if isinstance(value, Temporal):
+        return _temporal(value)
+    if isinstance(value, Point):
+        kind = _POINTS.get((value.srid, len(value.coordinates)))
+        return None if kind is None or any(c != c for c in value.coordinates) else kind(value.coordinates)
+    if isinstance(value, tuple):
+        return _list(value)
+    return value
+
+
+def from_driver(value: Any) -> Any:
+    """A value of the driver that is neither text, number nor boolean, as the graph has it."""
+    if isinstance(value, DriverPoint):
+        return Point(value.srid or 0, tuple(map(float, value)))
+    if isinstance(value, bytes | bytearray):
+        return bytes(value)
+    if isinstance(value, Date):
+        return Temporal("date", _day(value))
+    if isinstance(value, Duration):
+        return Temporal("duration", duration_text(value.months, value.days, value.seconds, value.nanoseconds))
+    if isinstance(value, Time):
+        return Temporal("local time" if value.tzinfo is None else "time", _clock(value))
+    if isinstance(value, DateTime):
+        kind = "local datetime" if value.tzinfo is None else "datetime"
+        return Temporal(kind, f"{_day(value)}T{_clock(value)}")  # type: ignore[arg-type]
+    return str(value)
+
+
+def _list(value: tuple[Any, ...]) -> list[Any] | None:
+    kinds = {item.kind if isinstance(item, Temporal) else type(item) for item in value}
+    if len(kinds) > 1 or kinds & {tuple, bytes} or len({p.srid for p in value if isinstance(p, Point)}) > 1:
+        return None
+    items = list(map(native, value))
+    return None if any(item is None for item in items) else items
+
+
+@lru_cache(maxsize=65_536)
+def _temporal(value: Temporal) -> Any:
+    """None where the driver would give it back in another form: years of five digits, offsets of historic times."""
+    try:
+        made = _MAKERS[value.kind](value.text)
+        return made if from_driver(made) == value else None
+    except (ValueError, OverflowError, TypeError, pytz.UnknownTimeZoneError):
+        return None
+
+
+def _time(text: str, utc: tzinfo = pytz.UTC) -> Time:
+    """`utc`: that of pytz knows its offset without a day, which the driver asks for."""
+    found = _CLOCK.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    hour, minute, second, fraction, offset, _ = found.groups()
+    zone = None if offset is None else utc if offset == "Z" else pytz.FixedOffset(_minutes(offset))
+    return Time(int(hour), int(minute), int(second), int((fraction or "").ljust(9, "0")), tzinfo=zone)
+
+
+def _datetime(text: str) -> DateTime:
+    day, _, clock = text.partition("T")
+    # The zone of pytz with the offset 0 has a name, which would be sent.
+    made = DateTime.combine(Date.from_iso_format(day), _time(clock, UTC))
+    zone = _CLOCK.fullmatch(clock)
+    if zone is None or zone[6] is None:
+        return made
+    return made.astimezone(pytz.timezone(zone[6]))
+
+
+def _minutes(offset: str) -> int:
+    if len(offset) > len("+00:00"):
+        raise ValueError(offset)
+    return (-1 if offset[0] == "-" else 1) * (60 * int(offset[1:3]) + int(offset[4:6]))
+
+
+def _day(value: Date | DateTime) -> str:
+    return f"{value.year:04}-{value.month:02}-{value.day:02}"
+
+
+def _clock(value: Time | DateTime) -> str:
+    text = clock_text(value.hour, value.minute, value.second, value.nanosecond)
+    if value.tzinfo is None:
+        return text
+    offset = value.utcoffset()
+    seconds = 0 if offset is None else round(offset.total_seconds())
+    minutes, rest = divmod(abs(seconds), 60)
+    sign = "-" if seconds < 0 else "+"
+    text += f"{sign}{minutes // 60:02}:{minutes % 60:02}" + (f":{rest:02}" if rest else "") if seconds else "Z"
+    name = getattr(value.tzinfo, "zone", None) or getattr(value.tzinfo, "key", None)
+    return f"{text}[{name}]" if name and name != "UTC" else text  # the driver takes the offset 0 for a zone
+
+
+_PARTS = ("months", "days", "seconds", "nanoseconds")
+_MAKERS: dict[str, Callable[[str], Any]] = {
+    "date": Date.from_iso_format,
+    "time": _time,
+    "local time": _time,
+    "datetime": _datetime,
+    "local datetime": _datetime,
+    "duration": lambda text: Duration(**dict(zip(_PARTS, duration_parts(text), strict=True))),
+}
 
 
 def plain(value: Any, scope: str | None) -> Any:

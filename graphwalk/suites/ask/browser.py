@@ -5,11 +5,11 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.files.cypher_values import literal
+from graphwalk.graphs.formats.cypher import literal
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
-from graphwalk.stores.store import GraphStore
 from graphwalk.suites.ask.evidence import AnswerEvidence
-from graphwalk.toolbox.seen import SeenNode
+from graphwalk.toolbox.observed import ObservedNode
 
 
 class _Place(NamedTuple):
@@ -37,10 +37,9 @@ def browser_cypher(evidence: AnswerEvidence, store: GraphStore) -> str:
     return "\nUNION\n".join([*_relationships(ends, store), *_nodes(alone, store)])
 
 
-def _place(node: SeenNode, store: GraphStore) -> tuple[_Place, str | int]:
+def _place(node: ObservedNode, store: GraphStore) -> tuple[_Place, str | int]:
     """Where to look for a node, and the value to look for."""
-    dialect = getattr(store, "dialect", None)
-    found = dialect.found_by(node.labels, node.key) if dialect is not None else None
+    found = store.unique_property(node.labels, node.key)
     return (_Place(node.label), node.key) if found is None else (_Place(*found[:2]), found[2])
 
 
@@ -77,7 +76,7 @@ def _nodes(alone: Mapping[_Place, list[str | int]], store: GraphStore) -> Iterat
 
 def _written(store: GraphStore, template: str, identifiers: Mapping[str, str]) -> str:
     """As Neo4j would be asked: other stores may keep names under others."""
-    return store.render(template, identifiers) if store.kind == "neo4j" else render_cypher(template, identifiers)
+    return store.render(template, identifiers) if store.in_neo4j else render_cypher(template, identifiers)
 
 
 def _end(variable: str, name: str, place: _Place, value: str | None = None) -> str:

@@ -2,10 +2,20 @@
 
 from collections.abc import Iterator
 
-from graphwalk.report.common import EFFORT, OUTCOME, QUALITY, count_if, scored
-from graphwalk.report.declared import Column, Grouping, Measure, Report, ResultRecord, SuiteReport
-from graphwalk.report.formats import UNKNOWN, dollars, duration, integer, one_decimal, short, two_decimals
-from graphwalk.report.layout import Cell, Header, TextTable
+from graphwalk.reports.measures import EFFORT, OUTCOME, QUALITY, count_if, scored
+from graphwalk.reports.suite_report import Column, Grouping, Measure, Report, ResultRecord, SuiteReport
+from graphwalk.reports.text_table import (
+    UNKNOWN,
+    Cell,
+    Header,
+    TextTable,
+    dollars,
+    duration,
+    integer,
+    one_decimal,
+    short,
+    two_decimals,
+)
 from graphwalk.types.inert import visible
 
 _STEPS = (

@@ -8,15 +8,14 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.files.formats import load_graph
+from graphwalk.graphs.files import load_graph
 from graphwalk.models.policy import Policy
-from graphwalk.report.declared import ResultRecord, SuiteReport
-from graphwalk.report.scenes import Scene
+from graphwalk.reports.plots import Scene
+from graphwalk.reports.suite_report import ResultRecord, SuiteReport
 from graphwalk.scoring.extraction import Extraction, spoken
-from graphwalk.stores.store import GraphStore
-from graphwalk.suites.ask.config import AskConfig
-from graphwalk.suites.ask.look import look
-from graphwalk.suites.ask.task import AskScore, AskTask, score_of, task_about
+from graphwalk.stores.base import GraphStore
+from graphwalk.suites.ask.scripted import look
+from graphwalk.suites.ask.task import AskConfig, AskScore, AskTask, score_of, task_about
 from graphwalk.suites.suite import Opening, Pictures, Suite, World
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
 from graphwalk.toolbox.schema_text import schema_text
@@ -102,12 +101,12 @@ class AskSuite(Suite[AskConfig, AskTask]):
         return look(task.question, schema)
 
     def scene(self, record: ResultRecord) -> Scene:
-        from graphwalk.suites.ask.pictures.scene import ask_scene
+        from graphwalk.suites.ask.pictures import ask_scene
 
         return ask_scene(record)
 
     def pictures(self) -> Pictures:
-        from graphwalk.suites.ask.pictures.pictures import AskPictures
+        from graphwalk.suites.ask.pictures import AskPictures
 
         return AskPictures()
 

@@ -1,11 +1,46 @@
-"""A question without a target, and what can be said about its answer all the same."""
+"""What is asked, and of which graphs."""
 
 import hashlib
 import re
+from typing import Annotated, Any, Literal
 
+from pydantic import BeforeValidator, Field
+
+from graphwalk.config.graph_source import GraphSource
+from graphwalk.config.strict import Strict, SuiteConfig
 from graphwalk.scoring.evidence import tool_evidence
-from graphwalk.suites.ask.config import Asked, Exchange
 from graphwalk.types.episode import Score, Task, Trajectory
+
+
+class Exchange(Strict):
+    """A question of a conversation, and what was answered; "" where nothing was."""
+
+    question: str
+    """In words."""
+    answer: str
+    """As the model gave it."""
+
+
+class Asked(Strict):
+    """A question in somebody's own words, with what came before it in the same conversation. Its text alone will do."""
+
+    question: str = Field(min_length=1)
+    """In words."""
+    earlier: tuple[Exchange, ...] = ()
+
+
+def _alone(data: Any) -> Any:
+    return {"question": data} if isinstance(data, str) else data
+
+
+AskedOrText = Annotated[Asked, BeforeValidator(_alone, json_schema_input_type=Asked | str)]
+
+
+class AskConfig(SuiteConfig):
+    name: Literal["ask"] = "ask"
+    graphs: tuple[GraphSource, ...] = ()
+    questions: tuple[AskedOrText, ...] = ()
+
 
 _CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
 

@@ -1,19 +1,74 @@
-"""`graphwalk generate magma` and `graphwalk export magma`."""
+"""Traces in files, JSON Lines or Parquet: a row for each, however many there are.
+
+Instances are drawn in one process, since no two may be alike; what takes long, the algorithm, its check and the
+writing, is done in all of them.
+"""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from graphwalk.bulk.option import Workers
+from graphwalk.bulk.rows import Job, Rows
 from graphwalk.console import counted, data, say
-from graphwalk.long_work import long_work
+from graphwalk.progress import progress_bar
+from graphwalk.suites.magma.config import MagmaSpec
+from graphwalk.suites.magma.generate import Instance, instances, traces_of
 
 if TYPE_CHECKING:
     from graphwalk.suites.magma.config import MagmaSpec
+
+
+_COLUMNS: dict[str, type] = {
+    "algorithm": str,
+    "n": int,
+    "p": float,
+    "seed": int,
+    "split": str,
+    "index": int,
+    "trace_id": str,
+    "edges": list,
+    "weights": list,
+    "source": int,
+    "steps": list,
+    "final": list,
+}
+_TOGETHER = 250
+"""Traces of a part."""
+_Batch = tuple[MagmaSpec, int, list[Instance]]
+"""A spec, the index of the first one, and instances."""
+
+
+def magma_rows(specs: Sequence[MagmaSpec], seed: int) -> Rows:
+    """The traces of all specs, one spec after the other. ConfigError, as they are made, where a split has fewer."""
+    return Rows(
+        name="traces",
+        of=partial(_traces, seed),
+        jobs=partial(_jobs, specs, seed),
+        columns=_COLUMNS,
+        about={"traces": [spec.model_dump(mode="json") for spec in specs], "seed": seed},
+        total=sum(spec.count for spec in specs),
+    )
+
+
+def _jobs(specs: Sequence[MagmaSpec], seed: int) -> Iterator[Job]:
+    for spec in specs:
+        drawn, index = instances(spec, seed), spec.offset
+        while batch := list(islice(drawn, _TOGETHER)):
+            yield Job((spec, index, batch), len(batch))
+            index += len(batch)
+
+
+def _traces(seed: int, batch: _Batch) -> Iterator[dict[str, Any]]:
+    spec, index, drawn = batch
+    for trace in traces_of(spec, seed, drawn, index):
+        yield trace.as_json()
+
 
 Seed = Annotated[int, typer.Option(help="Same seed, same bytes.")]
 _SPLITS = ("train", "validation", "test")
@@ -26,7 +81,7 @@ def magma_specs(
     """Every combination, split by split. ConfigError for a value that does not exist."""
     from graphwalk.config.yaml_files import validate
     from graphwalk.suites.magma.config import MagmaConfig
-    from graphwalk.suites.magma.generator.traces import ALGORITHMS
+    from graphwalk.suites.magma.generate import ALGORITHMS
 
     grids = [
         {"algorithm": list(algorithms or ALGORITHMS), "nodes": list(nodes or _DEFAULT_NODES), "p": p, "split": split}
@@ -56,8 +111,7 @@ def generate_magma_command(
     Each final answer is checked against networkx.
     """
     from graphwalk.bulk.writing import write_rows
-    from graphwalk.suites.magma.generator.rows import magma_rows
-    from graphwalk.suites.magma.generator.traces import make_traces
+    from graphwalk.suites.magma.generate import make_traces
 
     # How many an experiment may have, which holds them all in memory, is no bound here.
     specs = magma_specs(algorithm, nodes, None if count is None else 1, p, [split])
@@ -69,7 +123,7 @@ def generate_magma_command(
         say(f"{written}, written to {out}")
         return
     begun, made = time.perf_counter(), 0
-    with long_work("traces", sum(spec.count for spec in specs)) as done:
+    with progress_bar("traces", sum(spec.count for spec in specs)) as done:
         for _ in chain.from_iterable(make_traces(spec, seed) for spec in specs):
             made += 1
             done()
@@ -98,8 +152,7 @@ def export_magma_command(
 
     `datasets`, TRL and what takes the OpenAI chat format read them.
     """
-    from graphwalk.suites.magma.export import STRATEGIES, export_magma
-    from graphwalk.suites.magma.verify_export import verify_export
+    from graphwalk.suites.magma.export import STRATEGIES, export_magma, verify_export
 
     if not verify:
         specs = magma_specs(algorithm, nodes, count, p, split or _SPLITS)

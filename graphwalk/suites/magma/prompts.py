@@ -4,8 +4,7 @@ from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.suites.magma.answers import PREFIXES, write_answer, write_list
-from graphwalk.suites.magma.generator.algorithms import Step
-from graphwalk.suites.magma.generator.traces import MagmaTrace
+from graphwalk.suites.magma.generate import MagmaTrace, Step
 from graphwalk.types.chat import Message
 from graphwalk.types.schema import Schema
 

@@ -8,21 +8,19 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.models.policy import Policy
-from graphwalk.report.declared import Report, ResultRecord, SuiteReport
-from graphwalk.report.figures import Figure
-from graphwalk.report.observations import Observations
-from graphwalk.report.scenes import Scene
+from graphwalk.reports.observations import Observations
+from graphwalk.reports.plots import Figure, Scene
+from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
 from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.config import MagmaConfig
-from graphwalk.suites.magma.generator.traces import MagmaTrace, make_traces
-from graphwalk.suites.magma.players import REPLIES, replies
-from graphwalk.suites.magma.scoring import score_episode
-from graphwalk.suites.magma.stored import stored_graph, walking_expert
-from graphwalk.suites.magma.task import MagmaScore, MagmaTask, make_task
+from graphwalk.suites.magma.generate import MagmaTrace, make_traces
+from graphwalk.suites.magma.score import score_episode
+from graphwalk.suites.magma.scripted import REPLIES, replies
+from graphwalk.suites.magma.task import MagmaScore, MagmaTask, make_task, stored_graph, walking_expert
 from graphwalk.suites.suite import Opening, Suite, World
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.toolbox.tool import Tool
@@ -108,24 +106,24 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         return score_episode(task, setting, trajectory, extraction)
 
     async def confirm(self, task: MagmaTask, world: World, config: MagmaConfig) -> str:
-        from graphwalk.suites.magma.generator.states import check_states
+        from graphwalk.suites.magma.verification import check_states
 
         states, steps = ([task.gold], [task.step]) if task.step else (task.gold, range(1, task.total_steps + 1))
         check_states(task.algorithm, world.source.instance, states, steps)
         return "networkx"
 
     def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:
-        from graphwalk.suites.magma.report.figures import magma_figures
+        from graphwalk.suites.magma.report import magma_figures
 
         return magma_figures(report, observed)
 
     def scene(self, record: ResultRecord) -> Scene:
-        from graphwalk.suites.magma.pictures.scene import magma_scene
+        from graphwalk.suites.magma.scene import magma_scene
 
         return magma_scene(record)
 
     def report(self) -> SuiteReport:
-        from graphwalk.suites.magma.report.report import REPORT
+        from graphwalk.suites.magma.report import REPORT
 
         return REPORT
 
@@ -138,7 +136,7 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         return replies(name, task, setting, seed)
 
     def thoughts(self, task: MagmaTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
-        from graphwalk.suites.magma.thoughts import steps_in_words
+        from graphwalk.suites.magma.scripted import steps_in_words
 
         return steps_in_words(task, setting, trajectory, stdlib_random(seed, "thoughts", task.task_id))
 

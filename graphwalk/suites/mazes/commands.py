@@ -1,15 +1,50 @@
-"""`graphwalk generate maze`."""
+"""Mazes in files, JSON Lines or Parquet: a row for each, however many there are."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from graphwalk.bulk.option import Workers
+from graphwalk.bulk.rows import Rows, in_ranges
 from graphwalk.console import counted, data, say, stdout
-from graphwalk.long_work import long_work
+from graphwalk.progress import progress_bar
+from graphwalk.suites.mazes.config import MazeSpec
+from graphwalk.suites.mazes.generate import generate_maze
+
+_COLUMNS: dict[str, type] = {
+    "size": int,
+    "walls": list,
+    "start": int,
+    "goal": int,
+    "shortest_path_length": int,
+    "seed": int,
+    "index": int,
+    "generator": str,
+    "digest": str,
+}
+_TOGETHER = 1000
+"""Mazes of a part."""
+
+
+def maze_rows(spec: MazeSpec, seed: int, count: int) -> Rows:
+    """So many mazes like `spec`, from its offset on; its own count counts for nothing."""
+    return Rows(
+        name="mazes",
+        of=partial(_mazes, spec, seed),
+        jobs=partial(in_ranges, spec.offset, count, _TOGETHER),
+        columns=_COLUMNS,
+        about={"mazes": spec.model_dump(mode="json", exclude={"count"}), "seed": seed, "count": count},
+        total=count,
+    )
+
+
+def _mazes(spec: MazeSpec, seed: int, indexes: tuple[int, int]) -> Iterator[dict[str, Any]]:
+    for index in range(*indexes):
+        yield generate_maze(spec, seed, index).as_json()
 
 
 def generate_maze_command(
@@ -35,10 +70,8 @@ def generate_maze_command(
     from graphwalk.bulk.writing import write_rows
     from graphwalk.config.yaml_files import validate
     from graphwalk.suites.mazes.config import MazeSpec
-    from graphwalk.suites.mazes.generator.maze import generate_mazes
-    from graphwalk.suites.mazes.generator.rows import maze_rows
-    from graphwalk.suites.mazes.pictures.drawing import draw
-    from graphwalk.suites.mazes.pictures.files import ROWS, caption, maze_format, save_mazes
+    from graphwalk.suites.mazes.generate import generate_mazes
+    from graphwalk.suites.mazes.pictures import ROWS, caption, draw, maze_format, save_mazes
 
     given = {"size": size, "walls": walls, "min_path": min_path, "generator": generator, "offset": index}
     if out is not None and maze_format(out, count) in ROWS:
@@ -48,7 +81,7 @@ def generate_maze_command(
     spec = validate(MazeSpec, {**given, "count": count}, "generate maze")
     begun = time.perf_counter()
     made = []
-    with long_work("mazes", spec.count) as done:
+    with progress_bar("mazes", spec.count) as done:
         for one in generate_mazes(spec, seed):
             made.append(one)
             done()

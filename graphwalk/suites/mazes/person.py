@@ -5,11 +5,11 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 
 from graphwalk.console import data, prose, stdout
-from graphwalk.suites.mazes.generator.layouts import neighbours
-from graphwalk.suites.mazes.pictures.drawing import draw
+from graphwalk.suites.mazes.generate import neighbours
+from graphwalk.suites.mazes.pictures import draw
+from graphwalk.suites.mazes.score import walk_of
 from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.suites.mazes.toolbox import CONNECTED_PATH, NEXT_CELLS
-from graphwalk.suites.mazes.walk import walk_of
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 

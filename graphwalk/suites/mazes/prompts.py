@@ -1,7 +1,7 @@
 """What a model is told about a maze: with tools how to explore, without them the whole maze as a drawing."""
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.suites.mazes.pictures.drawing import draw_with_keys
+from graphwalk.suites.mazes.pictures import draw_with_keys
 from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.types.chat import Message
 from graphwalk.types.schema import Schema

@@ -8,24 +8,21 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import OracleError
 from graphwalk.models.base import Model
 from graphwalk.models.policy import Policy
-from graphwalk.report.declared import Report, ResultRecord, SuiteReport
-from graphwalk.report.figures import Figure
-from graphwalk.report.observations import Observations
-from graphwalk.report.scenes import Scene
+from graphwalk.reports.observations import Observations
+from graphwalk.reports.plots import Figure, Scene
+from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
 from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
-from graphwalk.stores.store import GraphStore
-from graphwalk.suites.drive import Played, drive
+from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.config import MazesConfig
-from graphwalk.suites.mazes.generator.graph import maze_graph
-from graphwalk.suites.mazes.generator.maze import Maze, generate_maze
-from graphwalk.suites.mazes.oracle import check_path, check_target
-from graphwalk.suites.mazes.players import WALKERS, walker_named
+from graphwalk.suites.mazes.generate import Maze, generate_maze
+from graphwalk.suites.mazes.graph import maze_graph
 from graphwalk.suites.mazes.prompts import answer_format, no_tools_prompt, question, tools_prompt
-from graphwalk.suites.mazes.scoring import extract_path, path_error, score_path
+from graphwalk.suites.mazes.score import check_path, check_target, extract_path, path_error, score_path
+from graphwalk.suites.mazes.scripted import WALKERS, walk_in_words, walker_named
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
-from graphwalk.suites.mazes.thoughts import walk_in_words
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
+from graphwalk.suites.reference import ReferenceWalk, drive
 from graphwalk.suites.suite import Opening, Pictures, ReadLine, Suite, World
 from graphwalk.toolbox.tool import Tool
 from graphwalk.types.episode import Score, Task, Trajectory
@@ -79,7 +76,7 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         assert store is not None
         task = make_task(world.source, world.digest, entry=world.facts["entry"], strict=config.strict, agent=agent)
         await check_target(task, store)
-        return [(await expert_walk(task, store)).as_par_of(task)]
+        return [(await expert_walk(task, store)).added_to(task)]
 
     def can_play(self, player: str, setting: str, task: MazeTask | None = None) -> bool:
         """Walkers see a maze through its tools."""
@@ -117,24 +114,24 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         await check_path(task, store, answer, score)
 
     async def confirm(self, task: MazeTask, world: World, config: MazesConfig) -> str:
-        from graphwalk.suites.mazes.generator.confirm import check_path
+        from graphwalk.suites.mazes.graph import check_path
 
         assert world.graph is not None
         check_path(world.graph, str(task.start), str(task.goal), task.gold)
         return "networkx"
 
     def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:
-        from graphwalk.suites.mazes.report.figures import maze_figures
+        from graphwalk.suites.mazes.report import maze_figures
 
         return maze_figures(report, observed)
 
     def scene(self, record: ResultRecord) -> Scene:
-        from graphwalk.suites.mazes.pictures.scene import maze_scene
+        from graphwalk.suites.mazes.pictures import maze_scene
 
         return maze_scene(record)
 
     def report(self) -> SuiteReport:
-        from graphwalk.suites.mazes.report.report import REPORT
+        from graphwalk.suites.mazes.report import REPORT
 
         return REPORT
 
@@ -144,7 +141,7 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         return MazePlayer(task, read)
 
     def pictures(self) -> Pictures:
-        from graphwalk.suites.mazes.pictures.pictures import MazePictures
+        from graphwalk.suites.mazes.pictures import MazePictures
 
         return MazePictures()
 
@@ -182,7 +179,7 @@ def make_task(
     )
 
 
-async def expert_walk(task: MazeTask, store: GraphStore) -> Played:
+async def expert_walk(task: MazeTask, store: GraphStore) -> ReferenceWalk:
     """The expert's episode against the tools, which proves that they suffice. OracleError where its path is wrong."""
     start, goal = str(task.start), str(task.goal)
     toolbox = MazeToolbox(store, task.size, start, strict=task.strict)

@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import Literal, get_args
 
-from graphwalk.suites.mazes.generator.maze import Maze
+from graphwalk.suites.mazes.generate import Maze
 from graphwalk.types.episode import Score, Task
 
 PathError = Literal[

@@ -6,11 +6,11 @@ from time import perf_counter
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.encodings import encode_result
 from graphwalk.errors import ConfigError
 from graphwalk.jinja import render_text
-from graphwalk.stores.store import GraphStore
+from graphwalk.stores.base import GraphStore
 from graphwalk.toolbox.arguments import check_shape, close_names, parse_arguments
-from graphwalk.toolbox.encodings import encode_result
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.messages import ToolMistake
 from graphwalk.toolbox.operations import OPERATIONS

@@ -1,11 +1,19 @@
-"""What a model is told before a question: the schema (with tools or queries) or the whole graph."""
+"""The prompts of questions: the schema (with tools or queries) or the whole graph."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.text import graph_text
+from graphwalk.models.tokens import rule_hundredths
 from graphwalk.toolbox.schema_text import schema_text
 from graphwalk.types.chat import Message
-from graphwalk.types.graph import PropertyGraph
+from graphwalk.types.graph import MISSING, Column, PropertyGraph
 from graphwalk.types.schema import Schema
+from graphwalk.types.values import Value, shown
 
 FORMATS = {
     "json": "JSON",
@@ -14,10 +22,13 @@ FORMATS = {
     "cypher": "Cypher CREATE statements",
     "graphml": "GraphML",
 }
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+_COMMA = rule_hundredths(",")
+_HEAD = '{\n"nodes":[\n],"relationships":[\n]}'
 
 
 def tools_prompt(question: str, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
-    """What a model that walks by tools is told: `tools_system`, and the question as user message."""
+    """Return `tools_system`, and the question as user message."""
     return tools_system(schema, agent), Message("user", question)
 
 
@@ -50,3 +61,37 @@ def no_tools_prompt(question: str, graph: PropertyGraph, agent: AgentConfig) -> 
     form = FORMATS[agent.graph_encoding]
     system = agent.render("graph_no_tools.j2", graph=text, format=form, clock=agent.clock)
     return Message("system", system), Message("user", question)
+
+
+def whole_text_tokens(graph: PropertyGraph) -> int:
+    """Tokens of the graph as JSON, as the setting no_tools shows it, by the rule of `graphwalk.models.tokens`.
+
+    For graphs as they are generated: with one label for each node, and with text and numbers.
+    """
+    keys = np.array([rule_hundredths(_encode(key)[1:-1]) for key in graph.keys], dtype=np.int64)
+    total = rule_hundredths(_HEAD)
+    for nodes in graph.node_tables:
+        line = {"key": "", "label": nodes.label, "properties": {}}
+        total += _lines(line, len(nodes.numbers), nodes.columns) + int(keys[nodes.numbers].sum())
+    for table in graph.relationship_tables:
+        line = {"type": table.type, "source": "", "target": "", "properties": {}}
+        total += _lines(line, len(table.sources), table.columns)
+        total += int(keys[table.sources].sum() + keys[table.targets].sum())
+    last = sum(bool(number) for number in (graph.node_count, graph.relationship_count))
+    return round((total - last * _COMMA) / 100)
+
+
+def _lines(line: Mapping[str, object], number: int, columns: Mapping[str, Column]) -> int:
+    """The weight of so many lines that differ in their properties, with commas behind them; keys are left out."""
+    total = number * rule_hundredths(_encode(line) + ",\n")
+    fields: NDArray[np.int64] = np.zeros(number, dtype=np.int64)
+    for name, column in columns.items():
+        there = column.codes[column.codes != MISSING]
+        fields += column.codes != MISSING
+        total += int(np.bincount(there, minlength=len(column.pool)) @ _weights(name, column.pool))
+    return total + _COMMA * int(np.maximum(fields - 1, 0).sum())
+
+
+def _weights(name: str, pool: Sequence[Value]) -> NDArray[np.int64]:
+    label = _encode(name)
+    return np.array([rule_hundredths(f"{label}:{_encode(shown(value))}") for value in pool], dtype=np.int64)

@@ -1,40 +1,35 @@
 """Questions on property graphs, as a suite."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, OracleError
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
-from graphwalk.graphs.twin.making import Twin
+from graphwalk.graphs.anonymise import Twin, make_twin
+from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.graphs.text import graph_text
 from graphwalk.models.policy import Policy
-from graphwalk.report.declared import Report, ResultRecord, SuiteReport
-from graphwalk.report.figures import Figure
-from graphwalk.report.observations import Observations
-from graphwalk.report.scenes import Scene
+from graphwalk.reports.observations import Observations
+from graphwalk.reports.plots import Figure, Scene
+from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
 from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.reading_out import read_file, read_source
-from graphwalk.stores.store import GraphStore
-from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.kept_tasks import LARGE, KeptTasks, Left
-from graphwalk.suites.questions.making import LeaveOut
-from graphwalk.suites.questions.oracle.by_networkx import rows_by_brute_force
-from graphwalk.suites.questions.oracle.rows import same_rows
-from graphwalk.suites.questions.other_words import in_other_words
-from graphwalk.suites.questions.own_worlds import OwnWorld, settings_left_out, worlds_of
-from graphwalk.suites.questions.players.roster import FOLLOW_A_PLAN, PLAYERS, WRITE_QUERIES, player_named
-from graphwalk.suites.questions.prompts import no_tools_prompt, tools_system, write_cypher_system
-from graphwalk.suites.questions.scoring import QuestionScore, extract_rows, score_question
+from graphwalk.stores.sources import read_file, read_source
+from graphwalk.suites.questions.brute_force import rows_by_brute_force
+from graphwalk.suites.questions.config import OwnGraph, QuestionsConfig
+from graphwalk.suites.questions.generate import LeaveOut, in_other_words, own_tasks, paging_of, tasks_in, twin_tasks
+from graphwalk.suites.questions.prompts import no_tools_prompt, tools_system, whole_text_tokens, write_cypher_system
+from graphwalk.suites.questions.rows import same_rows
+from graphwalk.suites.questions.score import QuestionScore, extract_rows, score_question
+from graphwalk.suites.questions.scripted import FOLLOW_A_PLAN, PLAYERS, WRITE_QUERIES, player_named
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.questions.tasks_about import own_tasks, paging_of, tasks_in, twin_tasks
+from graphwalk.suites.questions.task_cache import LARGE, Left, TaskCache
 from graphwalk.suites.questions.thoughts import no_answer, walk_in_words
-from graphwalk.suites.questions.whole_text import whole_text_tokens
 from graphwalk.suites.suite import Opening, Suite, World
 from graphwalk.toolbox.by_reference import ReferenceToolbox
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
@@ -48,10 +43,21 @@ BY_REFERENCE = "rows_of_results"
 """The operation of a tool that answers."""
 QUERY_TOOLS = ("run_cypher",)
 """What a model that writes queries has."""
+MOST_TEXT = 2_000_000
+"""Characters of a graph that is given as text: about what the largest models read at once."""
+
+
+@dataclass(frozen=True)
+class OwnWorld:
+    """What a world was made from: an entry of `suite.graphs` and, of a twin, the graph that it is the twin of."""
+
+    entry: OwnGraph
+    twin: Twin | None = None
+    left_out: dict[str, str] = field(default_factory=dict)
 
 
 class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
-    """Questions about random graphs (docs/method.md, Questions and Graphs), and about somebody's own."""
+    """Questions about random graphs (docs/method.md, Questions and Graphs), and about your own."""
 
     name: ClassVar[str] = "questions"
     settings: ClassVar[tuple[str, ...]] = ("tools", "no_tools", "write_cypher")
@@ -74,7 +80,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         """Digest and setting, where an own graph cannot be asked about in one."""
         self._left_out: dict[str, Left] = {}
         """Of generated graphs, by digest: questions that they cannot host."""
-        self._kept = KeptTasks(None)
+        self._kept = TaskCache(None)
 
     def worlds(self, config: QuestionsConfig, seed: int) -> Iterator[World]:
         """Those that need no database. ConfigError where one does."""
@@ -87,7 +93,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
                 raise ConfigError(f"the database {entry.name} must be read before there is a graph", hint="worlds_in")
 
     async def worlds_in(self, config: QuestionsConfig, seed: int, environment: Environment) -> AsyncIterator[World]:
-        self._kept = KeptTasks(environment.plans_folder)
+        self._kept = TaskCache(environment.plans_folder)
         for place, entry in enumerate(config.graphs):
             if isinstance(entry, GraphSpec):
                 made = _generated(place, entry, seed, config)
@@ -105,7 +111,10 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         agent: AgentConfig = AgentConfig(),
     ) -> list[QuestionTask]:
         tasks = await self._standard_tasks(world, store, config, seed, agent)
-        return [in_other_words(task, config.wording, seed) for task in tasks]
+        if config.wording == "standard":
+            return tasks
+        texts = {kind.name: kind.template.other_wordings.get(config.wording, ()) for kind in config.kinds}
+        return [in_other_words(task, texts[task.template], seed) for task in tasks]
 
     async def _standard_tasks(
         self, world: World, store: GraphStore | None, config: QuestionsConfig, seed: int, agent: AgentConfig
@@ -171,7 +180,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return world.source.left_out if isinstance(world.source, OwnWorld) else self._left_out.get(world.digest, {})
 
     def applies(self, task: QuestionTask, setting: str, config: QuestionsConfig) -> bool:
-        """An own graph may be too large to be given as text, or stand where no queries are taken."""
+        """Your own graph may be too large to be given as text, or be in a database that takes no queries."""
         return (task.graph_digest, setting) not in self._unasked
 
     def can_play(self, player: str, setting: str, task: QuestionTask | None = None) -> bool:
@@ -214,30 +223,27 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return score_question(task, setting, trajectory, extraction)
 
     async def confirm(self, task: QuestionTask, world: World, config: QuestionsConfig) -> str | None:
-        """By brute force; only for questions that ship, and no file of the user's that has the name of one."""
+        """By brute force, for questions that have one."""
         kind = next(kind for kind in config.kinds if kind.name == task.template)
-        shipped = shipped_kinds().get(task.template)
-        if shipped is None or shipped.file.text != kind.file.text:
-            return None
-        rows = rows_by_brute_force(task.template, _graph(world), task.parameters)
+        rows = rows_by_brute_force(kind.python, _graph(world), task.parameters)
         if rows is not None and not same_rows(rows, task.gold):
             raise OracleError(f"brute force over networkx finds other rows for {task.template} {task.parameters}")
         return None if rows is None else "networkx"
 
     def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:
-        from graphwalk.suites.questions.report.figures import question_figures
+        from graphwalk.suites.questions.plots import question_figures
 
         return question_figures(report, observed)
 
     def scene(self, record: ResultRecord) -> Scene:
-        from graphwalk.suites.questions.pictures.scene import question_scene
+        from graphwalk.suites.questions.plots import question_scene
 
         return question_scene(record)
 
     def report(self) -> SuiteReport:
-        from graphwalk.suites.questions.report.report import REPORT
+        from graphwalk.suites.questions.report import question_report
 
-        return REPORT
+        return question_report()
 
     def player(self, name: str, task: QuestionTask, setting: str, schema: Schema | None, seed: int) -> Policy:
         assert schema is not None
@@ -264,6 +270,36 @@ def _generated(place: int, spec: GraphSpec, seed: int, config: QuestionsConfig) 
         yield World(graph.digest, graph, facts={"entry": place, "index": index, "preset": spec.preset, **size})
 
 
+def worlds_of(entry: OwnGraph, place: int, graph: PropertyGraph, seed: int) -> Iterator[World]:
+    """The graph and, where it is asked for, its twin; `place` is that of the entry in `suite.graphs`."""
+    standing = entry if entry.neo4j is not None else None
+    yield _world(graph, place, OwnWorld(entry), entry.facts, standing)
+    if entry.twin:
+        twin = make_twin(graph, seed)
+        facts = {**entry.facts, "name": f"{entry.name} (twin)", "twin_of": graph.digest}
+        made = _world(twin.graph, place, OwnWorld(entry, twin), facts, None)
+        yield replace(made, in_memory=standing is not None)
+
+
+def _world(
+    graph: PropertyGraph, place: int, source: OwnWorld, facts: Mapping[str, object], standing: OwnGraph | None
+) -> World:
+    size = {"nodes": graph.node_count, "relationships": graph.relationship_count}
+    return World(graph.digest, graph, source, {"entry": place, **facts, **size}, standing)
+
+
 def _graph(world: World) -> PropertyGraph:
     assert world.graph is not None
     return world.graph
+
+
+def settings_left_out(graph: PropertyGraph, store: GraphStore, agent: AgentConfig) -> Iterator[tuple[str, str]]:
+    """The settings in which no question about a graph can be asked, and why."""
+    if not store.takes_queries:
+        yield (
+            "write_cypher",
+            "a database as it stands takes no queries of a model's own; its copy does (store: embedded)",
+        )
+    size = len(graph_text(graph, agent.graph_encoding)) if graph.node_count <= MOST_TEXT else graph.node_count
+    if size > MOST_TEXT:
+        yield "no_tools", f"as text the graph has {size:,} characters, above the {MOST_TEXT:,} that models can read"

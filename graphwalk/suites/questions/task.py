@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.row_bounds import RowBounds
+from graphwalk.suites.questions.config import RowBounds
 from graphwalk.suites.questions.template import Category, Mode
 from graphwalk.types.episode import Task
 from graphwalk.types.values import Row, Scalar
@@ -33,7 +33,7 @@ class QuestionTask(Task):
     oracles: Literal[1, 2] = Field(default=2, exclude_if=lambda oracles: oracles == 2)
     """1: the target comes from Cypher alone, and no evaluator confirms it. Written only then."""
     computed: tuple[str, ...] | None = Field(default=None, exclude_if=lambda computed: computed is None)
-    """Answer fields that stand in no tool result; None: those of the question of this name that ships."""
+    """Answer fields that are in no tool result; None: those of the question of this name that ships."""
     answer_rows: RowBounds | None = Field(default=None, exclude_if=lambda bounds: bounds is None)
     """The bounds within which the question was drawn; None: any number of rows."""
 
@@ -42,7 +42,7 @@ class QuestionTask(Task):
 
     @property
     def computed_fields(self) -> frozenset[str]:
-        """Answer fields that stand in no tool result, since no tool counts."""
+        """Answer fields that are in no tool result, since no tool counts."""
         if self.computed is not None:
             return frozenset(self.computed)
         shipped = shipped_kinds().get(self.template)

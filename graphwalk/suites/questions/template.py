@@ -1,23 +1,29 @@
 """Question templates: wording, parameters, Cypher, shape of the answer, and what makes a question worth asking."""
 
+import json
 from collections.abc import Mapping
+from functools import lru_cache
+from itertools import chain
 from typing import Any, Literal, get_args
 
+from jinja2 import Template
 from pydantic import Field, PositiveInt, ValidationInfo, field_validator
 
 from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError
-from graphwalk.jinja import check_text
+from graphwalk.jinja import TEXT_FILTERS, check_text, make_environment, rendered, with_article
 from graphwalk.stores.cypher import Identifiers, render_cypher
-from graphwalk.suites.questions.wording import CYPHER_FILTERS, WORDING_FILTERS
 
+WORDING_FILTERS = ("json", "with_article")
+CYPHER_FILTERS = ("label", "type", "property", "of", "hops", "key_of", "properties_of")
 Category = Literal["retrieval", "traversal", "logic"]
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 Mode = Literal["set", "any-one", "ties-allowed"]
 """What counts as right: exactly the gold rows; any one of them; one of the tied ones (or all)."""
+Size = Literal["nodes", "relationships"]
+Wording = Literal["standard", "training", "held_out"]
 Role = Literal["label", "relationship_type", "key", "property", "value", "hops"]
-
 _OWNERS: Mapping[Role, tuple[Role, ...]] = {
     "key": ("label",),
     "property": ("label", "relationship_type"),
@@ -25,7 +31,7 @@ _OWNERS: Mapping[Role, tuple[Role, ...]] = {
 }
 """What the `of` of a role must name."""
 IDENTIFIER_ROLES: tuple[Role, ...] = ("label", "relationship_type", "property", "hops")
-"""Roles whose parameters stand in the text of a query; keys and values travel as parameters."""
+"""Roles whose parameters are part of the text of a query; keys and values travel as parameters."""
 
 
 class Parameter(Strict):
@@ -59,6 +65,8 @@ class QuestionTemplate(Strict):
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     category: Category = Field(alias="class")
+    order: PositiveInt | None = None
+    """Place within the class, in reports and lists; questions without one come last, by name."""
     version: PositiveInt
     parameters: dict[str, Parameter]
     wording: str
@@ -70,12 +78,18 @@ class QuestionTemplate(Strict):
     scored_fields: tuple[str, ...] = ()
     """Fields that decide whether a row is right; all of them where none are named."""
     computed: tuple[str, ...] = ()
-    """Answer fields that stand in no tool result, since no tool counts."""
+    """Answer fields that are in no tool result, since no tool counts."""
     mode: Mode = "set"
     candidates: tuple[str, ...] = ()
     """Parameters that span all rows an answer can have (nodes of a label, relationships of a type, values of a
     property); none where rows hold computed values."""
     drawing: Drawing = Drawing()
+    chance: tuple[Size, ...] = ()
+    """Where `candidates` names none: sizes of the graph whose product is the number of rows that a guess draws from."""
+    other_wordings: Mapping[Literal["training", "held_out"], tuple[str, ...]] = Field(default={})
+    """Texts that may replace all but the last paragraph of `wording`: to train on, or to keep from training."""
+    thoughts: Mapping[Literal["plan", "rule"], tuple[str, ...]] = Field(default={})
+    """What an expert thinks in training data: how it will walk, and how the answer follows from the rows."""
 
     @field_validator("parameters")
     @classmethod
@@ -95,6 +109,14 @@ class QuestionTemplate(Strict):
     def _words_use_known_names(cls, text: str, info: ValidationInfo) -> str:
         check_text(text, {*info.data.get("parameters", ()), "answer_properties"}, WORDING_FILTERS)
         return text
+
+    @field_validator("other_wordings", "thoughts")
+    @classmethod
+    def _texts_use_known_names(cls, texts: Mapping[str, tuple[str, ...]], info: ValidationInfo) -> Any:
+        filters = WORDING_FILTERS if info.field_name == "other_wordings" else TEXT_FILTERS
+        for text in chain.from_iterable(texts.values()):
+            check_text(text, info.data.get("parameters", ()), filters)
+        return texts
 
     @field_validator("cypher")
     @classmethod
@@ -172,3 +194,17 @@ def _check_cypher(text: str, parameters: Mapping[str, Parameter]) -> None:
         render_cypher(text, identifiers)
     except ConfigError as error:
         raise ValueError(str(error)) from error
+
+
+def render_wording(text: str, values: dict[str, Any]) -> str:
+    """The question that a model reads."""
+    return rendered(_compiled(text), values).strip()
+
+
+@lru_cache(maxsize=256)
+def _compiled(text: str) -> Template:
+    return make_environment({"json": _json, "with_article": with_article}).from_string(text)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

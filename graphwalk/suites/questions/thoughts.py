@@ -1,14 +1,18 @@
-"""The expert's walk in words, and words for a question that has no answer (templates/thoughts/questions.yaml)."""
+"""The expert's walk in words, and words for a question that has no answer.
+
+Texts are in templates/thoughts/questions.yaml, and in `thoughts` of templates/questions/NAME.yaml.
+"""
 
 import json
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal
 
-from graphwalk.graphs.random.names import WordMaker
+from graphwalk.graphs.generate import WordMaker
 from graphwalk.seeds import generator
+from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.thoughts import Thoughts
 from graphwalk.types.chat import ToolCall
@@ -64,8 +68,8 @@ def _schema_in(prompt: str) -> dict[str, str]:
 def _outlook(task: QuestionTask, thoughts: Thoughts, before: Sequence[Turn]) -> str:
     """What is known as a turn begins: the plan, the mistake just made, or how much was found."""
     if not before:
-        name = f"plans.{task.template}"
-        return thoughts.say("begin", plan=thoughts.say(name, **task.parameters)) if thoughts.has(name) else ""
+        plans = _of_kind(task, "plan")
+        return thoughts.say("begin", plan=thoughts.choose(plans, **task.parameters)) if plans else ""
     results = before[-1].results
     wrong = [result.error for result in results if result.error is not None]
     if wrong:
@@ -77,11 +81,15 @@ def _next_step(task: QuestionTask, thoughts: Thoughts, turn: Turn, trajectory: T
     """What the calls of a turn are for; without calls, how the answer follows."""
     if turn.message.tool_calls and not any(result.final for result in turn.results):
         return " ".join(_steps(thoughts, turn.message.tool_calls))
-    name = f"rules.{task.template}"
-    if not thoughts.has(name):
-        return ""
+    rules = _of_kind(task, "rule")
     seen = sum(result.rows or 0 for result in trajectory.results)
-    return thoughts.say("conclude", rule=thoughts.say(name, **task.parameters), seen=seen)
+    return thoughts.say("conclude", rule=thoughts.choose(rules, **task.parameters), seen=seen) if rules else ""
+
+
+def _of_kind(task: QuestionTask, name: Literal["plan", "rule"]) -> Sequence[str]:
+    """Texts in the YAML of the question, if it ships."""
+    kind = shipped_kinds().get(task.template)
+    return kind.template.thoughts.get(name, ()) if kind else ()
 
 
 def _steps(thoughts: Thoughts, calls: Sequence[ToolCall]) -> Iterator[str]:

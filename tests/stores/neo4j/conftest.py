@@ -6,11 +6,11 @@ import pytest
 
 from graphwalk.environment import Environment
 from graphwalk.stores.neo4j.connection import connect
-from tests.stores.neo4j.standing import Standing
+from tests.stores.neo4j.existing import OwnDatabase
 
 
 @pytest.fixture
-async def standing(neo4j_server: Environment) -> AsyncIterator[Standing]:
-    opened = Standing(neo4j_server, await connect(neo4j_server, wait_seconds=10))
+async def own(neo4j_server: Environment) -> AsyncIterator[OwnDatabase]:
+    opened = OwnDatabase(neo4j_server, await connect(neo4j_server, wait_seconds=10))
     yield opened
     await opened.close()

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
-from graphwalk.stores.neo4j.store import Neo4jDatabase
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.types.graph import Node, PropertyGraph
 from graphwalk.types.values import Temporal, Value
 from tests.stores.any_graph import any_graphs, comes_back, is_found_as_shown

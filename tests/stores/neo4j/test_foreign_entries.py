@@ -1,4 +1,4 @@
-"""Nodes that look like entries of our ledger make GraphWalk neither remove anything nor fail."""
+"""Nodes that look like entries of loaded graphs make GraphWalk neither remove anything nor fail."""
 
 import uuid
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from graphwalk import database
 from graphwalk.environment import Environment
-from graphwalk.stores.neo4j.store import Neo4jDatabase
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from tests.stores.loader import chain
 
 pytestmark = pytest.mark.neo4j
@@ -18,10 +18,10 @@ ENTRY = {
     "nodes": 1,
     "relationships": 0,
     "state": "complete",
-    "owner": "machine/1/1/00000000",
+    "owner": "0" * 32,
     "kept": False,
     "created": 0,
-    "expires": 0,
+    "heartbeat": 0,
 }
 FOREIGN: list[dict[str, Any]] = [
     {},

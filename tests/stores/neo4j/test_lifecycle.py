@@ -21,10 +21,12 @@ import graphwalk
 from graphwalk import database
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreAwayError, StoreError
-from graphwalk.stores.neo4j import filling, store
-from graphwalk.stores.neo4j.errors import store_error
-from graphwalk.stores.neo4j.store import Neo4jDatabase, scope_of
+from graphwalk.stores.neo4j import admin, loaded
+from graphwalk.stores.neo4j.admin import BY_HAND, Loads
+from graphwalk.stores.neo4j.connection import store_error
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase, scope_of
 from graphwalk.stores.schema_queries import schema_of
+from tests.cli.test_commands import graphwalk as graphwalk_command
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES, server_settings
 from tests.stores.loader import chain
 
@@ -91,7 +93,7 @@ async def test_the_schema_of_a_large_graph_is_told_by_the_graph(
     opened: Neo4jDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graph = chain(10)
-    monkeypatch.setattr(store, "TOLD_BY_GRAPH", graph.node_count + graph.relationship_count)
+    monkeypatch.setattr(loaded, "SCHEMA_FROM_GRAPH", graph.node_count + graph.relationship_count)
     small, large = await opened.load(chain(9)), await opened.load(graph)
     monkeypatch.setattr(opened._connection, "read", None)  # no query is sent any more
     assert await large.schema(2) == schema_of(graph, 2)
@@ -100,7 +102,7 @@ async def test_the_schema_of_a_large_graph_is_told_by_the_graph(
 
 
 async def test_clean_removes_what_a_killed_run_left_and_nothing_else(
-    opened: Neo4jDatabase, neo4j_server: Environment, run_id: str
+    opened: Neo4jDatabase, neo4j_server: Environment, run_id: str, tmp_path: Path
 ) -> None:
     await opened._connection.write("CREATE (:Canary {key: $run})-[:SINGS]->(:Canary {key: $run})", run=run_id)
     living = await opened.load(chain(10))
@@ -108,6 +110,11 @@ async def test_clean_removes_what_a_killed_run_left_and_nothing_else(
     other = await Neo4jDatabase.open(neo4j_server, run_id=run_id + "-kept")
     kept = await other.load(chain(20))
     await other.close()
+    assert dead not in {load.scope for load in await opened.clean()}
+    shown = graphwalk_command("db", "clean", "--dry-run", folder=tmp_path, **neo4j_server.variables)
+    assert dead not in shown.stdout
+    assert "in use, or left by a run that was killed less than five minutes ago" in shown.stderr
+    await expire(opened, dead)
     scopes = {load.scope for load in await opened.clean()}
     assert dead in scopes
     assert not {living.scope, kept.scope} & scopes
@@ -124,17 +131,51 @@ async def test_clean_removes_what_a_killed_run_left_and_nothing_else(
 
 
 async def test_processes_load_at_the_same_time(opened: Neo4jDatabase, neo4j_server: Environment, run_id: str) -> None:
-    """Three runs beside each other, and one of them twice."""
-    runs = [run_id, run_id + "-2", run_id + "-3", run_id]
+    runs = [run_id, run_id + "-2", run_id + "-3"]
     loaders = [start_loader(neo4j_server, name, 100) for name in runs]
     for loader in loaders:
         assert loader.stdout is not None
         assert await asyncio.to_thread(loader.stdout.readline) == "loaded\n"
     digest = chain(100).digest
-    assert [await scope_count(opened, scope_of(name, digest)) for name in runs] == [(100, 198)] * 4
+    assert [await scope_count(opened, scope_of(name, digest)) for name in runs] == [(100, 198)] * 3
     for loader in loaders:
         loader.kill()
         loader.communicate()
+
+
+async def test_a_graph_that_another_process_is_loading_is_refused(neo4j_server: Environment) -> None:
+    graph = chain(77)
+    found = await Neo4jDatabase.open(neo4j_server, run_id=BY_HAND)
+    entry = await found._loads._enter(graph, scope_of(BY_HAND, graph.digest), BY_HAND)
+    found._loads.prepared = True
+    try:
+        with pytest.raises(StoreError, match="another process is loading") as raised:
+            await database.load(neo4j_server, graph)
+        assert "5 minutes" in raised.value.hint
+        assert entry.scope not in {load.scope for load in await found.clean(kept=True)}
+    finally:
+        await found.close()
+    loaded = await database.load(neo4j_server, graph)  # at its end a process gives up what it did not complete
+    assert (loaded.scope, loaded.state) == (entry.scope, "complete")
+    assert entry.scope in {load.scope for load in await database.clean(neo4j_server, kept=True)}
+
+
+async def test_a_process_whose_graph_was_taken_over_changes_nothing(opened: Neo4jDatabase, run_id: str) -> None:
+    graph = chain(10)
+    scope = scope_of(run_id, graph.digest)
+    slow = Loads(opened._connection)
+    await slow._enter(graph, scope, run_id)
+    store = await opened.load(graph)
+    with pytest.raises(StoreError, match="another process took over"):
+        await slow._fill(graph, scope)
+    await slow.release()
+    assert await scope_count(opened, scope) == (10, 18)
+    await store.check_unchanged(0)
+
+
+async def expire(found: Neo4jDatabase, scope: str) -> None:
+    """Set the heartbeat of a graph back, as if its process had been gone for a while."""
+    await found._connection.write("MATCH (l:GraphWalkLoad {scope: $scope}) SET l.heartbeat = 1", scope=scope)
 
 
 async def test_an_answer_that_got_lost_does_not_load_twice(
@@ -148,7 +189,7 @@ async def test_an_answer_that_got_lost_does_not_load_twice(
         return await send(*sent)
 
     monkeypatch.setattr(opened._connection, "_send", twice)
-    monkeypatch.setattr(filling, "BATCH", 50)
+    monkeypatch.setattr(admin, "BATCH", 50)
     store = await opened.load(chain(200))
     assert await scope_count(opened, store.scope) == (200, 398)
     await store.drop()
@@ -158,7 +199,7 @@ async def test_an_answer_that_got_lost_does_not_load_twice(
 async def test_graphs_are_loaded_and_dropped_during_a_check(opened: Neo4jDatabase) -> None:
     async def check_during(work: "asyncio.Future[Any]") -> Any:
         while not work.done():
-            await opened._connection.prove(thoroughly=False)
+            await opened._connection.check_content(thoroughly=False)
         return await work
 
     first = await opened.load(chain(2))
@@ -309,7 +350,7 @@ async def test_a_web_server_is_no_neo4j() -> None:
 @pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="the server that NEO4J_URI names is not ours to restart")
 async def test_a_run_outlives_restarts(tmp_path: Path, run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server of its own is killed and started again, in the middle of a load and of queries."""
-    monkeypatch.setattr(filling, "BATCH", 20)
+    monkeypatch.setattr(admin, "BATCH", 20)
     environment = server_settings(tmp_path, "5.26")
     home = Environment({"GRAPHWALK_HOME": str(tmp_path), "GRAPHWALK_NEO4J_PORT": "9"})
     server = database.status(home).server

@@ -9,9 +9,9 @@ from neo4j.spatial import WGS84Point
 from neo4j.time import Duration, Time
 
 from graphwalk.environment import Environment
-from graphwalk.stores.neo4j import reading
+from graphwalk.stores.neo4j import existing
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.reading import read_whole
+from graphwalk.stores.neo4j.existing import read_whole
 from graphwalk.types.graph import Node, Relationship
 from graphwalk.types.values import Point, Temporal
 
@@ -104,7 +104,7 @@ async def test_a_unique_property_names_a_node_and_a_foreign_key_goes_on(connecti
 
 async def test_types_are_chosen_and_pages_are_joined(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     await connection.write(f"UNWIND range(1, 25) AS n CREATE (:{LABEL} {{n: n}})-[:A]->(:{LABEL})-[:B]->(:Elsewhere)")
-    monkeypatch.setattr(reading, "PAGE", 7)
+    monkeypatch.setattr(existing, "PAGE", 7)
     graph = await read_whole(connection, [LABEL], ["A"])
     assert (graph.node_count, graph.relationship_count) == (50, 25)
     assert sorted(node.properties["n"] for node in graph.nodes() if node.properties) == list(range(1, 26))

@@ -7,7 +7,7 @@ import pytest
 
 from graphwalk.suites.ask.evidence import MOST_NODES, evidence_of
 from graphwalk.suites.ask.task import cited_keys
-from graphwalk.toolbox.seen import Seen, seen_in
+from graphwalk.toolbox.observed import ObservedGraph, observed_graph
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 
@@ -21,14 +21,14 @@ def neighbor(centre: str, direction: str, type_: str, other: dict[str, Any], **m
     return {**row, "neighbor_properties": other, **more}
 
 
-def seen() -> Seen:
+def seen() -> ObservedGraph:
     ida, bo = {"key": "p1", "name": "Ida Holm"}, {"key": "p2", "name": "Bo Lund"}
     rows = [
         neighbor("f1", "incoming", "DIRECTED", ida, relationship_properties={"days": 40}),
         neighbor("f1", "incoming", "ACTED_IN", bo, relationship_properties={}),
     ]
     film = {"label": "Film", "property_name": "title", "property_value": "The Quiet Harbour"}
-    return seen_in(
+    return observed_graph(
         [
             result(rows, "get_all_nearest_neighbors", **film),
             result([{"label": "Film", "properties": {"key": "f1", "year": 1999, "genre": "noir"}}]),
@@ -39,35 +39,6 @@ def seen() -> Seen:
 
 def keys(question: str, answer: str) -> list[str]:
     return [node.key for node in evidence_of(question, answer, seen()).nodes]
-
-
-def test_all_that_results_show_of_a_node_is_put_together() -> None:
-    film = seen().nodes["f1"]
-    assert film.labels == ("Film",)
-    assert film.properties == {"title": "The Quiet Harbour", "year": 1999, "genre": "noir"}
-    assert [(link.type, link.source, link.target) for link in seen().links.values()] == [
-        ("DIRECTED", "p1", "f1"),
-        ("ACTED_IN", "p2", "f1"),
-    ]
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        [{"label": "A"}],
-        [{"properties": 3}],
-        [{"properties": {"key": None}}],
-        [{"neighbor_properties": {"key": "a"}, "center_key": ["x"]}],
-        [{"values": {"a": 1}}],
-        [7],
-    ],
-)
-def test_rows_of_another_form_show_nothing(rows: Any) -> None:
-    assert not seen_in([result(rows, entity_type="node", property_name="key")]).links
-
-
-def test_mistakes_show_nothing() -> None:
-    assert not seen_in([result([{"properties": {"key": "a"}}], error="bad_json")]).nodes
 
 
 @pytest.mark.parametrize(
@@ -88,7 +59,7 @@ def test_it_is_what_the_answer_names_and_the_way_to_the_question(question: str, 
 
 
 def test_no_more_than_can_be_taken_in() -> None:
-    many = seen_in([result([{"label": "A", "properties": {"key": f"k{i}"}} for i in range(60)])])
+    many = observed_graph([result([{"label": "A", "properties": {"key": f"k{i}"}} for i in range(60)])])
     evidence = evidence_of("all?", " ".join(f"[k{i}]" for i in range(60)), many)
     assert (len(evidence.nodes), evidence.more) == (MOST_NODES, 20)
 

@@ -5,19 +5,18 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from graphwalk.suites.ask.evidence import AnswerEvidence
-from graphwalk.suites.ask.pictures.svg import evidence_svg
-from graphwalk.suites.ask.pictures.terminal import step_shown
-from graphwalk.suites.ask.steps import Step
-from graphwalk.toolbox.seen import SeenLink, SeenNode
+from graphwalk.suites.ask.evidence import AnswerEvidence, Step
+from graphwalk.suites.ask.pictures import step_shown
+from graphwalk.suites.ask.svg import evidence_svg
+from graphwalk.toolbox.observed import ObservedNode, ObservedRelationship
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "<script>alert(1)</script>&\"'\x1b[31m\u202e"
 
 
 def evidence(size: int, name: str = "node") -> AnswerEvidence:
-    nodes = tuple(SeenNode(f"k{i}", ("A", "B") if i % 2 else (), {"name": f"{name} {i}"}) for i in range(size))
-    links = [SeenLink("KNOWS", f"k{i}", f"k{(i * 7) % size}", {}) for i in range(size)]
+    nodes = tuple(ObservedNode(f"k{i}", ("A", "B") if i % 2 else (), {"name": f"{name} {i}"}) for i in range(size))
+    links = [ObservedRelationship("KNOWS", f"k{i}", f"k{(i * 7) % size}", {}) for i in range(size)]
     return AnswerEvidence(nodes, tuple(links), 3)
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from graphwalk.suites.ask.steps import step_of
+from graphwalk.suites.ask.evidence import step_of
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from graphwalk.scoring.extraction import Extraction
 from graphwalk.suites.magma.answers import PREFIXES, read_answer, write_answer
-from graphwalk.suites.magma.generator.traces import ALGORITHMS
-from graphwalk.suites.magma.judgement import StepScore, judge
+from graphwalk.suites.magma.generate import ALGORITHMS
+from graphwalk.suites.magma.score import judge
+from graphwalk.suites.magma.task import StepScore
 
 TREE = [[0, 1, 8.0], [1, 2, 3.0]]
 

@@ -10,10 +10,9 @@ import pytest
 from graphwalk.errors import ConfigError
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.config import MagmaSpec
-from graphwalk.suites.magma.export import STRATEGIES, chat, export_magma
-from graphwalk.suites.magma.generator.traces import ALGORITHMS, make_traces
-from graphwalk.suites.magma.judgement import judge
-from graphwalk.suites.magma.verify_export import Verification, verify_export
+from graphwalk.suites.magma.export import STRATEGIES, Verification, chat, export_magma, verify_export
+from graphwalk.suites.magma.generate import ALGORITHMS, make_traces
+from graphwalk.suites.magma.score import judge
 
 SPECS = [
     MagmaSpec(algorithm=algorithm, nodes=nodes, count=count, split=split)  # type: ignore[arg-type]

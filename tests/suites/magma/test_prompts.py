@@ -4,8 +4,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from graphwalk.suites.magma import prompts
-from graphwalk.suites.magma.generator.instances import Instance
-from graphwalk.suites.magma.generator.traces import ALGORITHMS, MagmaTrace, run_algorithm
+from graphwalk.suites.magma.generate import ALGORITHMS, Instance, MagmaTrace, run_algorithm
 
 
 def trace(algorithm: str) -> MagmaTrace:

@@ -15,7 +15,7 @@ from graphwalk.models.scripted import ScriptedModel
 from graphwalk.scoring.extraction import Extraction
 from graphwalk.suites.magma.config import MagmaConfig
 from graphwalk.suites.magma.export import STRATEGIES
-from graphwalk.suites.magma.judgement import ERRORS
+from graphwalk.suites.magma.score import ERRORS
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask
 from graphwalk.suites.suite import World

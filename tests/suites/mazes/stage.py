@@ -7,11 +7,11 @@ from typing import Any
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.scripted import ScriptedModel
+from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import Database, GraphStore
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generator.graph import maze_graph
-from graphwalk.suites.mazes.generator.maze import Maze, generate_maze
+from graphwalk.suites.mazes.generate import Maze, generate_maze
+from graphwalk.suites.mazes.graph import maze_graph
 from graphwalk.suites.mazes.suite import MazesSuite, make_task
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import NEXT_CELLS, MazeToolbox

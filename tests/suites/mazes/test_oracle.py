@@ -9,14 +9,13 @@ import pytest
 from graphwalk.environment import Environment
 from graphwalk.errors import OracleError, StoreError
 from graphwalk.experiments.loading import load_experiment
-from graphwalk.runlog.run_folder import NewRun
-from graphwalk.runner.progress import Silent
-from graphwalk.runner.resolve import resolve
-from graphwalk.runner.run import start_run
-from graphwalk.stores.store import Database
+from graphwalk.runs.execute import start_run
+from graphwalk.runs.experiment import resolve
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.run_folder import NewRun
+from graphwalk.stores.base import Database
 from graphwalk.suites.mazes import suite as maze_suite
-from graphwalk.suites.mazes.oracle import check_path, check_target, cypher_error, shortest_length
-from graphwalk.suites.mazes.scoring import score_path
+from graphwalk.suites.mazes.score import check_path, check_target, cypher_error, score_path, shortest_length
 from graphwalk.suites.mazes.task import PATH_ERRORS, MazeScore, MazeTask
 from graphwalk.suites.suite import Extraction
 from graphwalk.types.chat import Message
@@ -123,10 +122,10 @@ async def test_a_run_asks_the_store_and_stops_where_it_differs(tmp_path: Path, m
         score = score_path(task, setting, trajectory, extraction)
         return score.model_copy(update={"error_class": None, "valid": True})
 
-    await start_run(experiment, NewRun.make(config.name, tmp_path / "right"), Silent())
+    await start_run(experiment, NewRun.make(config.name, tmp_path / "right"), Progress())
     monkeypatch.setattr(maze_suite, "score_path", lenient)
     with pytest.raises(OracleError, match="differ on a path"):
-        await start_run(experiment, NewRun.make(config.name, tmp_path / "wrong"), Silent())
+        await start_run(experiment, NewRun.make(config.name, tmp_path / "wrong"), Progress())
 
 
 async def test_a_database_that_is_gone_by_then_is_no_mistake_of_the_model(
@@ -138,7 +137,7 @@ async def test_a_database_that_is_gone_by_then_is_no_mistake_of_the_model(
     monkeypatch.setattr(maze_suite, "check_path", gone)
     config = load_experiment("paper-table-1", flags={"models": ["scripted/expert"]}, worlds=1)
     new = NewRun.make(config.name, tmp_path / "run")
-    summary = await start_run(resolve(config, Environment()), new, Silent())
+    summary = await start_run(resolve(config, Environment()), new, Progress())
     (record,) = new.folder.records()
     assert (summary.failed, record["exit_status"], record["score"]) == (1, "store_error", None)
     assert record["trajectory"]["error"] == "cross-check: gone"

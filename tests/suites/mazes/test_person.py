@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generator.maze import generate_maze
+from graphwalk.suites.mazes.generate import generate_maze
 
 GRAPHWALK = (sys.executable, "-m", "graphwalk")
 SPEC = MazeSpec(size=6, walls=0.4, min_path=7)

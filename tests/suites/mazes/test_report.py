@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from graphwalk.errors import ConfigError
-from graphwalk.report.report import build_report
-from graphwalk.report.tables import text_tables
-from graphwalk.suites.mazes.report.report import paper_reference
+from graphwalk.reports.report import build_report
+from graphwalk.reports.tables import text_tables
+from graphwalk.suites.mazes.report import paper_reference
 from graphwalk.suites.mazes.suite import MazesSuite
 
 DECLARED = MazesSuite().report()

@@ -8,11 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphwalk.scoring.extraction import Extraction
-from graphwalk.suites.mazes.generator.maze import Maze
-from graphwalk.suites.mazes.scoring import extract_path, score_path
+from graphwalk.suites.mazes.generate import Maze
+from graphwalk.suites.mazes.score import extract_path, score_path, walk_of
 from graphwalk.suites.mazes.suite import make_task
 from graphwalk.suites.mazes.task import MazeScore
-from graphwalk.suites.mazes.walk import walk_of
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from tests.suites.mazes.stage import SMALL

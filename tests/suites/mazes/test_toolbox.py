@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.stores.store import Database
+from graphwalk.stores.base import Database
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generator.maze import generate_maze
+from graphwalk.suites.mazes.generate import generate_maze
 from graphwalk.suites.mazes.toolbox import MazeToolbox
 from graphwalk.toolbox.operations import connected_path
 from graphwalk.types.chat import ToolCall

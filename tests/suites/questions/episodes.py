@@ -4,13 +4,12 @@ from dataclasses import dataclass
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.models.scripted import ScriptedModel
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import GraphStore
-from graphwalk.suites.questions.making import make_tasks
-from graphwalk.suites.questions.scoring import QuestionScore
+from graphwalk.suites.questions.generate import make_tasks
+from graphwalk.suites.questions.score import QuestionScore
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.suite import World

@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.stores.store import GraphStore
-from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
+from graphwalk.suites.questions.catalogue import instantiate, shipped_kinds
+from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.prompts import tools_prompt
-from graphwalk.suites.questions.question import instantiate
-from graphwalk.suites.questions.scoring import QuestionScore, extract_rows, score_question
+from graphwalk.suites.questions.score import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import Message, ToolCall

@@ -7,13 +7,12 @@ import pytest
 
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
-from graphwalk.runlog.run_folder import RunFolder
-from graphwalk.runner.reporting import report_of
+from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.runs.reporting import report_of
+from graphwalk.runs.run_folder import RunFolder
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.tasks_about import tasks_on
-from tests.runner.runs import experiment, records, start
+from graphwalk.suites.questions.generate import tasks_on
+from tests.runs.runs import experiment, records, start
 
 TINY = {"nodes": 4, "labels": 2, "mean_degree": 0.5}
 QUESTIONS = ["node_by_property", "variable_hop_path"]

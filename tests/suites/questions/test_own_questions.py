@@ -11,18 +11,17 @@ import pytest
 from graphwalk.config.yaml_files import validate
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, OracleError
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
-from graphwalk.stores.neo4j.store import Neo4jDatabase
+from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.config import QuestionsConfig
-from graphwalk.suites.questions.making import make_tasks
+from graphwalk.suites.questions.generate import make_tasks
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.values import Row
 from tests.cli.test_commands import graphwalk
-from tests.runner.runs import log_bytes
+from tests.runs.runs import log_bytes
 
 ENDS = """\
 name: dead_ends

@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from graphwalk.report.figures import Figure, worth_drawing
-from graphwalk.report.observations import observe
-from graphwalk.report.report import report_on
-from graphwalk.suites.questions.report.figures import question_figures
-from graphwalk.suites.questions.report.report import REPORT
-from tests.report.results import result
+from graphwalk.reports.observations import observe
+from graphwalk.reports.plots import Figure, worth_drawing
+from graphwalk.reports.report import report_on
+from graphwalk.suites.questions.plots import question_figures
+from graphwalk.suites.questions.report import question_report
+from tests.reports.results import result
 
 
 def figures(sizes: dict[int, int | None]) -> list[Figure]:
@@ -15,7 +15,7 @@ def figures(sizes: dict[int, int | None]) -> list[Figure]:
         counted = {} if tokens is None else {"text_tokens": tokens}
         return result(graph=number, world={"digest": f"g{number}", "nodes": nodes, **counted})
 
-    observed = observe([record(number, *size) for number, size in enumerate(sizes.items())], REPORT)
+    observed = observe([record(number, *size) for number, size in enumerate(sizes.items())], question_report())
     return worth_drawing(list(question_figures(report_on(observed), observed)))
 
 

@@ -2,13 +2,12 @@
 
 import pytest
 
-from graphwalk.graphs.random.generate import generate_graph
-from graphwalk.graphs.random.spec import GraphSpec
+from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.text import graph_text
 from graphwalk.models.tokens import count_tokens
 from graphwalk.suites.questions.config import QuestionsConfig
+from graphwalk.suites.questions.prompts import whole_text_tokens
 from graphwalk.suites.questions.suite import QuestionsSuite
-from graphwalk.suites.questions.whole_text import whole_text_tokens
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,13 @@ import pytest
 
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.suites.questions.catalogue import shipped_kinds
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.oracle.scratch import Scratch
-from graphwalk.suites.questions.parameter_space import ParameterSpace
-from graphwalk.suites.questions.question import instantiate
-from graphwalk.suites.questions.worth_asking import has_answer, is_worth_asking, known_rows
+from graphwalk.suites.questions.catalogue import instantiate, shipped_kinds
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.oracles import Scratch
+from graphwalk.suites.questions.parameters import ParameterSpace, has_answer, is_worth_asking, known_rows
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row, Value
-from tests.suites.questions.oracle.odd_graphs import odd_graph
+from tests.suites.questions.odd_graphs import odd_graph
 
 LEFT_OUT = {
     "negation_with_connection": {"excluded_label": "Nothing"},

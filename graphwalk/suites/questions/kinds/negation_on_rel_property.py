@@ -1,12 +1,12 @@
 """Which nodes with a value have a relationship of a type to a node of a label, whose own value is another."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 
-from graphwalk.suites.questions.oracle.equality import differs
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.players.answer_rows import node_keys
-from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.walker import Centre, Walker
+from graphwalk.suites.questions.brute_force import NetworkxGraph, same_value
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.rows import differs
+from graphwalk.suites.questions.walker import Centre, Steps, Walker, condition, node_keys
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 
@@ -50,3 +50,42 @@ def plan(
         and target_label in link.target_labels
         and differs(link.properties.get(relationship_property), excluded_value)
     )
+
+
+def brute_force(
+    graph: NetworkxGraph,
+    source_label: str,
+    node_property: str,
+    node_value: Value,
+    relationship_type: str,
+    target_label: str,
+    relationship_property: str,
+    excluded_value: Value,
+) -> Iterator[Row]:
+    for source, target, data in graph.nx.edges(data=True):
+        found = data["properties"].get(relationship_property)
+        if (
+            data["type"] == relationship_type
+            and graph.has_label(source, source_label)
+            and graph.has_label(target, target_label)
+            and same_value(graph.value(source, node_property), node_value)
+            and found is not None
+            and not same_value(found, excluded_value)
+        ):
+            yield {"node_key": source}
+
+
+def by_reference(
+    schema: Schema,
+    rows: list[Row],
+    source_label: str,
+    node_property: str,
+    node_value: Value,
+    relationship_type: str,
+    target_label: str,
+    relationship_property: str,
+    excluded_value: Value,
+) -> Mapping[str, str]:
+    kept = condition(direction="outgoing", type=relationship_type, neighbor_label=target_label)
+    unlike = f"relationship_properties.{relationship_property}!={json.dumps(excluded_value)}"
+    return {"columns": "node_key=center_key", "where": f"{kept}, {unlike}"}

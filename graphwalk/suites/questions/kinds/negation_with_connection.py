@@ -1,12 +1,10 @@
 """Which nodes of a label have a relationship to a node of one label, and none to a node of another."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.players.answer_rows import node_keys
-from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.surveys import target_labels
-from graphwalk.suites.questions.players.walker import Walker
+from graphwalk.suites.questions.brute_force import NetworkxGraph
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.walker import Steps, Walker, leading_to, node_keys, target_labels
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
@@ -25,3 +23,17 @@ def plan(
     return node_keys(
         key for key, labels in targets.items() if required_label in labels and excluded_label not in labels
     )
+
+
+def brute_force(graph: NetworkxGraph, source_label: str, required_label: str, excluded_label: str) -> Iterator[Row]:
+    for key in graph.labelled(source_label):
+        labels = graph.labels_beside(key)
+        if required_label in labels and excluded_label not in labels:
+            yield {"node_key": key}
+
+
+def by_reference(
+    schema: Schema, rows: list[Row], source_label: str, required_label: str, excluded_label: str
+) -> Mapping[str, str]:
+    where, but_not = leading_to(required_label), leading_to(excluded_label)
+    return {"columns": "node_key=center_key", "where": where, "but_not": but_not}

@@ -1,11 +1,10 @@
 """How many nodes of a label have a relationship to a node of another."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.surveys import target_labels
-from graphwalk.suites.questions.players.walker import Walker
+from graphwalk.suites.questions.brute_force import NetworkxGraph
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.walker import Steps, Walker, leading_to, target_labels
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
@@ -17,3 +16,12 @@ def rows(index: GraphIndex, source_label: str, target_label: str) -> Iterator[Ro
 def plan(walker: Walker, schema: Schema, source_label: str, target_label: str) -> Steps[list[Row]]:
     targets = yield from target_labels(walker, source_label)
     return [{"count": sum(target_label in labels for labels in targets.values())}]
+
+
+def brute_force(graph: NetworkxGraph, source_label: str, target_label: str) -> Iterator[Row]:
+    targets = graph.labelled(target_label)
+    yield {"count": sum(any(graph.nx.has_edge(a, b) for b in targets) for a in graph.labelled(source_label))}
+
+
+def by_reference(schema: Schema, rows: list[Row], source_label: str, target_label: str) -> Mapping[str, str]:
+    return {"columns": "count=center_key", "where": leading_to(target_label), "count": "different"}

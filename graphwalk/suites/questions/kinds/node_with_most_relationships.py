@@ -1,11 +1,11 @@
 """Which node of a label has the most outgoing relationships of a type."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.walker import Walker
+from graphwalk.suites.questions.brute_force import NetworkxGraph
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.walker import Steps, Walker, condition
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
@@ -22,3 +22,17 @@ def plan(walker: Walker, schema: Schema, source_label: str, relationship_type: s
     links = yield from walker.relationships({source_label})
     counts = Counter(x.source for x in links if x.type == relationship_type and source_label in x.source_labels)
     return [{"node_key": key, "rel_count": count} for key, count in counts.most_common(1)]
+
+
+def brute_force(graph: NetworkxGraph, source_label: str, relationship_type: str) -> Iterator[Row]:
+    counts = {
+        key: [found for _, _, found in graph.nx.out_edges(key, data="type")].count(relationship_type)
+        for key in graph.labelled(source_label)
+    }
+    most = max(counts.values(), default=0)
+    return ({"node_key": key, "rel_count": n} for key, n in counts.items() if n == most > 0)
+
+
+def by_reference(schema: Schema, rows: list[Row], source_label: str, relationship_type: str) -> Mapping[str, str]:
+    where = condition(direction="outgoing", type=relationship_type)
+    return {"columns": "node_key=center_key, rel_count", "where": where, "count": "most"}

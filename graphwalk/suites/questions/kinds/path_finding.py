@@ -3,11 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterator
 
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.players.answer_rows import end_keys
-from graphwalk.suites.questions.players.link import Link
-from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.walker import Walker
+from graphwalk.suites.questions.brute_force import NetworkxGraph
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.walker import Steps, Walker, end_keys
+from graphwalk.toolbox.observed import RelationshipRow
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
@@ -28,7 +27,7 @@ def rows(index: GraphIndex, source_label: str, middle_label: str, target_label: 
 def plan(walker: Walker, schema: Schema, source_label: str, middle_label: str, target_label: str) -> Steps[list[Row]]:
     """Both steps of every path touch a node in the middle, so these nodes are all that is looked at."""
     links = yield from walker.relationships({middle_label})
-    onward: defaultdict[str, list[Link]] = defaultdict(list)
+    onward: defaultdict[str, list[RelationshipRow]] = defaultdict(list)
     for link in links:
         if middle_label in link.source_labels and target_label in link.target_labels:
             onward[link.source].append(link)
@@ -39,3 +38,9 @@ def plan(walker: Walker, schema: Schema, source_label: str, middle_label: str, t
         for second in onward[first.target]
         if second is not first  # a loop is one relationship, and cannot be both steps
     )
+
+
+def brute_force(graph: NetworkxGraph, source_label: str, middle_label: str, target_label: str) -> Iterator[Row]:
+    for path in graph.paths(graph.labelled(source_label), 2):
+        if len(path) == 2 and graph.has_label(path[0][1], middle_label) and graph.has_label(path[1][1], target_label):
+            yield {"source_node_key": path[0][0], "target_node_key": path[1][1]}

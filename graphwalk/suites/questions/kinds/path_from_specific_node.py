@@ -1,11 +1,11 @@
 """Which nodes of a label are reached from one node in a few steps."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.spreading import Layers, spread
-from graphwalk.suites.questions.players.walker import KEY, Centre, Walker
+from graphwalk.suites.questions.brute_force import NetworkxGraph
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.walker import NEIGHBOR_KEY, Centre, Layers, Steps, Walker, leading_to, spread
+from graphwalk.toolbox.observed import KEY
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
@@ -29,3 +29,15 @@ def plan(
 
 def _never(layers: Layers) -> bool:
     return False
+
+
+def brute_force(graph: NetworkxGraph, source_label: str, key: str, target_label: str, max_hops: int) -> Iterator[Row]:
+    for path in graph.paths(graph.labelled(source_label, key), max_hops):
+        if graph.has_label(path[-1][1], target_label):
+            yield {"target_node_key": path[-1][1]}
+
+
+def by_reference(
+    schema: Schema, rows: list[Row], source_label: str, key: str, target_label: str, max_hops: int
+) -> Mapping[str, str]:
+    return {"columns": f"target_node_key={NEIGHBOR_KEY}", "where": leading_to(target_label)}

@@ -1,11 +1,10 @@
 """How many relationships of a type there are."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.surveys import links_of_type
-from graphwalk.suites.questions.players.walker import Walker
+from graphwalk.suites.questions.brute_force import NetworkxGraph
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.walker import Steps, Walker, condition, links_of_type, side_of
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
@@ -17,3 +16,12 @@ def rows(index: GraphIndex, relationship_type: str) -> Iterator[Row]:
 def plan(walker: Walker, schema: Schema, relationship_type: str) -> Steps[list[Row]]:
     links = yield from links_of_type(walker, schema, relationship_type)
     return [{"count": len(links)}]
+
+
+def brute_force(graph: NetworkxGraph, relationship_type: str) -> Iterator[Row]:
+    yield {"count": [found for _, _, found in graph.nx.edges(data="type")].count(relationship_type)}
+
+
+def by_reference(schema: Schema, rows: list[Row], relationship_type: str) -> Mapping[str, str]:
+    where = condition(direction=side_of(schema, relationship_type), type=relationship_type)
+    return {"columns": "count", "where": where, "count": "rows"}

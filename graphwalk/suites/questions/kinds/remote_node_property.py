@@ -1,12 +1,13 @@
 """The value of a property of some node that is reached from one node in two or more steps, and is no neighbour."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.spreading import Layers, spread
-from graphwalk.suites.questions.players.walker import KEY, Centre, Walker
+from graphwalk.suites.questions.brute_force import NetworkxGraph
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.walker import Centre, Layers, Steps, Walker, leading_to, spread
+from graphwalk.toolbox.observed import KEY
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
@@ -35,3 +36,19 @@ def plan(
     start = Centre(source_label, KEY, key)
     layers = yield from spread(walker, schema, start, target_label, max_hops, until=lambda found: bool(values(found)))
     return [{"value": value} for value in values(layers)[:1]]
+
+
+def brute_force(
+    graph: NetworkxGraph, source_label: str, key: str, target_label: str, property: str, max_hops: int
+) -> Iterator[Row]:
+    for path in graph.paths(graph.labelled(source_label, key), max_hops):
+        end = path[-1][1]
+        if len(path) >= 2 and graph.has_label(end, target_label) and not graph.nx.has_edge(key, end):
+            yield {"value": graph.value(end, property)}
+
+
+def by_reference(
+    schema: Schema, rows: list[Row], source_label: str, key: str, target_label: str, property: str, max_hops: int
+) -> Mapping[str, str]:
+    value = f"neighbor_properties.{property}={json.dumps(rows[0]['value'], ensure_ascii=False)}"
+    return {"columns": f"value=neighbor_properties.{property}", "where": f"{leading_to(target_label)}, {value}"}

@@ -3,11 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from graphwalk.suites.questions.oracle.graph_index import GraphIndex
-from graphwalk.suites.questions.players.answer_rows import end_keys
-from graphwalk.suites.questions.players.reach import on_the_way, reached, successors
-from graphwalk.suites.questions.players.reading import Steps
-from graphwalk.suites.questions.players.walker import Walker
+from graphwalk.suites.questions.brute_force import NetworkxGraph
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.walker import Steps, Walker, end_keys, on_the_way, reached, successors
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
@@ -39,3 +37,11 @@ def plan(walker: Walker, schema: Schema, source_label: str, target_label: str, m
         for end in reached(start, max_hops, follow)
         if target_label in labels.get(end, ()) and degree[end] >= (2 if end == start else 1)
     )
+
+
+def brute_force(graph: NetworkxGraph, source_label: str, target_label: str, max_hops: int) -> Iterator[Row]:
+    for path in graph.paths(graph.labelled(source_label), max_hops):
+        end = path[-1][1]
+        onward = (edge for edge in graph.nx.out_edges(end, keys=True) if edge not in path)
+        if graph.has_label(end, target_label) and next(onward, None):
+            yield {"source_node_key": path[0][0], "target_node_key": end}

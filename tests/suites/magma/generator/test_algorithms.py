@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphwalk.suites.magma.generator.check import check_final
-from graphwalk.suites.magma.generator.instances import Instance
-from graphwalk.suites.magma.generator.traces import ALGORITHMS, run_algorithm
+from graphwalk.suites.magma.generate import ALGORITHMS, Instance, check_final, run_algorithm
 
 #      4.0       1.0
 #  0 ───── 1 ───── 2       4 ── 5

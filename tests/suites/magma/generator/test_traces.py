@@ -12,11 +12,9 @@ from inline_snapshot import snapshot
 
 from graphwalk.bulk.writing import write_rows
 from graphwalk.errors import ConfigError, OracleError
+from graphwalk.suites.magma.commands import magma_rows
 from graphwalk.suites.magma.config import MagmaSpec
-from graphwalk.suites.magma.generator.check import check_final
-from graphwalk.suites.magma.generator.instances import Instance, instances
-from graphwalk.suites.magma.generator.rows import magma_rows
-from graphwalk.suites.magma.generator.traces import ALGORITHMS, MagmaTrace, make_traces
+from graphwalk.suites.magma.generate import ALGORITHMS, Instance, MagmaTrace, check_final, instances, make_traces
 
 SPLITS = ("train", "validation", "test")
 
@@ -61,7 +59,7 @@ def test_the_same_bytes_in_every_process() -> None:
     program = (
         "import json\n"
         "from graphwalk.suites.magma.config import MagmaSpec\n"
-        "from graphwalk.suites.magma.generator.traces import make_traces\n"
+        "from graphwalk.suites.magma.generate import make_traces\n"
         "for n in (5, 7):\n"
         "    for t in make_traces(MagmaSpec(algorithm='mst_prim', nodes=n, count=3), 7):\n"
         "        print(json.dumps(t.as_json()))\n"

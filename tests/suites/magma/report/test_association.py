@@ -7,7 +7,7 @@ from math import exp, sqrt
 import pytest
 
 from graphwalk.seeds import generator
-from graphwalk.suites.magma.report.association import Fourfold, exact_p_value, mantel_haenszel
+from graphwalk.suites.magma.matrices import Fourfold, exact_p_value, mantel_haenszel
 
 BERKELEY = [
     Fourfold(512, 313, 89, 19),

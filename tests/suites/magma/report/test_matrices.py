@@ -8,13 +8,13 @@ import pytest
 from rich.console import Console
 
 from graphwalk.errors import ConfigError
-from graphwalk.report.layout import TextTable
-from graphwalk.report.report import Report, build_report
-from graphwalk.report.tables import text_tables
-from graphwalk.report.terminal import TerminalReport
-from graphwalk.report.written import to_csv, to_json, to_markdown
-from graphwalk.suites.magma.report.paper import paper_reference
-from graphwalk.suites.magma.report.traces import case
+from graphwalk.reports.formats import TerminalReport, to_csv, to_json, to_markdown
+from graphwalk.reports.report import build_report
+from graphwalk.reports.suite_report import Report
+from graphwalk.reports.tables import text_tables
+from graphwalk.reports.text_table import TextTable
+from graphwalk.suites.magma.matrices import case
+from graphwalk.suites.magma.report import paper_reference
 from graphwalk.suites.magma.suite import MagmaSuite
 from tests.suites.magma.report.logged_runs import logged
 

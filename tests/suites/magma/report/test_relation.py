@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from graphwalk.report.report import build_report
-from graphwalk.report.tables import text_tables
-from graphwalk.suites.magma.report.association import Fourfold, exact_p_value
+from graphwalk.reports.report import build_report
+from graphwalk.reports.tables import text_tables
+from graphwalk.suites.magma.matrices import Fourfold, exact_p_value
 from graphwalk.suites.magma.suite import MagmaSuite
 from tests.suites.magma.report.logged_runs import logged, results
 

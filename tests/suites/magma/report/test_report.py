@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from graphwalk.report.report import Report, ReportRow, build_report
-from graphwalk.report.terminal import TerminalReport
-from graphwalk.report.written import to_csv, to_json, to_markdown
-from graphwalk.suites.magma.report.traces import case, part, trace_records
+from graphwalk.reports.formats import TerminalReport, to_csv, to_json, to_markdown
+from graphwalk.reports.report import build_report
+from graphwalk.reports.suite_report import Report, ReportRow
+from graphwalk.suites.magma.matrices import case, part, trace_records
 from graphwalk.suites.magma.suite import MagmaSuite
 from tests.suites.magma.report.logged_runs import results
 

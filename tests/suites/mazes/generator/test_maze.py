@@ -16,11 +16,9 @@ from inline_snapshot import snapshot
 from graphwalk.config.yaml_files import validate
 from graphwalk.errors import ConfigError
 from graphwalk.seeds import stdlib_random
+from graphwalk.suites.mazes import generate as maze_pairs
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generator import pairs as maze_pairs
-from graphwalk.suites.mazes.generator.bits import grid_of, nth_bit
-from graphwalk.suites.mazes.generator.layouts import LAYOUTS
-from graphwalk.suites.mazes.generator.maze import Maze, generate_maze, generate_mazes
+from graphwalk.suites.mazes.generate import LAYOUTS, Maze, generate_maze, generate_mazes, grid_of, nth_bit
 
 GENERATORS = list(LAYOUTS)
 
@@ -103,7 +101,7 @@ def test_the_wall_ratio_is_taken_as_written() -> None:
 
 def test_the_same_in_every_process() -> None:
     code = (
-        "import json; from graphwalk.suites.mazes.config import MazeSpec; from graphwalk.suites.mazes.generator.maze import generate_maze;"
+        "import json; from graphwalk.suites.mazes.config import MazeSpec; from graphwalk.suites.mazes.generate import generate_maze;"
         f"print(json.dumps([generate_maze(MazeSpec(generator=g), 6, 4).as_json() for g in {GENERATORS}]))"
     )
     printed = [

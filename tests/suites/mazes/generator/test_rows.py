@@ -7,9 +7,9 @@ import pytest
 
 from graphwalk.bulk.writing import write_rows
 from graphwalk.errors import ConfigError
+from graphwalk.suites.mazes.commands import maze_rows
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generator.maze import generate_mazes
-from graphwalk.suites.mazes.generator.rows import maze_rows
+from graphwalk.suites.mazes.generate import generate_mazes
 
 
 def test_a_line_holds_a_maze(tmp_path: Path) -> None:

@@ -8,10 +8,8 @@ import pytest
 from inline_snapshot import snapshot
 from rich.console import Console
 
-from graphwalk.suites.mazes.episodes import MazeEpisode
-from graphwalk.suites.mazes.pictures.drawing import draw, draw_with_keys
-from graphwalk.suites.mazes.pictures.svg import maze_svg
-from graphwalk.suites.mazes.walk import walk_of
+from graphwalk.suites.mazes.pictures import draw, draw_with_keys, maze_svg
+from graphwalk.suites.mazes.score import MazeEpisode, walk_of
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 from tests.suites.mazes.stage import SMALL

@@ -1,16 +1,19 @@
 """The scripted walkers, through the loop that models go through."""
 
+import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.encodings import ENCODINGS, ResultEncoding
 from graphwalk.errors import ConfigError
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.players import walker_named
-from graphwalk.suites.mazes.players.flawed import FLAWS, SPOILING
+from graphwalk.suites.mazes.scripted import FLAWS, SPOILING, walker_named
 from graphwalk.suites.mazes.suite import expert_walk
 from graphwalk.types.episode import ExitStatus
+from graphwalk.types.values import Row
 from tests.suites.mazes.stage import random_stage, stage
 
 
@@ -48,10 +51,20 @@ async def test_the_expert_needs_fewer_calls_than_plain_depth_first() -> None:
     assert calls["expert"] < 0.9 * calls["depth_first"]
 
 
-@pytest.mark.parametrize("agent", [{"encoding": "csv"}, {"encoding": "compact"}], ids=str)
-async def test_explorers_read_every_encoding(agent: dict[str, Any]) -> None:
-    score, _ = await (await random_stage(5)).play("expert", agent=AgentConfig(turn_limit=200, **agent))
+@pytest.mark.parametrize("encoding", [*ENCODINGS, "labelled"])
+async def test_explorers_read_every_encoding(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An entry of the registry is all that a new encoding takes."""
+    monkeypatch.setitem(ENCODINGS, "labelled", ResultEncoding(as_labelled, from_labelled))
+    score, _ = await (await random_stage(5)).play("expert", agent=AgentConfig(turn_limit=200, encoding=encoding))
     assert score.valid
+
+
+def as_labelled(rows: Sequence[Row]) -> str:
+    return f"rows: {json.dumps(rows)}"
+
+
+def from_labelled(text: str) -> Any:
+    return json.loads(text.removeprefix("rows: "))
 
 
 async def test_out_of_turns_the_explorer_says_how_far_it_came() -> None:

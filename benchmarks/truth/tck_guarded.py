@@ -1,0 +1,115 @@
+"""TCK queries as a model would ask them: read and written anew for one graph of many (the setting write_cypher).
+
+Every name in a query counts as one of the graph's: what is tried is the reading of queries, and not of schemas.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from benchmarks.truth.tck_engines import Kglite, Neo4j, RefusedError, Table
+from benchmarks.truth.tck_play import Outcome
+from graphwalk.stores.cypher import RESERVED_PREFIX
+from graphwalk.stores.cypher_guard import QueryRefused, translate
+from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Schema
+
+Fate = Literal["alike", "refused", "right", "different"]
+_NAME = re.compile(r"`((?:[^`]|``)+)`|(\w+)")
+_IN_WORDS = "in words: "
+
+
+class Written:
+    """An engine with our reader before it, and with another graph beside the one that is asked for."""
+
+    def __init__(self, engine: Kglite | Neo4j) -> None:
+        self.name = f"{engine.name}, write_cypher"
+        self._engine = engine
+
+    def clear(self) -> None:
+        self._engine.clear()
+
+    def run(self, query: str, parameters: Mapping[str, Any]) -> Table:
+        return self._engine.run(self._engine.adapted(query), parameters)
+
+    def adapted(self, text: str) -> str:
+        return text
+
+    def counts(self) -> dict[str, int]:
+        """None are counted: what is asked is read only."""
+        return {}
+
+    def ask(self, query: str, parameters: Mapping[str, Any]) -> Table:
+        try:
+            engine = self._engine
+            asked = translate(query, _all_names(query), engine.dialect, cut=engine.cut)
+        except QueryRefused as refused:
+            raise RefusedError(f"{_IN_WORDS}{refused.kind}") from refused
+        self._engine.crowd()
+        columns, rows = self._engine.run(asked.cypher, {**asked.parameters, **engine.names(asked.cypher)})
+        shown: list[list[Any]] = [_shown(row) for row in rows]
+        return [asked.columns.get(name, name) for name in columns], shown if asked.ordered else sorted(shown, key=repr)
+
+    def close(self) -> None:
+        self._engine.close()
+
+
+def fate(plainly: Outcome, written: Outcome) -> Fate:
+    """What becomes of a query that is read and written anew; "right": as the TCK says, where it is not without that."""
+    if written.verdict == plainly.verdict and (written.verdict != "failed" or _same(written.detail, plainly.detail)):
+        return "alike"
+    if written.verdict == "passed":
+        return "right"
+    return "refused" if written.detail.startswith(f"refused: {_IN_WORDS}") else "different"
+
+
+def _same(written: str, plainly: str) -> bool:
+    """Two failures that come to the same: refused by the engine, or the same rows."""
+    if written.startswith("refused: "):
+        return plainly.startswith("refused: ") and not written.startswith(f"refused: {_IN_WORDS}")
+    return written == plainly.replace(RESERVED_PREFIX, "")
+
+
+def fates(plainly: Sequence[Outcome], written: Sequence[Outcome]) -> dict[Fate, list[Outcome]]:
+    found: dict[Fate, list[Outcome]] = {"alike": [], "refused": [], "right": [], "different": []}
+    for before, after in zip(plainly, written, strict=True):
+        found[fate(before, after)].append(after)
+    return found
+
+
+def _shown(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name.removeprefix(RESERVED_PREFIX): _shown(item) for name, item in value.items()}
+    return type(value)(map(_shown, value)) if isinstance(value, list | tuple) else value
+
+
+def _all_names(query: str) -> Schema:
+    names = sorted({(quoted or bare).replace("``", "`") for quoted, bare in _NAME.findall(query)})
+    properties = tuple(map(PropertyType, names))
+    nodes = tuple(NodeType(name, properties) for name in names)
+    return Schema(nodes, tuple(RelationshipType(name, (), ()) for name in names))
+
+
+def written_table(plainly: Mapping[str, Sequence[Outcome]], written: Mapping[str, Sequence[Outcome]]) -> Iterator[str]:
+    """Markdown: what becomes of the queries on each engine, and of those that break a rule."""
+    yield "### The queries of the TCK through write_cypher\n"
+    yield "| engine | scenarios | as the query itself | refused in words | as the TCK says only so | different |"
+    yield "|---|--:|--:|--:|--:|--:|"
+    for engine, outcomes in written.items():
+        found = fates(plainly[engine], outcomes)
+        cells = [len(outcomes), *(len(found[fate]) for fate in ("alike", "refused", "right", "different"))]
+        yield f"| {engine} | {' | '.join(map(str, cells))} |"
+    yield "\nQueries that break a rule and are answered all the same, by the error that the TCK expects:\n"
+    for engine, outcomes in written.items():
+        yield f"* **{engine}**: {'; '.join(_broken(outcomes)) or 'none'}"
+    yield ""
+
+
+def _broken(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    places: dict[str, Counter[str]] = defaultdict(Counter)
+    for outcome in outcomes:
+        if outcome.verdict == "failed" and outcome.detail.startswith("no error"):
+            told = next(step.text for step in outcome.scenario.steps if " should be raised" in step.text)
+            places[told.rpartition(": ")[2]][outcome.scenario.feature] += 1
+    for error, features in sorted(places.items()):
+        yield f"{error} ({', '.join(f'{name} ×{times}' for name, times in features.items())})"

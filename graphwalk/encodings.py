@@ -1,0 +1,134 @@
+"""How tool results are written for a model, and read back by programs that play one.
+
+A result is text: first its notes, one line each, then its rows. Every encoding gives back the rows it was given.
+
+    json      [{"label": "Film", "properties": {"key": "f7"}}]
+    csv       label,properties            a cell is bare text, or JSON where bare text would be read as something else
+              Film,"{""key"": ""f7""}"
+    compact   [["label","properties"],["Film",{"key":"f7"}]]
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from graphwalk.types.values import Row
+
+NOTE = "Note: "
+_JSON = json.JSONEncoder(ensure_ascii=False, default=str)
+_DENSE_JSON = json.JSONEncoder(ensure_ascii=False, default=str, separators=(",", ":"))
+_NEXT_PAGE = re.compile(r'"page": (\d+)')
+
+
+def encode_result(rows: Sequence[Row], notes: Sequence[str] = (), encoding: str = "json") -> str:
+    """The text of a tool result. All rows have the same fields."""
+    lines = [NOTE + " ".join(note.splitlines()) for note in notes]
+    return "\n".join([*lines, ENCODINGS[encoding].write(rows)]).removesuffix("\n")
+
+
+def decode_rows(text: str, encoding: str = "json") -> list[Row]:
+    """The rows in the text of a tool result. ValueError if there are none in it, as in a message about a mistake."""
+    rows = ENCODINGS[encoding].read(_split(text)[1])
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise ValueError(f"not rows: {text[:80]!r}")
+    return rows
+
+
+def read_rows(text: str) -> list[Row] | None:
+    """The rows of a tool result in whatever encoding it is; None for any other text. Never raises."""
+    for encoding in ENCODINGS:
+        try:
+            return decode_rows(text, encoding)
+        except (ValueError, TypeError, RecursionError, MemoryError):
+            continue
+    return None
+
+
+def decode_notes(text: str) -> list[str]:
+    """The notes of a tool result: nothing found, a value tried as a number, more pages."""
+    return _split(text)[0]
+
+
+def next_page(text: str) -> int | None:
+    """The number of the next page of a result, None on the last one."""
+    found = [match for note in decode_notes(text) for match in _NEXT_PAGE.findall(note)]
+    return int(found[-1]) if found else None
+
+
+def _split(text: str) -> tuple[list[str], str]:
+    notes = []
+    while text.startswith(NOTE):
+        note, _, text = text.partition("\n")
+        notes.append(note.removeprefix(NOTE))
+    return notes, text
+
+
+def _to_compact(rows: Sequence[Row]) -> str:
+    table = [list(rows[0]), *([row[name] for name in rows[0]] for row in rows)] if rows else []
+    return _DENSE_JSON.encode(table)
+
+
+def _to_csv(rows: Sequence[Row]) -> str:
+    if not rows:
+        return ""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(rows[0])
+    writer.writerows([_cell(row[name]) for name in rows[0]] for row in rows)
+    return out.getvalue()
+
+
+def _cell(value: Any) -> str:
+    bare = isinstance(value, str) and "\r" not in value and "\0" not in value and _json_or_none(value) is _NO_JSON
+    return value if bare else _JSON.encode(value)
+
+
+_NO_JSON = object()
+
+
+def _json_or_none(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return _NO_JSON
+
+
+def _from_compact(text: str) -> Any:
+    table = json.loads(text)
+    if not isinstance(table, list) or not all(isinstance(row, list) for row in table):
+        raise ValueError(f"not rows: {text[:80]!r}")
+    return [dict(zip(table[0], row, strict=True)) for row in table[1:]]
+
+
+def _from_csv(text: str) -> list[Row]:
+    try:
+        table = list(csv.reader(io.StringIO(text, newline=""), strict=True)) if text else []
+    except csv.Error as error:
+        raise ValueError(f"not rows: {error}") from error
+    rows = [[_value(cell) for cell in row] for row in table[1:]]
+    if table and not rows:
+        raise ValueError(f"not rows: {text[:80]!r}")
+    return [dict(zip(table[0], row, strict=True)) for row in rows]
+
+
+def _value(cell: str) -> Any:
+    value = _json_or_none(cell)
+    return cell if value is _NO_JSON else value
+
+
+class ResultEncoding(NamedTuple):
+    """How rows are written as text, and read back: `read` raises ValueError for any other text."""
+
+    write: Callable[[Sequence[Row]], str]
+    read: Callable[[str], Any]
+
+
+ENCODINGS: dict[str, ResultEncoding] = {
+    "json": ResultEncoding(_JSON.encode, json.loads),
+    "compact": ResultEncoding(_to_compact, _from_compact),
+    "csv": ResultEncoding(_to_csv, _from_csv),
+}
+"""Name → encoding, in the order in which they are tried on a text. CSV is last: it reads almost any lines."""

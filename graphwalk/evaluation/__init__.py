@@ -1,0 +1,1 @@
+"""What results show: statistics of runs whose tasks share graphs."""

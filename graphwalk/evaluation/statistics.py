@@ -1,0 +1,377 @@
+"""Intervals and tests for tasks that share graphs; docs/statistics.md has formulas, sources and coverage.
+
+The graph is the cluster. Repeats of a task are averaged first, so that a task counts once.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import bdtr, gammaln, stdtr, stdtrit
+
+from graphwalk.seeds import generator
+
+Table = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+_Name = TypeVar("_Name", bound=Hashable)
+
+CONFIDENCE = 0.95
+MOST_GRAPHS_EXACT = 16
+"""All 2^C assignments of signs are tried up to here."""
+DRAWS = 9_999
+_BLOCK = 4_000_000
+"""Sums of signs held in memory at a time."""
+_CORRELATIONS = 20
+"""Points of the grid of √ρ."""
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """What a player reached: one row per task, one column per measure.
+
+    `values`, shape (tasks, measures): the mean of the task's repeats, NaN where none is known. `graphs`, shape
+    (tasks,): the number of the graph of each task. `keys`: (graph, task) as given. `episodes`, shape (measures,): known
+    values before averaging. `noise`, shape (measures,): variance of the repeats of one task, averaged over the tasks
+    that have at least two; NaN where none has.
+    """
+
+    values: Table
+    graphs: Numbers
+    keys: tuple[tuple[Hashable, Hashable], ...]
+    episodes: Numbers
+    noise: Table
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean over tasks with its interval.
+
+    `value` is None where nothing is known. `low`, `high`, `error` (the cluster-robust standard error) and `df` (the
+    degrees of freedom of t) are None where there is no interval; `reason` then says why. `n` counts tasks, `clusters`
+    their graphs.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    error: float | None
+    n: int
+    clusters: int
+    df: float | None = None
+    reason: str = ""
+
+    def scaled(self, factor: float) -> "Estimate":
+        """Return the estimate in another unit, for example percent; `factor` is positive."""
+        value, low, high, error = (
+            part if part is None else part * factor for part in (self.value, self.low, self.high, self.error)
+        )
+        return replace(self, value=value, low=low, high=high, error=error)
+
+
+@dataclass(frozen=True, slots=True)
+class SignFlips:
+    """A sign-flip permutation test over graphs.
+
+    `p_value` counts ties in full, `mid_p` by half. `clusters`: graphs compared. `draws`: random assignments tried; None
+    if all were.
+    """
+
+    p_value: float
+    mid_p: float
+    clusters: int
+    draws: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """First minus second, for one measure.
+
+    `difference`: mean over tasks with its t interval. `t_p_value`: of the same t; None without an interval.
+    `first_better`, `second_better`, `equal`: tasks. `mcnemar_p_value` ignores that tasks share graphs.
+    """
+
+    difference: Estimate
+    t_p_value: float | None
+    sign_flips: SignFlips
+    first_better: int
+    second_better: int
+    equal: int
+    mcnemar_p_value: float
+
+
+@dataclass(frozen=True, slots=True)
+class PassRates:
+    """pass@k (`any_of_k`) and pass^k (`all_of_k`); their `n` are the tasks with at least k tries."""
+
+    any_of_k: Estimate
+    all_of_k: Estimate
+
+
+def outcomes_of(values: ArrayLike, graphs: Sequence[Hashable], tasks: Sequence[Hashable] | None = None) -> Outcomes:
+    """Average the repeats of each task.
+
+    `values`, shape (episodes,) or (episodes, measures); NaN is unknown. `graphs` and `tasks` name the graph and the
+    task of each episode; without `tasks`, every episode is a task of its own. Raise ValueError if lengths differ.
+    """
+    table = np.asarray(values, dtype=np.float64)
+    table = table[:, None] if table.ndim == 1 else table
+    named = list(zip(graphs, range(len(graphs)) if tasks is None else tasks, strict=True))
+    if len(named) != len(table):
+        raise ValueError(f"{len(table)} rows of values, but {len(named)} graphs")
+    rows, keys = _numbered(named)
+    of_graphs, _ = _numbered(graph for graph, _ in keys)
+    known = ~np.isnan(table)
+    filled = np.where(known, table, 0.0)
+    counts, sums, squares = (_sums_by(rows, part, len(keys)) for part in (known.astype(np.float64), filled, filled**2))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = sums / counts
+        within = np.where(counts > 1, np.maximum(squares - sums * means, 0) / (counts - 1), 0.0)
+        noise = within.sum(axis=0) / (counts > 1).sum(axis=0)
+    return Outcomes(means, of_graphs, tuple(keys), known.sum(axis=0), noise)
+
+
+def _numbered(names: Iterable[_Name]) -> tuple[Numbers, list[_Name]]:
+    """Number names from 0 in order of appearance; return the number of each, and the names by number."""
+    number_of: dict[_Name, int] = {}
+    numbers = np.array([number_of.setdefault(name, len(number_of)) for name in names], dtype=np.int64)
+    return numbers, list(number_of)
+
+
+def _sums_by(numbers: Numbers, table: Table, size: int) -> Table:
+    """Sum the rows of `table` that have the same number; shape (size, columns)."""
+    sums = np.zeros((size, table.shape[1]))
+    np.add.at(sums, numbers, table)
+    return sums
+
+
+@dataclass(frozen=True)
+class _Clustered:
+    """Per measure: known tasks `n`, graphs that have one, their mean, its standard error, degrees of freedom of t.
+
+    `error` and `df` are NaN below two graphs. `counts` and `sums`, shape (graphs, measures): known tasks of each graph,
+    and the sum of their values.
+    """
+
+    n: Numbers
+    clusters: Numbers
+    mean: Table
+    error: Table
+    df: Table
+    counts: Table
+    sums: Table
+
+
+def _clustered(outcomes: Outcomes) -> _Clustered:
+    """Mean s̄ with SE² = C/(C-1) · Σ_graphs (Σ_tasks (s - s̄))² / n² (E. Miller, arXiv 2411.00640).
+
+    Degrees of freedom are C - 1 where graphs have equally many tasks; else C is n² / Σ n_c², and they are at least 1.
+    """
+    known = ~np.isnan(outcomes.values)
+    groups = int(outcomes.graphs.max(initial=-1)) + 1
+    counts = _sums_by(outcomes.graphs, known.astype(np.float64), groups)
+    sums = _sums_by(outcomes.graphs, np.where(known, outcomes.values, 0.0), groups)
+    n, clusters = known.sum(axis=0), (counts > 0).sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = sums.sum(axis=0) / n
+        deviations = _sums_by(outcomes.graphs, np.where(known, outcomes.values - mean, 0.0), groups)
+        error = np.sqrt(clusters / (clusters - 1) * (deviations**2).sum(axis=0)) / n
+        df = np.maximum(n**2 / (counts**2).sum(axis=0) - 1, 1)
+    several = clusters > 1
+    return _Clustered(n, clusters, mean, np.where(several, error, np.nan), np.where(several, df, np.nan), counts, sums)
+
+
+def estimate_means(outcomes: Outcomes) -> list[Estimate]:
+    """Estimate each measure by mean ± t · SE; for amounts and differences.
+
+    There is no interval where every graph has the same mean.
+    """
+    found = _clustered(outcomes)
+    half = stdtrit(found.df, (1 + CONFIDENCE) / 2) * found.error
+    scale = np.abs(np.where(np.isnan(outcomes.values), 0.0, outcomes.values)).max(axis=0, initial=0.0)
+    flat = np.nan_to_num(found.error) <= 1e-12 * scale
+    return list(_estimates(found, found.mean - half, found.mean + half, flat))
+
+
+def estimate_shares(outcomes: Outcomes) -> list[Estimate]:
+    """Estimate each measure with values between 0 and 1 by the hierarchical beta-binomial model.
+
+    A graph with n episodes has k = the sum of its values as successes; a score between 0 and 1 is a part of a success.
+    As usual for intervals of a share, an end is 0 or 1 where nothing, or everything, was right.
+    """
+    found = _clustered(outcomes)
+    repeats = outcomes.episodes / np.maximum(found.n, 1)
+    low, high = _share_bounds(found.sums * repeats, found.counts * repeats)
+    low = np.where(found.mean <= 0, 0.0, np.minimum(low, found.mean))
+    high = np.where(found.mean >= 1, 1.0, np.maximum(high, found.mean))
+    return list(_estimates(found, low, high, np.zeros(len(found.n), dtype=np.bool_)))
+
+
+def _share_bounds(successes: Table, trials: Table) -> tuple[Table, Table]:
+    """Return the equal-tailed posterior interval of the share, per measure; arguments have shape (graphs, measures).
+
+    The rate of a graph is Beta(pM, (1-p)M) with M = (1-ρ)/ρ: mean p, correlation ρ of two episodes of a graph, and
+    standard deviation √ρ · √(p(1-p)) between graphs. Priors: p is Beta(½, ½) (H. Jeffreys), which is uniform in
+    arcsin √p; √ρ is uniform between 0 and 1 (A. Gelman, Bayesian Analysis 1, 2006). The posterior is summed over a
+    grid; successes are rounded to a tenth, so that graphs and measures have terms in common.
+    """
+    # First to nine digits: a half must be rounded in the same direction for p and for 1 - p.
+    right, wrong, whole = (part.round(9).round(1) for part in (successes, trials - successes, trials))
+    cells = 2 * int(np.clip(2 * np.sqrt(whole.sum(axis=0).max(initial=0)), 32, 256))
+    edges = np.linspace(0, np.pi / 2, cells + 1)
+    correlations = ((np.arange(_CORRELATIONS) + 0.5) / _CORRELATIONS) ** 2
+    m = (1 - correlations) / correlations
+    levels, rows = np.unique(np.stack([right, wrong]), return_inverse=True)
+    sizes, of_size = np.unique(whole, return_inverse=True)
+    of_right, of_wrong = rows.reshape(2, *right.shape)
+    rising = _log_rising(np.sin((edges[1:] + edges[:-1]) / 2)[:, None] ** 2 * m, levels)
+    scale = _log_rising(m, sizes)
+    low, high = np.empty(right.shape[1]), np.empty(right.shape[1])
+    for column, (k, rest, n) in enumerate(zip(of_right.T, of_wrong.T, of_size.reshape(right.shape).T, strict=True)):
+        log = np.tensordot(np.bincount(k, minlength=len(levels)), rising, 1)
+        log += np.tensordot(np.bincount(rest, minlength=len(levels)), rising, 1)[::-1]  # 1 - p: the grid backwards
+        log -= np.bincount(n, minlength=len(sizes)) @ scale
+        density = np.exp(log - log.max()).sum(axis=1)
+        below = np.concatenate([[0.0], density.cumsum()]) / density.sum()
+        tails = [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]
+        low[column], high[column] = np.sin(np.interp(tails, below, edges)) ** 2
+    return low, high
+
+
+def _log_rising(start: Table, steps: Table) -> Table:
+    """Return log Γ(start + steps) - log Γ(start) for every step; shape (steps, *start)."""
+    return np.asarray(gammaln(start + steps.reshape(-1, *[1] * start.ndim)) - gammaln(start))
+
+
+def _estimates(found: _Clustered, low: Table, high: Table, flat: NDArray[np.bool_]) -> Iterator[Estimate]:
+    columns = (flat, found.n, found.clusters, found.mean, low, high, found.error, found.df)
+    for is_flat, n, clusters, mean, *spread in zip(*(column.tolist() for column in columns), strict=True):
+        reason = ""
+        if n == 0:
+            reason = "nothing is known"
+        elif clusters < 2:
+            reason = "all tasks are on one graph"
+        elif is_flat:
+            reason = "all graphs have the same mean"
+        bottom, top, error, df = [None] * 4 if reason else spread
+        yield Estimate(mean if n else None, bottom, top, error, n, clusters, df, reason)
+
+
+def paired(first: Outcomes, second: Outcomes) -> Outcomes:
+    """Subtract second from first on the tasks that both have; unknown where one of the two is.
+
+    `noise` is that of the difference of single episodes, `episodes` those of the player that has fewer.
+    """
+    row_of = {key: row for row, key in enumerate(second.keys)}
+    common = [(row, row_of[key]) for row, key in enumerate(first.keys) if key in row_of]
+    left, right = np.array(common, dtype=np.int64).reshape(-1, 2).T
+    return Outcomes(
+        first.values[left] - second.values[right],
+        first.graphs[left],
+        tuple(first.keys[row] for row in left),
+        np.minimum(first.episodes, second.episodes),
+        first.noise + second.noise,
+    )
+
+
+def compare(first: Outcomes, second: Outcomes, *, seed: int) -> list[Comparison]:
+    """Compare two players on identical tasks, measure by measure; `seed` is for drawn sign flips."""
+    differences = paired(first, second)
+    better, worse = (differences.values > 0).sum(axis=0).tolist(), (differences.values < 0).sum(axis=0).tolist()
+    columns = zip(estimate_means(differences), sign_flips(differences, seed=seed), better, worse, strict=True)
+    return [
+        Comparison(e, _t_p_value(e), flips, more, less, e.n - more - less, mcnemar_exact(more, less))
+        for e, flips, more, less in columns
+    ]
+
+
+def _t_p_value(difference: Estimate) -> float | None:
+    if difference.value is None or difference.df is None or not difference.error:
+        return None
+    return float(2 * stdtr(difference.df, -abs(difference.value / difference.error)))
+
+
+def sign_flips(differences: Outcomes, *, seed: int, draws: int = DRAWS) -> list[SignFlips]:
+    """Test per measure, two-sided, that neither player is better; `p_value` is 1 where nothing differs.
+
+    If both players are equally good, the difference on each graph could as well have the other sign. A drawn test
+    counts the observed assignment as one of the draws (B. Phipson and G. K. Smyth, 2010).
+    """
+    groups = int(differences.graphs.max(initial=-1)) + 1
+    known = ~np.isnan(differences.values)
+    totals = _sums_by(differences.graphs, np.where(known, differences.values, 0.0), groups)
+    counts = (_sums_by(differences.graphs, known.astype(np.float64), groups) > 0).sum(axis=0)
+    exact = groups <= MOST_GRAPHS_EXACT
+    observed = np.abs(totals.sum(axis=0))
+    slack = 1e-9 * np.abs(totals).sum(axis=0)
+    beyond, equal, tried = (0.0, 0.0, 0) if exact else (0.0, 1.0, 1)
+    for signs in _all_signs(groups) if exact else _drawn_signs(groups, seed, draws):
+        for_all = np.abs(signs @ totals)
+        further = (for_all > observed + slack).sum(axis=0)
+        beyond, equal = beyond + further, equal + (for_all >= observed - slack).sum(axis=0) - further
+        tried += len(signs)
+    columns = zip(*(np.broadcast_to(part, observed.shape).tolist() for part in (beyond, equal, counts)), strict=True)
+    return [SignFlips((b + e) / tried, (b + e / 2) / tried, c, None if exact else draws) for b, e, c in columns]
+
+
+def _all_signs(groups: int) -> Iterator[Table]:
+    """Yield every assignment of +1 and -1 up to a turn of all signs; shape (2^(groups-1), groups)."""
+    numbers = np.arange(2 ** max(groups - 1, 0))
+    yield np.where((numbers[:, None] >> np.arange(groups)) & 1, -1.0, 1.0)
+
+
+def _drawn_signs(groups: int, seed: int, draws: int) -> Iterator[Table]:
+    random = generator(seed, "sign-flips", groups)
+    rows = max(1, min(draws, _BLOCK // groups))
+    for begin in range(0, draws, rows):
+        yield np.where(random.integers(0, 2, size=(min(rows, draws - begin), groups), dtype=np.int8), -1.0, 1.0)
+
+
+def mcnemar_exact(first_only: int, second_only: int) -> float:
+    """Return McNemar's exact two-sided p-value from the numbers of tasks on which only one player is better."""
+    return min(1.0, 2 * float(bdtr(min(first_only, second_only), first_only + second_only, 0.5)))
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """Adjust p-values for their number by S. Holm's step-down method (1979); the order is kept."""
+    adjusted = [0.0] * len(p_values)
+    highest = 0.0
+    for rank, place in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[place]))
+        adjusted[place] = highest
+    return adjusted
+
+
+def pass_rates(right: ArrayLike, graphs: Sequence[Hashable], tasks: Sequence[Hashable], k: int) -> PassRates:
+    """Estimate pass@k and pass^k over tasks. `right`, shape (episodes,): 0 or 1, NaN where unknown."""
+    values = np.asarray(right, dtype=np.float64)
+    rows, keys = _numbered(zip(graphs, tasks, strict=True))
+    known = ~np.isnan(values)
+    tries = np.bincount(rows[known], minlength=len(keys))
+    successes = np.bincount(rows[known], weights=values[known], minlength=len(keys))
+    rates = np.stack([pass_at_k(successes, tries, k), pass_hat_k(successes, tries, k)], axis=1)
+    return PassRates(*estimate_shares(outcomes_of(rates, [graph for graph, _ in keys])))
+
+
+def pass_at_k(successes: ArrayLike, repeats: ArrayLike, k: int) -> Table:
+    """Return per task the chance that at least one of `k` tries is right: 1 - C(n-c, k) / C(n, k), NaN if n < k.
+
+    Unbiased (M. Chen et al., arXiv 2107.03374). `successes` c of `repeats` n, any shape.
+    """
+    right, tries = np.asarray(successes), np.asarray(repeats)
+    return 1 - pass_hat_k(tries - right, tries, k)
+
+
+def pass_hat_k(successes: ArrayLike, repeats: ArrayLike, k: int) -> Table:
+    """Return per task the chance that all of `k` tries are right: C(c, k) / C(n, k), NaN if n < k.
+
+    Unbiased (S. Yao et al., τ-bench, arXiv 2406.12045). Raise ValueError if `k` is below 1.
+    """
+    if k < 1:
+        raise ValueError(f"k counts tries and is at least 1, not {k}")
+    right, tries = np.asarray(successes, dtype=np.float64), np.asarray(repeats, dtype=np.float64)
+    steps = np.arange(k)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        factors = np.maximum(right[..., None] - steps, 0) / (tries[..., None] - steps)
+    return np.asarray(np.where(tries >= k, factors.prod(axis=-1), np.nan))

@@ -1,0 +1,280 @@
+"""Make an anonymised copy of a graph: the same structure under names and values that mean nothing."""
+
+import json
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphwalk import seeds
+from graphwalk.files import write_whole
+from graphwalk.graphs.generate import WordMaker, node_keys
+from graphwalk.types.graph import Column, NodeTable, PropertyGraph, RelationshipTable
+from graphwalk.types.values import Point, Temporal, Value, shown
+
+_DAY = re.compile(r"(\d{4}-\d\d-\d\d)(.*)", re.DOTALL)
+_SHIFTS = (2_000, 20_000)
+"""Days by which all dates of a graph are moved, forward or back."""
+_GEOGRAPHIC = (4326, 4979)
+"""Coordinate systems whose first two coordinates are longitude and latitude in degrees."""
+_FARTHEST = 100.0
+"""Units by which other points are moved."""
+
+
+class Moves:
+    """One shift for all dates and one for all points of a graph, so that what lies between them stays."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._days = int(rng.integers(*_SHIFTS)) * int(rng.choice([-1, 1]))
+        self._degrees = float(rng.integers(20, 340))
+        self._offsets = [round(float(offset), 1) for offset in rng.uniform(-_FARTHEST, _FARTHEST, 3)]
+
+    def dates_fit(self, values: list[Temporal]) -> "Moves":
+        """Shifted the other way where a date would leave the years of four digits."""
+        if not all(self._moved_day(value.text) for value in values):
+            self._days = -self._days
+        return self
+
+    def temporal(self, value: Temporal) -> Temporal:
+        """Dates are moved; times of day and durations say little, and are kept."""
+        moved = self._moved_day(value.text) if "date" in value.kind else None
+        return Temporal(value.kind, moved) if moved else value
+
+    def point(self, value: Point) -> Point:
+        """Turned around the axis of the earth and mirrored at the equator, or moved: distances stay."""
+        if value.srid in _GEOGRAPHIC:
+            longitude, latitude, *height = value.coordinates
+            turned = round((longitude + self._degrees + 180.0) % 360.0 - 180.0, 9)
+            return Point(value.srid, (turned, -latitude, *height))
+        moved = (c + offset for c, offset in zip(value.coordinates, self._offsets, strict=False))
+        return Point(value.srid, tuple(moved))
+
+    def _moved_day(self, text: str) -> str | None:
+        found = _DAY.fullmatch(text)
+        if found is None:
+            return None
+        try:
+            return (date.fromisoformat(found[1]) + timedelta(days=self._days)).isoformat() + found[2]
+        except (ValueError, OverflowError):
+            return None
+
+
+_MOST = 2**53
+"""Whole numbers up to here are the same in every program. Larger ones are drawn closer together."""
+_MOST_DIGITS = 6
+_SMALL_GAP = 4
+
+
+def number_map(values: Iterable[Value], rng: np.random.Generator) -> dict[int | float, int | float]:
+    """Every finite number → another, strictly growing: whole numbers stay whole, other numbers keep their decimals.
+
+    1 and 1.0 are one number. Gaps between neighbours grow or shrink at random by up to half, small ones by some units,
+    so that the shape of the distribution stays and sums and differences mean nothing.
+    """
+    found = sorted({v for v in values if isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v)})
+    if not found:
+        return {}
+    digits = max(map(_decimals, found))
+    shrink = min(1.0, _MOST / max(1.0, 4.0 * max(abs(found[0]), abs(found[-1]))))
+    span = float(found[-1] - found[0]) or max(1.0, abs(found[0]))
+    made: dict[int | float, int | float] = {}
+    last: int | float = math.floor(shrink * (found[0] + rng.uniform(-0.5, 0.5) * span))
+    before = found[0]
+    for number in found:
+        last = _above(last, _gap(number - before, rng) * shrink, number, digits)
+        made[number], before = last, number
+    return made
+
+
+def of_kind(value: int | float, made: int | float) -> int | float:
+    """The new number as the kind of the one that it stands for."""
+    return float(made) if isinstance(value, float) else int(made)
+
+
+def _gap(gap: float, rng: np.random.Generator) -> float:
+    return gap + float(rng.integers(0, 3)) if gap < _SMALL_GAP else gap * rng.uniform(0.5, 1.5)
+
+
+def _above(last: int | float, gap: float, number: int | float, digits: int) -> int | float:
+    """A number above `last`, whole exactly where `number` is."""
+    if float(number).is_integer():
+        return math.floor(last) + max(1, round(gap))
+    made = round(float(last + gap), digits)
+    while made <= last or made.is_integer():
+        made = round(made + 10.0**-digits, digits) if made + 10.0**-digits > made else math.nextafter(made, math.inf)
+    return made
+
+
+def _decimals(number: int | float) -> int:
+    """Decimals of a number as it is written, at least 1."""
+    _, _, decimals = repr(number).partition(".")
+    return min(_MOST_DIGITS, max(1, len(decimals))) if decimals.isdecimal() else _MOST_DIGITS
+
+
+Names = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A graph, its twin, and what stands for what: names and keys of the original → those of the twin.
+
+    Nodes keep their numbers. `texts` are all texts that are values; one that is a node's key becomes that node's key.
+    """
+
+    original: PropertyGraph
+    graph: PropertyGraph
+    labels: Names
+    relationship_types: Names
+    properties: Names
+    keys: Names
+    values: "ValueMap"
+
+
+class ValueMap:
+    """What stands for the values of a graph."""
+
+    def __init__(self, graph: PropertyGraph, texts: Names, rng: np.random.Generator) -> None:
+        found = values_of(graph)
+        self.texts = texts
+        self._numbers = {name: number_map(_leaves(values), rng) for name, values in found.items()}
+        self._flipped = {name: bool(rng.integers(0, 2)) for name in found}
+        self._masks = {name: rng.bytes(64) for name in found}
+        every = [value for values in found.values() for value in _leaves(values)]
+        self._moves = Moves(rng).dates_fit([v for v in every if isinstance(v, Temporal) and "date" in v.kind])
+
+    def of(self, name: str, value: Value) -> Value:
+        """The value that stands for one of the property `name`."""
+        if isinstance(value, tuple):
+            return tuple(self.of(name, item) for item in value)
+        if isinstance(value, str):
+            return self.texts[value]
+        if isinstance(value, bool):
+            return value != self._flipped[name]
+        if isinstance(value, int | float):
+            return of_kind(value, made) if (made := self._numbers[name].get(value)) is not None else value
+        if isinstance(value, Temporal):
+            return self._moves.temporal(value)
+        if isinstance(value, Point):
+            return self._moves.point(value)
+        mask = self._masks[name] * (len(value) // 64 + 1)
+        return bytes(byte ^ other for byte, other in zip(value, mask, strict=False))
+
+
+def make_twin(graph: PropertyGraph, seed: int) -> Twin:
+    """The twin of a graph: it depends on the graph and the seed alone.
+
+    Who is joined to whom, which labels and properties every entity has, and which entities share a value are the same,
+    and so is the order of the numbers of a property and of all dates. Empty texts, times of day and durations are kept.
+    """
+    rng = seeds.generator(seed, "twin", graph.digest)
+    words = _Words(rng, graph)
+    labels = words.named({label for t in graph.node_tables for label in t.labels}, str.capitalize)
+    types = words.named({table.type for table in graph.relationship_tables}, str.upper)
+    properties = words.named({name for table in _tables(graph) for name in table.columns}, str.lower)
+    keys = dict(zip(graph.keys, words.keys(len(graph.keys)), strict=True))
+    plain = {text for values in values_of(graph).values() for text in _leaves(values) if isinstance(text, str)}
+    texts = {**words.named(plain - keys.keys() - {""}, str.lower), **keys, "": ""}
+    values = ValueMap(graph, texts, rng)
+
+    def columns(old: Mapping[str, Column]) -> dict[str, Column]:
+        used = {name: column.canonical() for name, column in old.items()}
+        return {
+            properties[name]: replace(column, pool=tuple(values.of(name, value) for value in column.pool))
+            for name, column in used.items()
+        }
+
+    twin = PropertyGraph(
+        [keys[key] for key in graph.keys],
+        tuple(
+            replace(table, labels=tuple(sorted(map(labels.__getitem__, table.labels))), columns=columns(table.columns))
+            for table in graph.node_tables
+        ),
+        tuple(
+            replace(table, type=types[table.type], columns=columns(table.columns))
+            for table in graph.relationship_tables
+        ),
+    )
+    return Twin(graph, twin, labels, types, properties, keys, values)
+
+
+def values_of(graph: PropertyGraph) -> dict[str, list[Value]]:
+    """The different values of each property, over all nodes and relationships."""
+    found: defaultdict[str, list[Value]] = defaultdict(list)
+    for table in _tables(graph):
+        for name, column in sorted(table.columns.items()):
+            found[name] += column.canonical().pool
+    return found
+
+
+def _tables(graph: PropertyGraph) -> Iterator[NodeTable | RelationshipTable]:
+    yield from graph.node_tables
+    yield from graph.relationship_tables
+
+
+def _leaves(values: Iterable[Value]) -> Iterator[Value]:
+    """The values, and in place of lists what is in them."""
+    for value in values:
+        if isinstance(value, tuple):
+            yield from _leaves(value)
+        else:
+            yield value
+
+
+class _Words:
+    """Meaningless names, none of which the original uses for anything."""
+
+    def __init__(self, rng: np.random.Generator, graph: PropertyGraph) -> None:
+        self._rng = rng
+        self._maker = WordMaker(rng)
+        names = {name for table in _tables(graph) for name in table.columns}
+        names |= {label for table in graph.node_tables for label in table.labels}
+        names |= {table.type for table in graph.relationship_tables}
+        texts = {text for values in values_of(graph).values() for text in _leaves(values) if isinstance(text, str)}
+        self._known = {text.lower() for text in (*names, *texts, *graph.keys)}
+
+    def named(self, names: Iterable[str], form: Callable[[str], str]) -> dict[str, str]:
+        """A new name for each, in a random order: alphabetical ones would tell of the old."""
+        old = sorted(names)
+        return {name: form(word) for name, word in zip(old, self._new(len(old)), strict=True)}
+
+    def keys(self, count: int) -> list[str]:
+        """Different keys of one length; some more are drawn, since the original may know some of them."""
+        more = 0
+        while True:
+            drawn = [key for key in node_keys(self._rng, count + more) if key not in self._known]
+            if len(drawn) >= count:
+                return drawn[:count]
+            more = 2 * (count + more - len(drawn))
+
+    def _new(self, count: int) -> list[str]:
+        words: list[str] = []
+        while len(words) < count:
+            words += [word for word in self._maker.words(count - len(words)) if word not in self._known]
+        return words
+
+
+def mapping_of(twin: Twin) -> dict[str, Any]:
+    """Names and keys of the original → those of the twin, and by property pairs of values, as they are shown."""
+    return {
+        "original": twin.original.digest,
+        "twin": twin.graph.digest,
+        "labels": dict(twin.labels),
+        "relationship_types": dict(twin.relationship_types),
+        "properties": dict(twin.properties),
+        "keys": dict(twin.keys),
+        "values": {
+            name: [[shown(value), shown(twin.values.of(name, value))] for value in values]
+            for name, values in sorted(values_of(twin.original).items())
+        },
+    }
+
+
+def save_mapping(twin: Twin, path: Path) -> None:
+    """Write the mapping so that only its owner may read it. ConfigError where it cannot be written."""
+    write_whole(path, [json.dumps(mapping_of(twin), ensure_ascii=False, indent=1), "\n"], private=True)

@@ -1,0 +1,68 @@
+"""Graph files of every format, chosen by their suffix; a folder holds CSV files in the layout of Neo4j's importer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphwalk.config.graph_source import EXAMPLE
+from graphwalk.errors import ConfigError
+from graphwalk.graphs.formats.common import PACKED, Undirected, without_packing
+from graphwalk.graphs.formats.csv import read_csv_folder, write_csv_folder
+from graphwalk.graphs.formats.cypher import read_cypher, write_cypher
+from graphwalk.graphs.formats.graphml import read_graphml, write_graphml
+from graphwalk.graphs.formats.json import read_json, write_json
+from graphwalk.resources import data_path
+from graphwalk.types.graph import PropertyGraph
+
+FOLDER = ""
+"""The key of the format that is a folder: a name without a suffix."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFormat:
+    read: Callable[[Path, Undirected], PropertyGraph]
+    write: Callable[[PropertyGraph, Path], None]
+
+
+FORMATS = {
+    ".json": GraphFormat(read_json, write_json),
+    ".graphml": GraphFormat(read_graphml, write_graphml),
+    ".cypher": GraphFormat(lambda path, _: read_cypher(path), write_cypher),
+    FOLDER: GraphFormat(lambda path, _: read_csv_folder(path), write_csv_folder),
+}
+
+
+def load_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyGraph:
+    """The graph in a file, which may be packed (.gz), or in a folder; "example" is the one that ships with GraphWalk.
+
+    ConfigError that names the file and what is wrong with it.
+    """
+    path = Path(path)
+    if str(path) == EXAMPLE and not path.exists():
+        path = data_path("templates") / "graphs" / "harbour.json"
+    return graph_format(without_packing(path), folder=path.is_dir()).read(path, undirected)
+
+
+def save_graph(graph: PropertyGraph, path: Path | str) -> None:
+    """Write a graph: the same bytes for the same graph, and whole or not at all."""
+    path = Path(path)
+    writable_format(path).write(graph, path)
+
+
+def writable_format(path: Path) -> GraphFormat:
+    """The format to write a file in; ConfigError if there is none, before any work is done."""
+    if path.suffix.lower() == PACKED:
+        raise ConfigError(f"{path}: graphs are written unpacked", hint=f"write {path.stem}, then: gzip {path.stem}")
+    return graph_format(path, folder=path.is_dir())
+
+
+def graph_format(path: Path, *, folder: bool = False) -> GraphFormat:
+    """The format that a name asks for; `folder`: there is one of that name. ConfigError if there is none."""
+    found = FORMATS.get(path.suffix.lower()) or (FORMATS[FOLDER] if folder else None)
+    if found is None:
+        suffixes = ", ".join(suffix for suffix in FORMATS if suffix)
+        raise ConfigError(
+            f"{path}: no graph format has the suffix {path.suffix!r}",
+            hint=f"use one of {suffixes}, or a folder of CSV files",
+        )
+    return found

@@ -1,0 +1,457 @@
+"""Values, bounds and checks that all graph formats share."""
+
+import csv
+import datetime as dt
+import gzip
+import io
+import math
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+from xml.parsers.expat import ExpatError
+
+from graphwalk.errors import ConfigError
+from graphwalk.files import write_whole
+from graphwalk.graphs.keys import apart_from_key
+from graphwalk.types.episode import SCHEMA_VERSION
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.temporals import read_temporal, temporal_of
+from graphwalk.types.values import Point, Temporal, TemporalKind, Value
+
+MOST_BYTES = 2**30
+"""Of one file, after unpacking (1 GiB)."""
+_MOST_UNPACKED, _LITTLE = 200, 2**26
+"""How often its own size a packed file may hold, where that is more than 64 MiB. Graphs are packed to a tenth."""
+_BLOCK = 2**20
+PACKED = ".gz"
+
+
+def without_packing(path: Path) -> Path:
+    """`movies.json` for `movies.json.gz`: the name that tells the format."""
+    return path.with_suffix("") if path.suffix.lower() == PACKED else path
+
+
+def open_bytes(path: Path) -> io.BufferedReader | gzip.GzipFile:
+    """Open a file, to be unpacked if it ends in .gz.
+
+    Raise OSError where it cannot be opened, ValueError where it is too large, ConfigError where it is no file.
+    """
+    if path.exists() and not path.is_file():
+        raise ConfigError(f"{path} is not a file", hint="name a file; only CSV files in Neo4j's layout are in a folder")
+    packed = path.suffix.lower() == PACKED
+    size = path.stat().st_size
+    most = min(MOST_BYTES, max(_LITTLE, _MOST_UNPACKED * size)) if packed else MOST_BYTES
+    if (_unpacked_size(path, most) if packed else size) > most:
+        raise ValueError(f"it holds more than {most:,} bytes, the most that is read{' of such a file' * packed}")
+    return gzip.open(path) if packed else path.open("rb")
+
+
+def _unpacked_size(path: Path, most: int) -> int:
+    """Return the number of bytes, counted to a little beyond `most`."""
+    size = 0
+    with gzip.open(path) as file:
+        while size <= most and (block := file.read(_BLOCK)):
+            size += len(block)
+    return size
+
+
+def open_text(path: Path) -> io.TextIOWrapper:
+    """Line ends stay as they are. UnicodeDecodeError, a ValueError, while it is read, where it is not UTF-8."""
+    return io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="")
+
+
+def read_text(path: Path) -> str:
+    """All of a text file, in one piece; see `open_text`."""
+    with open_text(path) as file:
+        return file.read()
+
+
+_LEDGER, _OWN_PREFIX = "GraphWalkLoad", "gw_"
+"""Labels by which GraphWalk finds its graphs in a Neo4j."""
+_LONGEST_QUOTE = 100
+_SINGLE = (str, int, float, bool, Temporal, Point, bytes)
+
+
+def checked_properties(where: str, properties: Mapping[Any, Any]) -> dict[str, Value]:
+    """Properties that a graph can hold; None counts as missing. ValueError names the place and the property."""
+    checked: dict[str, Value] = {}
+    for name, value in properties.items():
+        if not isinstance(name, str) or not name or not _is_unicode(name):
+            raise ValueError(f"{where}: {brief(name)} cannot be a property name")
+        if value is None:
+            continue
+        try:
+            checked[name] = checked_value(value)
+        except ValueError as error:
+            raise ValueError(f"{where}, property {name!r}: {error}") from None
+    return checked
+
+
+def checked_value(value: Any) -> Value:
+    """A value as a graph holds it: lists as tuples of one kind, Python's dates as `Temporal`. ValueError if none."""
+    if isinstance(value, list | tuple):
+        return _checked_list([_checked_single(item) for item in value])
+    return _checked_single(value)
+
+
+def checked_text(where: str, value: Any) -> str:
+    """A key, label or type. ValueError unless it is text, and not empty."""
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"{where} must be text, not {brief(value)}")
+    if not _is_unicode(value):
+        raise ValueError(f"{where}: {brief(value)} is not valid Unicode text")
+    return value
+
+
+def checked_labels(where: str, labels: Iterable[Any]) -> tuple[str, ...]:
+    """Labels, sorted, each once. ValueError for what is none, and for one that GraphWalk keeps for itself."""
+    found = sorted({checked_text(f"{where}, label", label) for label in labels})
+    for label in found:
+        if label == _LEDGER or label.startswith(_OWN_PREFIX):
+            raise ValueError(
+                f"{where} has the label {label!r}; GraphWalk finds its own graphs in a Neo4j by {_LEDGER} and labels "
+                f"that begin with {_OWN_PREFIX}, so rename it"
+            )
+    return tuple(found)
+
+
+def checked_key(where: str, value: Any) -> str:
+    """What a node is called, or the end of a relationship: text, or a whole number, which becomes text."""
+    if type(value) is int:
+        return str(_checked_single(value))
+    return checked_text(where, value)
+
+
+def brief(value: Any) -> str:
+    """A value for a message, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…"
+
+
+def _checked_single(value: Any) -> Value:
+    if isinstance(value, dt.date | dt.time | dt.timedelta):
+        return temporal_of(value)
+    if type(value) not in _SINGLE:
+        raise ValueError(
+            f"a value must be text, a number, a boolean, a date, a time, a point or a list of these, not {brief(value)}"
+        )
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError(f"{brief(value)} does not fit into 64 bits")
+    if isinstance(value, str) and not _is_unicode(value):
+        raise ValueError(f"{brief(value)} is not valid Unicode text")
+    return value  # type: ignore[no-any-return]
+
+
+def _checked_list(items: list[Value]) -> tuple[Value, ...]:
+    kinds = {item.kind if isinstance(item, Temporal) else type(item).__name__ for item in items}
+    if kinds == {"int", "float"}:
+        return tuple(float(item) for item in items)  # type: ignore[arg-type]
+    if len(kinds) > 1:
+        raise ValueError(f"a list holds values of one kind, not of {', '.join(sorted(kinds))}")
+    return tuple(items)
+
+
+def _is_unicode(text: str) -> bool:
+    return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
+
+
+def checked_point(srid: Any, coordinates: list[Any]) -> Point:
+    """ValueError unless Neo4j knows a coordinate system of that number with as many coordinates."""
+    if _DIMENSIONS.get(srid if type(srid) is int else -1) != len(coordinates):
+        raise ValueError(f"no coordinate system {brief(srid)} has {len(coordinates)} coordinates")
+    if not all(type(number) in (int, float) and math.isfinite(number) for number in coordinates):
+        raise ValueError(f"the coordinates of a point are finite numbers, not {brief(coordinates)}")
+    return Point(srid, tuple(float(number) for number in coordinates))
+
+
+_DIMENSIONS = {4326: 2, 4979: 3, 7203: 2, 9157: 3}
+"""Coordinate systems of Neo4j: WGS 84 and Cartesian, in two and three dimensions."""
+
+
+V = TypeVar("V")
+
+_DAMAGE = (
+    ValueError,
+    ArithmeticError,
+    ExpatError,
+    csv.Error,
+    OSError,
+    EOFError,
+    zlib.error,
+    RecursionError,
+    MemoryError,
+)
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write the lines of a graph. ConfigError where that cannot be done."""
+    write_whole(path, (f"{line}\n" for line in lines))
+
+
+@contextmanager
+def reading(path: Path, hint: str = "") -> Iterator[None]:
+    """Turn any error while a graph file is read into a ConfigError that names the file."""
+    try:
+        yield
+    except _DAMAGE as error:
+        raise ConfigError(f"cannot read the graph {path}: {_reason(error)}", hint=hint) from error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(error, EOFError | zlib.error):
+        return f"the packed file is damaged: {error}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is not UTF-8 text: byte 0x{error.object[error.start]:02x}"
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return str(error) or "it is too large for the memory of this machine"
+
+
+def header(graph: PropertyGraph) -> dict[str, Any]:
+    """How a graph was made, as every format records it."""
+    return {"schema_version": SCHEMA_VERSION, "seed": graph.seed, "spec": dict(graph.spec)}
+
+
+def checked_header(found: Mapping[str, Any]) -> tuple[int | None, dict[str, Any]]:
+    """Seed and spec of a header; (None, {}) where there is none. ValueError if it is of another version or damaged."""
+    if "schema_version" not in found:
+        return None, {}
+    version, seed, spec = found["schema_version"], found.get("seed"), found.get("spec")
+    if version != SCHEMA_VERSION:
+        raise ValueError(f"schema_version is {version!r}, this version of GraphWalk reads {SCHEMA_VERSION}")
+    if seed is not None and type(seed) is not int:
+        raise ValueError(f"seed must be a whole number or null, not {seed!r}")
+    if spec is not None and not isinstance(spec, dict):
+        raise ValueError(f"spec must be an object, not {spec!r}")
+    return seed, spec or {}
+
+
+def by_name(properties: Mapping[str, V]) -> dict[str, V]:
+    """Properties in the order of their names: the order in which they were met must not show in a file."""
+    return dict(sorted(properties.items()))
+
+
+Undirected = Literal["refuse", "both"]
+"""What becomes of an undirected edge: an error, or two relationships, there and back (one for a loop)."""
+
+UNDIRECTED = (
+    'a property graph has directions, so choose: undirected="both" (graphwalk convert FILE OUT --undirected both) '
+    "reads every edge both ways"
+)
+
+
+def both_directions(relationships: Iterable[Relationship]) -> Iterator[Relationship]:
+    """Every relationship, and right after it the same one the other way."""
+    for relationship in relationships:
+        yield relationship
+        if relationship.source != relationship.target:
+            yield replace(relationship, source=relationship.target, target=relationship.source)
+
+
+TEMPORAL_NAMES: dict[str, TemporalKind] = {
+    "date": "date",
+    "time": "time",
+    "localtime": "local time",
+    "datetime": "datetime",
+    "localdatetime": "local datetime",
+    "duration": "duration",
+}
+"""Names of types, in lower case, that Neo4j's importer has, and we in GraphML too."""
+_TEMPORAL_NAME = {kind: name for name, kind in TEMPORAL_NAMES.items()}
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+_WHOLE = re.compile(r"\s*[+-]?\d{1,400}\s*", re.ASCII)
+_FLOATS = {"nan": math.nan, "infinity": math.inf, "inf": math.inf, "-infinity": -math.inf, "-inf": -math.inf}
+_POINT = re.compile(r"\s*(?:point\s*\(\s*)?\{(.*)\}\s*\)?\s*", re.IGNORECASE | re.DOTALL)
+_SYSTEMS = {"wgs-84": 4326, "wgs-84-3d": 4979, "cartesian": 7203, "cartesian-3d": 9157}
+_AXES = {"longitude": "x", "latitude": "y", "height": "z"}
+_LONGEST_NUMBER = 400
+
+
+def type_name(value: Value) -> str:
+    """string, long, double, boolean, date, time, localtime, datetime, localdatetime, duration, point or bytes.
+
+    For a list the type of its items with [] behind it; that of an empty one is string[].
+    """
+    if isinstance(value, tuple):
+        return (type_name(value[0]) if value else "string") + "[]"
+    if isinstance(value, Temporal):
+        return _TEMPORAL_NAME[value.kind]
+    return _NAMES[type(value)]
+
+
+def value_text(value: Value) -> str:
+    """The value as text, which with its type is read back; not for lists."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Temporal):
+        return value.text
+    if isinstance(value, Point):
+        return value.text.removeprefix("point(").removesuffix(")")
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return str(value)
+
+
+def read_value(type_: str, text: str) -> Value:
+    """The value that a text is, given its type. ValueError for text that is none, KeyError for an unknown type."""
+    return _READERS[type_](text)
+
+
+def _read_whole(text: str) -> int:
+    if not _WHOLE.fullmatch(text):
+        raise ValueError(f"{brief(text)} is not a whole number")
+    return int(text)
+
+
+def _read_float(text: str) -> float:
+    plain = text.strip().lower()
+    if plain.lstrip("+") in _FLOATS:
+        return _FLOATS[plain.lstrip("+")]
+    if len(plain) > _LONGEST_NUMBER or math.isinf(number := float(plain)) or "_" in plain:
+        raise ValueError(f"{brief(text)} is not a number that can be held")
+    return number
+
+
+def _read_boolean(text: str) -> bool:
+    if text.strip().lower() not in _BOOLEANS:
+        raise ValueError(f"{brief(text)} is neither true nor false")
+    return _BOOLEANS[text.strip().lower()]
+
+
+def read_point_text(text: str, defaults: Mapping[str, Any] | None = None) -> Point:
+    """A point as Neo4j's importer reads it: `{latitude: 55.7, longitude: 12.5}`, `{srid: 4326, x: 12.5, y: 55.7}`.
+
+    `defaults` are fields that the text may leave out. ValueError if it is no point.
+    """
+    found = _POINT.fullmatch(text) if len(text) <= _LONGEST_NUMBER else None
+    if found is None:
+        raise ValueError(f"{brief(text)} is not a point")
+    fields: dict[str, str] = dict(defaults or {})
+    for entry in found[1].split(","):
+        name, _, value = entry.partition(":")
+        fields[name.strip().strip("'\"").lower()] = value.strip().strip("'\"")
+    geographic = "longitude" in fields
+    named = {_AXES.get(name, name): value for name, value in fields.items()}
+    coordinates = [_read_float(named.pop(axis)) for axis in ("x", "y", "z") if axis in named]
+    srid = named.pop("srid", None)
+    system = named.pop("crs", None)
+    if named or (system is not None and system.lower() not in _SYSTEMS):
+        raise ValueError(f"{brief(text)} is not a point")
+    if srid is None:
+        kinds = (4326, 4979) if geographic else (7203, 9157)
+        srid = str(_SYSTEMS[system.lower()] if system else kinds[len(coordinates) == 3])
+    return checked_point(_read_whole(srid), coordinates)
+
+
+def _read_bytes(text: str) -> bytes:
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        raise ValueError(f"{brief(text)} is not hexadecimal") from None
+
+
+def _temporal_reader(kind: TemporalKind) -> Callable[[str], Temporal]:
+    return lambda text: read_temporal(text, kind)
+
+
+_NAMES: dict[type, str] = {str: "string", int: "long", float: "double", bool: "boolean", Point: "point", bytes: "bytes"}
+_READERS: dict[str, Callable[[str], Value]] = {
+    "string": str,
+    "char": str,
+    **dict.fromkeys(("int", "long", "short", "byte", "integer"), _read_whole),
+    **dict.fromkeys(("float", "double"), _read_float),
+    "boolean": _read_boolean,
+    "bytes": _read_bytes,
+    "point": read_point_text,
+    **{name: _temporal_reader(kind) for name, kind in TEMPORAL_NAMES.items()},
+}
+
+
+LABEL_NAMES = ("label", "labels")
+"""Where the labels of a node are looked for, first to last; ours is the first."""
+TYPE_NAMES = ("type", "label", "relation")
+DEFAULT_LABEL = "Node"
+DEFAULT_TYPE = "RELATED"
+
+_LABEL = re.compile(r":((?:[^:\\]|\\.?)*)", re.DOTALL)
+_ESCAPED = re.compile(r"\\([:\\])")
+
+
+def node_attributes(node: Node) -> dict[str, Any]:
+    """One label is text under `label`; several, or none, are a list under `labels`."""
+    one = len(node.labels) == 1 and not node.label.startswith(":")
+    for reserved in LABEL_NAMES if not one else ("label",):
+        _must_be_free(reserved, node.key, node.properties)
+    labels = {"label": node.labels[0]} if one else {"labels": list(node.labels)}
+    return {**labels, **by_name(node.properties)}
+
+
+def relationship_attributes(relationship: Relationship) -> dict[str, Any]:
+    _must_be_free("type", f"{relationship.source} to {relationship.target}", relationship.properties)
+    return {"type": relationship.type, **by_name(relationship.properties)}
+
+
+def node_from_attributes(key: str, attributes: Mapping[str, Any], labels: Any = None) -> Node:
+    """A node of somebody's graph; an attribute `key` that is not what it is called goes on as `key_`.
+
+    `labels` is None where they have to be found among the attributes; a node that has none there is a "Node". A
+    ValueError if it cannot be used.
+    """
+    where = f"node {key!r}"
+    properties = dict(attributes)
+    if labels is None:
+        labels = _take(properties, LABEL_NAMES)
+    found = [DEFAULT_LABEL] if labels is None else labels_of(labels)
+    return Node(
+        checked_text("the key of a node", key),
+        checked_labels(where, found),
+        apart_from_key(checked_properties(where, properties), key),
+    )
+
+
+def relationship_from_attributes(
+    source: str, target: str, attributes: Mapping[str, Any], type_: Any = None, name: Any = None
+) -> Relationship:
+    """A relationship of somebody's graph. ValueError if unusable.
+
+    `type_` is None where it has to be found among the attributes; where it is not there either, it is `name` if that is
+    text, else RELATED.
+    """
+    where = f"relationship from {source!r} to {target!r}"
+    properties = dict(attributes)
+    if type_ is None:
+        type_ = _take(properties, TYPE_NAMES) or (name if isinstance(name, str) and name else DEFAULT_TYPE)
+    return Relationship(checked_text(f"{where}, type", type_), source, target, checked_properties(where, properties))
+
+
+def labels_of(found: Any) -> list[Any]:
+    """Labels from the ways in which others write them; Neo4j's own exports have ":First:Second"."""
+    if isinstance(found, str) and found.startswith(":"):
+        return [_ESCAPED.sub(r"\1", label) for label in _LABEL.findall(found)]
+    return list(found) if isinstance(found, list | tuple | set | frozenset) else [found]
+
+
+def joined_labels(labels: Sequence[str]) -> str:
+    r"""`:First:Second`, which `labels_of` takes apart; a colon in a label becomes `\:`."""
+    return "".join(":" + label.replace("\\", "\\\\").replace(":", "\\:") for label in labels)
+
+
+def _take(attributes: dict[str, Any], names: tuple[str, ...]) -> Any:
+    """The first of these attributes that is there, which is then no property any more; None if there is none."""
+    return next((attributes.pop(name) for name in names if attributes.get(name) is not None), None)
+
+
+def _must_be_free(reserved: str, where: str, properties: Mapping[str, Any]) -> None:
+    if reserved in properties:
+        raise ConfigError(
+            f"{where} has a property {reserved!r}, which here is the name for something else",
+            hint="save the graph as JSON or Cypher, or rename the property",
+        )

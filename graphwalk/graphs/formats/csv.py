@@ -1,0 +1,558 @@
+"""Read and write folders of CSV files in the layout of Neo4j's importer."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+from pydantic import Field, field_validator
+
+from graphwalk.config.strict import Strict
+from graphwalk.config.yaml_files import YamlFile, validate
+from graphwalk.errors import ConfigError
+from graphwalk.files import check_link, make_folder, write_whole
+from graphwalk.graphs.formats.common import (
+    brief,
+    checked_header,
+    checked_labels,
+    checked_properties,
+    checked_text,
+    header,
+    open_text,
+    read_point_text,
+    read_text,
+    read_value,
+    reading,
+    type_name,
+    value_text,
+    without_packing,
+    write_lines,
+)
+from graphwalk.graphs.keys import apart_from_key
+from graphwalk.types.graph import MISSING, Column, Node, PropertyGraph, Relationship
+from graphwalk.types.values import Value
+
+Record = list[str | None]
+"""The fields of a line; None for one that is empty and not quoted."""
+
+
+def csv_records(text: str, delimiter: str = ",", quote: str = '"') -> Iterator[tuple[int, Record]]:
+    """Every line with its number, counted from 1; empty ones are left out. ValueError where a quote is not closed."""
+    field = _field_pattern(delimiter, quote)
+    position, line, starts = 0, 1, 1
+    record: Record = []
+    while position < len(text):
+        match = field.match(text, position)
+        if match is None:
+            raise ValueError(
+                f"line {line}: cannot read {brief(text[position : position + 40])}; is a quote not closed?"
+            )
+        quoted, plain, end = match.groups()
+        record.append(plain or None if quoted is None else quoted.replace(quote * 2, quote))
+        line += text.count("\n", position, match.end())
+        position = match.end()
+        if end != delimiter:
+            if record != [None]:
+                yield starts, record
+            record, starts = [], line
+    if record:
+        yield starts, [*record, None]
+
+
+def csv_line(fields: Sequence[str | None]) -> str:
+    """One line with commas; None becomes nothing, all other text is quoted where it has to be."""
+    return ",".join("" if field is None else csv_text(field) for field in fields)
+
+
+def csv_text(field: str) -> str:
+    """A field, quoted where it has to be."""
+    return field if _PLAIN.fullmatch(field) else '"' + field.replace('"', '""') + '"'
+
+
+_PLAIN = re.compile(r"[^\s,\"'](?:[^\r\n,\"']*[^\s,\"'])?")
+
+
+def _field_pattern(delimiter: str, quote: str) -> re.Pattern[str]:
+    q, d = re.escape(quote), re.escape(delimiter)
+    return re.compile(rf"(?:{q}([^{q}]*(?:{q}{q}[^{q}]*)*){q}|([^{d}{q}\r\n][^{d}\r\n]*)?)({d}|\r\n|\n|\r|\Z)")
+
+
+MANIFEST = "import.yaml"
+NUMBER = "number"
+"""Name of a column that the importer ignores: the place of a node in the graph that was written."""
+STRUCTURE = ("ID", "LABEL", "START_ID", "END_ID", "TYPE", "IGNORE")
+_COLUMN = re.compile(
+    r"(?s)(?P<name>.*):(?P<type>[A-Za-z_]+)(?P<list>\[\])?(?:\((?P<space>[^()]*)\))?(?P<options>\{[^{}]*\})?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CsvColumn:
+    """`type` is one of STRUCTURE, else a type of values in lower case."""
+
+    name: str
+    type: str = "string"
+    is_list: bool = False
+    space: str = ""
+    options: tuple[tuple[str, str], ...] = ()
+
+
+def read_column(text: str | None) -> CsvColumn:
+    """The meaning of a field of a header. Without a type it is text; without anything, ignored."""
+    if text is None:
+        return CsvColumn("", "IGNORE")
+    found = _COLUMN.fullmatch(text)
+    if found is None:
+        return CsvColumn(text)
+    type_ = found["type"] if found["type"] in STRUCTURE else found["type"].lower()
+    entries = (entry.partition(":") for entry in (found["options"] or "{}")[1:-1].split(",") if entry.strip())
+    options = tuple((name.strip().lower(), value.strip()) for name, _, value in entries)
+    return CsvColumn(found["name"], type_, bool(found["list"]), found["space"] or "", options)
+
+
+class _Files(Strict):
+    """Files with the same columns; the first of them begins with the header, and may hold nothing else."""
+
+    files: list[str] = Field(min_length=1)
+
+    @field_validator("files")
+    @classmethod
+    def _inside(cls, names: list[str]) -> list[str]:
+        for name in names:
+            if not name or "/" in name or "\\" in name or name.startswith("."):
+                raise ValueError(f"{name!r} is not the name of a file in the folder")
+        return names
+
+
+class NodeFiles(_Files):
+    """`labels` are given to all nodes, besides those of the column :LABEL."""
+
+    labels: list[str] = Field(default_factory=list)
+
+
+class RelationshipFiles(_Files):
+    """`type` is that of relationships for which the column :TYPE gives none."""
+
+    type: str | None = None
+
+
+class CsvManifest(Strict):
+    """What `import.yaml` says about a folder; without that file the headers tell nodes from relationships."""
+
+    nodes: list[NodeFiles] = Field(default_factory=list)
+    relationships: list[RelationshipFiles] = Field(default_factory=list)
+    delimiter: str = Field(",", min_length=1, max_length=1)
+    array_delimiter: str = Field(";", min_length=1, max_length=1)
+    quote: str = Field('"', min_length=1, max_length=1)
+    made: dict[str, Any] = Field(default_factory=dict)
+    """How GraphWalk made the graph: version, seed and spec."""
+
+
+_ZONED = ("time", "datetime")
+_ARRAY_DELIMITERS = (";", "|", "\t", "~", "^", "\x1f", "\x1e", "\x1d")
+
+
+def csv_value(column: CsvColumn, field: str, array_delimiter: str) -> Any:
+    """The value of a field. ValueError where it is not of the column's type."""
+    try:
+        if column.is_list and column.type == "byte":
+            return _bytes(field.split(array_delimiter) if field else [])
+        if column.is_list:
+            return [_single(column, item) for item in field.split(array_delimiter)] if field else []
+        return _single(column, field)
+    except KeyError:
+        raise ValueError(f"the column {column.name!r} has the unknown type {column.type!r}") from None
+    except ValueError as error:
+        raise ValueError(f"column {column.name!r}, a {column.type}: {error}") from None
+
+
+def csv_type(value: Value) -> str:
+    """The type of a column that can hold the value; bytes are a list of them."""
+    if isinstance(value, bytes):
+        return "byte[]"
+    if isinstance(value, tuple) and value and isinstance(value[0], bytes):
+        raise ConfigError("a list of bytes has no place in the layout of Neo4j's importer", hint="save it as JSON")
+    return type_name(value)
+
+
+def csv_field(value: Value, array_delimiter: str) -> str:
+    """The text of a field. ConfigError for a list that this layout cannot tell from an empty one."""
+    if isinstance(value, bytes):
+        return array_delimiter.join(str(byte - 256 if byte > 127 else byte) for byte in value)
+    if not isinstance(value, tuple):
+        return value_text(value)
+    if value == ("",):
+        raise ConfigError("a list of one empty text looks like an empty list in CSV", hint="save the graph as JSON")
+    return array_delimiter.join(value_text(item) for item in value)
+
+
+def free_delimiter(values: Iterable[Value], labels: Iterable[str]) -> str:
+    """A character to stand between the items of lists, and between labels, that is in none of them."""
+    used = {character for label in labels for character in label}
+    for value in values:
+        if isinstance(value, tuple):
+            used.update(character for item in value for character in value_text(item))
+    for delimiter in _ARRAY_DELIMITERS:
+        if delimiter not in used:
+            return delimiter
+    raise ConfigError("the lists of this graph use every character that could part them", hint="save it as JSON")
+
+
+def _single(column: CsvColumn, text: str) -> Any:
+    options = dict(column.options)
+    if column.type == "point" and options:
+        return read_point_text(text, options)
+    if column.type in _ZONED and "timezone" in options:
+        try:
+            return read_value(column.type, text)
+        except ValueError:
+            zone = options["timezone"]
+            return read_value(column.type, text + zone)
+    return read_value(column.type, text)
+
+
+def _bytes(items: list[str]) -> bytes:
+    numbers = [int(item) for item in items if len(item) < 6]
+    if len(numbers) < len(items) or not all(-128 <= number < 256 for number in numbers):
+        raise ValueError(f"{brief(items)} are not bytes")
+    return bytes(number % 256 for number in numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One line: where it is, and its fields by what they mean; `ids` are pairs of space and id."""
+
+    where: str
+    ids: Mapping[str, tuple[str, str]]
+    labels: Sequence[str]
+    type: str | None
+    properties: Mapping[str, Any]
+    number: int
+    """Its place among the nodes, where GraphWalk wrote the file; else 0."""
+
+
+def read_csv_folder(folder: Path) -> PropertyGraph:
+    """The graph of a folder. ConfigError that names file and line of what cannot be used.
+
+    A node is called by its id, and by SPACE:ID where two id spaces have the same id; without an id, by its number.
+    """
+    manifest = read_manifest(folder)
+    with reading(folder):
+        seed, spec = checked_header(manifest.made)
+        rows = [row for files in manifest.nodes for row in _rows(folder, files, manifest)]
+        rows.sort(key=lambda row: row.number)
+        keys = _keys(rows)
+        nodes = [_node(row, number, keys) for number, row in enumerate(rows)]
+        relationships = (
+            _relationship(row, keys) for files in manifest.relationships for row in _rows(folder, files, manifest)
+        )
+        return PropertyGraph.from_rows(nodes, relationships, seed=seed, spec=spec)
+
+
+def _rows(folder: Path, files: NodeFiles | RelationshipFiles, manifest: CsvManifest) -> Iterator[_Row]:
+    """The lines of files below their header."""
+    columns: list[CsvColumn] = []
+    for path, number, record in records_of(folder, files.files, manifest):
+        with reading(path):
+            where = f"line {number}"
+            if not columns:
+                columns = [read_column(field) for field in record]
+                _check_columns(where, columns, isinstance(files, NodeFiles))
+                continue
+            try:
+                yield _row(f"{path.name}, {where}", columns, record, files, manifest)
+            except ValueError as error:
+                raise ValueError(f"{where}: {error}") from None
+    if not columns:
+        raise ConfigError(f"cannot read the graph {folder / files.files[0]}: it is empty")
+
+
+def _check_columns(where: str, columns: list[CsvColumn], nodes: bool) -> None:
+    structure = Counter(column.type for column in columns if column.type.isupper())
+    for name in () if nodes else ("START_ID", "END_ID"):
+        if structure[name] != 1:
+            raise ValueError(f"{where}: a header of relationships has :{name} once")
+    for name in ("ID", "TYPE"):
+        if structure[name] > 1:
+            raise ValueError(f"{where}: the header has :{name} more than once")
+    names = Counter(column.name for column in columns if not column.type.isupper())
+    if any(count > 1 for count in names.values()):
+        raise ValueError(f"{where}: the header has the column {brief(names.most_common(1)[0][0])} more than once")
+
+
+def _row(
+    where: str,
+    columns: Sequence[CsvColumn],
+    record: Record,
+    files: NodeFiles | RelationshipFiles,
+    manifest: CsvManifest,
+) -> _Row:
+    if len(record) > len(columns) and any(field is not None for field in record[len(columns) :]):
+        raise ValueError(f"there are {len(record)} fields, and {len(columns)} in the header")
+    ids: dict[str, tuple[str, str]] = {}
+    labels = list(files.labels) if isinstance(files, NodeFiles) else []
+    type_ = files.type if isinstance(files, RelationshipFiles) else None
+    properties: dict[str, Any] = {}
+    number = 0
+    for column, field in zip(columns, record, strict=False):
+        if field is None:
+            continue
+        if column.type == "IGNORE":
+            number = int(field[:18]) if manifest.made and column.name == NUMBER and field.isdecimal() else number
+            continue
+        if column.type == "LABEL":
+            labels += [label for label in field.split(manifest.array_delimiter) if label]
+        elif column.type == "TYPE":
+            type_ = field
+        elif column.type in ("ID", "START_ID", "END_ID"):
+            ids[column.type] = (column.space, field)
+            if column.type == "ID" and column.name:
+                properties[column.name] = field
+        else:
+            properties[column.name] = csv_value(column, field, manifest.array_delimiter)
+    return _Row(where, ids, labels, type_, properties, number)
+
+
+def _keys(rows: Sequence[_Row]) -> dict[tuple[str, str], str]:
+    """What a node is called, by id space and id. ValueError for an id that is there twice in one space."""
+    places: dict[tuple[str, str], str] = {}
+    for row in rows:
+        if (id_ := row.ids.get("ID")) is not None:
+            if id_ in places:
+                raise ValueError(f"{row.where}: the id {brief(id_[1])} is there already, in {places[id_]}")
+            places[id_] = row.where
+    often = Counter(id_ for _, id_ in places)
+    return {(space, id_): f"{space}:{id_}" if often[id_] > 1 and space else id_ for space, id_ in places}
+
+
+def _node(row: _Row, number: int, keys: Mapping[tuple[str, str], str]) -> Node:
+    key = keys[row.ids["ID"]] if "ID" in row.ids else str(number)
+    properties = apart_from_key(checked_properties(row.where, row.properties), row.ids.get("ID", ("", key))[1])
+    return Node(checked_text(f"{row.where}, :ID", key), checked_labels(row.where, row.labels), properties)
+
+
+def _relationship(row: _Row, keys: Mapping[tuple[str, str], str]) -> Relationship:
+    if not row.type:
+        raise ValueError(f"{row.where}: there is no type, neither in :TYPE nor in the manifest")
+    type_ = checked_text(f"{row.where}, :TYPE", row.type)
+    source, target = (_end(row, name, keys) for name in ("START_ID", "END_ID"))
+    return Relationship(type_, source, target, checked_properties(row.where, row.properties))
+
+
+def _end(row: _Row, name: str, keys: Mapping[tuple[str, str], str]) -> str:
+    if name not in row.ids:
+        raise ValueError(f"{row.where}: :{name} is missing")
+    if row.ids[name] not in keys:
+        space, id_ = row.ids[name]
+        raise ValueError(
+            f"{row.where}: no node has the id {brief(id_)}" + (f" in the id space {space}" if space else "")
+        )
+    return keys[row.ids[name]]
+
+
+_HEADER_FILE = re.compile(r"(.+?)[-_.]?headers?", re.IGNORECASE)
+_LONGEST_HEADER = 2**20
+_LONGEST_MANIFEST = 2**20
+
+
+def read_manifest(folder: Path) -> CsvManifest:
+    """ConfigError where the folder or its manifest cannot be used."""
+    if not folder.is_dir():
+        reason = "it is not a folder" if folder.exists() else "No such file or directory"
+        raise ConfigError(f"cannot read the graph {folder}: {reason}")
+    path = folder / MANIFEST
+    if path.exists():
+        check_link(path, ConfigError)
+        with reading(path):
+            if path.stat().st_size > _LONGEST_MANIFEST:
+                raise ValueError("it is too long for a list of files")
+            read = YamlFile.read(path)
+            return validate(CsvManifest, read.data, str(path), read.tree)
+    return _by_headers(folder)
+
+
+def records_of(folder: Path, names: list[str], manifest: CsvManifest) -> Iterator[tuple[Path, int, Record]]:
+    """All lines of files that belong together, the header first, with the file and the number of the line."""
+    for name in names:
+        path = folder / name
+        check_link(path, ConfigError)
+        with reading(path):
+            for number, record in csv_records(read_text(path), manifest.delimiter, manifest.quote):
+                yield path, number, record
+
+
+def _by_headers(folder: Path) -> CsvManifest:
+    """Files `people-header.csv` and `people*.csv` belong together; any other file has a header of its own."""
+    found = sorted(path.name for path in folder.iterdir() if without_packing(path).suffix.lower() == ".csv")
+    if not found:
+        raise ConfigError(
+            f"cannot read the graph {folder}: no CSV file is in this folder",
+            hint=f"give files in the layout of Neo4j's importer the suffix .csv, or list them in {MANIFEST}",
+        )
+    manifest = CsvManifest()
+    for names in _grouped(found):
+        with reading(folder / names[0]):
+            columns = {read_column(field).type for field in _first_record(folder / names[0])}
+            if columns & {"START_ID", "END_ID"}:
+                manifest.relationships.append(RelationshipFiles(files=names))
+            elif columns & {"ID", "LABEL"}:
+                manifest.nodes.append(NodeFiles(files=names))
+            else:
+                raise ValueError("its first line has neither :ID nor :START_ID, as the layout of Neo4j's importer has")
+    return manifest
+
+
+def _grouped(names: list[str]) -> list[list[str]]:
+    headers = {m[1]: name for name in names if (m := _HEADER_FILE.fullmatch(_stem(name)))}
+    groups: defaultdict[str, list[str]] = defaultdict(list, {name: [name] for name in headers.values()})
+    for name in names:
+        if name in groups:
+            continue
+        stem = max((stem for stem in headers if _stem(name).startswith(stem)), key=len, default=None)
+        groups[headers[stem] if stem is not None else name].append(name)
+    return list(groups.values())
+
+
+def _stem(name: str) -> str:
+    return without_packing(Path(name)).stem
+
+
+def _first_record(path: Path) -> Record:
+    check_link(path, ConfigError)
+    with open_text(path) as file:
+        start = file.read(_LONGEST_HEADER)
+    return next((record for _, record in csv_records(start)), [])
+
+
+ARGUMENTS = "import.args"
+CHUNK = 50_000
+"""Rows that are text at a time."""
+Rows = NDArray[np.intp]
+"""Places in a table."""
+Fields = tuple[NDArray[np.integer], Sequence[str]]
+"""A column of a file: codes, and the text for each of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """A property of a table: for every value of its pool that is used a type and a text."""
+
+    name: str
+    codes: NDArray[np.int32]
+    types: Mapping[int, str]
+    texts: Sequence[str]
+    """The last is for MISSING."""
+
+    @property
+    def mixed(self) -> bool:
+        return len(set(self.types.values())) > 1
+
+
+def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
+    """The same bytes for the same graph. ConfigError where the folder holds something else, or cannot be written.
+
+    The manifest is written last: a folder without it was not finished.
+    """
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MANIFEST).is_file():
+        raise ConfigError(f"{folder} holds something else", hint="name a new folder, or an empty one")
+    values = [value for columns in graph.all_columns() for column in columns.values() for value in column.pool]
+    delimiter = free_delimiter(values, (label for table in graph.node_tables for label in table.labels))
+    make_folder(folder, parents=False)
+    (folder / MANIFEST).unlink(missing_ok=True)
+    manifest = CsvManifest(array_delimiter=delimiter, made=header(graph))
+    names: set[str] = set()
+    keys = list(map(csv_text, graph.keys))
+    for nodes in sorted(graph.node_tables, key=lambda table: table.labels):
+        label = _constant(delimiter.join(nodes.labels), len(nodes.numbers))
+        structure = {"key:ID": (nodes.numbers, keys), ":LABEL": label, f"{NUMBER}:IGNORE": (nodes.numbers, ())}
+        for part in _written(folder, "nodes-" + "-".join(nodes.labels), names, structure, nodes.columns, delimiter):
+            manifest.nodes.append(NodeFiles(files=[part]))
+    for table in sorted(graph.relationship_tables, key=lambda table: table.type):
+        type_ = _constant(table.type, len(table.sources))
+        structure = {":START_ID": (table.sources, keys), ":END_ID": (table.targets, keys), ":TYPE": type_}
+        for part in _written(folder, f"relationships-{table.type}", names, structure, table.columns, delimiter):
+            manifest.relationships.append(RelationshipFiles(files=[part]))
+    write_lines(folder / ARGUMENTS, _arguments(manifest))
+    text = yaml.safe_dump(manifest.model_dump(exclude_defaults=True), allow_unicode=True, sort_keys=False)
+    write_whole(folder / MANIFEST, [text])
+
+
+def _constant(text: str, length: int) -> Fields:
+    return np.zeros(length, dtype=np.int8), (csv_text(text) if text else "",)
+
+
+def _written(
+    folder: Path,
+    name: str,
+    names: set[str],
+    structure: Mapping[str, Fields],
+    columns: Mapping[str, Column],
+    delimiter: str,
+) -> Iterator[str]:
+    """Write a table; the names of its files, of which there are several where a property has values of two types."""
+    typed = [_typed(name, columns[name], delimiter) for name in sorted(columns)]
+    for rows in _by_types(typed, len(next(iter(structure.values()))[0])):
+        held = [(one, codes[codes != MISSING]) for one in typed for codes in [one.codes[rows]]]
+        there = {f"{one.name}:{one.types[int(found[0])]}": (one.codes, one.texts) for one, found in held if len(found)}
+        file = _free_name(name, names)
+        write_whole(folder / file, _chunks({**structure, **there}, rows))
+        yield file
+
+
+def _typed(name: str, column: Column, delimiter: str) -> _Typed:
+    used = set(np.unique(column.codes).tolist()) - {MISSING}
+    texts = [csv_text(csv_field(value, delimiter)) if code in used else "" for code, value in enumerate(column.pool)]
+    return _Typed(name, column.codes, {code: csv_type(column.pool[code]) for code in sorted(used)}, [*texts, ""])
+
+
+def _by_types(typed: Sequence[_Typed], length: int) -> Iterator[Rows]:
+    """The rows in groups in which every property has one type, in the order in which they begin."""
+    mixed = [one for one in typed if one.mixed]
+    if not length or not mixed:
+        yield from [np.arange(length)][: length > 0]
+        return
+    kinds = []
+    for one in mixed:
+        order = sorted(set(one.types.values()))
+        number = [order.index(one.types[code]) if code in one.types else MISSING for code in range(len(one.texts))]
+        kinds.append(np.array(number)[one.codes])
+    _, first, group = np.unique(np.stack(kinds), axis=1, return_index=True, return_inverse=True)
+    for number in np.argsort(first, kind="stable").tolist():
+        yield np.flatnonzero(group.ravel() == number)
+
+
+def _chunks(columns: Mapping[str, Fields], rows: Rows) -> Iterator[str]:
+    """The text of a file, some rows at a time."""
+    yield csv_line(list(columns)) + "\n"
+    for start in range(0, len(rows), CHUNK):
+        part = rows[start : start + CHUNK]
+        fields = [_texts(codes[part].tolist(), texts) for codes, texts in columns.values()]
+        yield "\n".join(map(",".join, zip(*fields, strict=True))) + "\n"
+
+
+def _texts(codes: list[int], texts: Sequence[str]) -> Iterator[str]:
+    return map(texts.__getitem__, codes) if texts else map(str, codes)
+
+
+def _free_name(name: str, names: set[str]) -> str:
+    """A file name that is good on every system, and not taken whatever the case of its letters."""
+    stem = re.sub(r"[^A-Za-z0-9-]+", "_", name)[:60].strip("_-")
+    found, number = stem, 2
+    while found.lower() in names:
+        found, number = f"{stem}-{number}", number + 1
+    names.add(found.lower())
+    return f"{found}.csv"
+
+
+def _arguments(manifest: CsvManifest) -> Iterator[str]:
+    # The importer of Neo4j 2026 wants to be told of a folder.
+    yield from (f"--nodes=./{files.files[0]}" for files in manifest.nodes)
+    yield from (f"--relationships=./{files.files[0]}" for files in manifest.relationships)
+    yield "--multiline-fields=true"
+    if manifest.array_delimiter != ";":
+        yield f"--array-delimiter=U+{ord(manifest.array_delimiter):04X}"

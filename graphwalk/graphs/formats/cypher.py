@@ -1,0 +1,249 @@
+"""Read and write Cypher scripts."""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from graphwalk.errors import ConfigError
+from graphwalk.graphs.formats.common import (
+    TEMPORAL_NAMES,
+    by_name,
+    checked_header,
+    checked_labels,
+    checked_point,
+    checked_properties,
+    checked_text,
+    header,
+    open_text,
+    reading,
+    write_lines,
+)
+from graphwalk.graphs.formats.json import parse_json
+from graphwalk.graphs.keys import apart_from_key
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.temporals import read_temporal
+from graphwalk.types.values import Point, Temporal, Value
+
+_FUNCTION_OF = {kind: name for name, kind in TEMPORAL_NAMES.items()}
+_PLAIN_STRING = r"'(?:[^'\\]|\\.)*'"
+_SINGLE = re.compile(
+    rf"(?P<string>{_PLAIN_STRING})|(?P<function>[a-z]+)\((?P<argument>{_PLAIN_STRING}|\{{[^{{}}]*\}})\)|(?P<word>[^\s,'`{{}}()\[\]]+)"
+)
+_POINT = re.compile(r"\{srid: (\d{1,9}), x: ([^\s,]+), y: ([^\s,]+?)(?:, z: ([^\s,]+))?\}")
+_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_NOT_PRINTABLE = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
+_ESCAPED = {"n": "\n", "r": "\r", "t": "\t", "'": "'", "\\": "\\"}
+_WORDS: dict[str, Value | None] = {
+    "true": True,
+    "false": False,
+    "null": None,
+    "NaN": math.nan,
+    "Infinity": math.inf,
+    "-Infinity": -math.inf,
+}
+
+
+def quoted(name: str) -> str:
+    """A label, type or property name in back-ticks. ConfigError for one with line breaks or control characters."""
+    if _NOT_PRINTABLE.search(name):
+        raise ConfigError(f"Cypher cannot hold the control characters in {name!r}", hint="save the graph as JSON")
+    return "`" + name.replace("`", "``") + "`"
+
+
+def literal(value: Value | None) -> str:
+    """A value as Cypher writes it. ConfigError for bytes, which it cannot write."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str):
+        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+        return "'" + _NOT_PRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", escaped) + "'"
+    if isinstance(value, tuple | list):
+        return "[" + ", ".join(literal(item) for item in value) + "]"
+    if isinstance(value, Temporal):
+        return f"{_FUNCTION_OF[value.kind]}('{value.text}')"
+    if isinstance(value, Point):
+        return value.text
+    if isinstance(value, bytes):
+        raise ConfigError("Cypher has no way to write bytes", hint="save the graph as JSON, GraphML or CSV")
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return repr(value).replace("e+", "e")
+
+
+def read_literal(text: str, position: int) -> tuple[Value | None, int]:
+    """The value that begins at a position, and the position behind it. ValueError if there is none."""
+    if not text.startswith("[", position):
+        return _read_single(text, position)
+    items: list[Value | None] = []
+    position += 1
+    while not text.startswith("]", position):
+        item, position = _read_single(text, position)
+        items.append(item)
+        position += 2 if text.startswith(", ", position) else 0
+    return tuple(items), position + 1
+
+
+def unescaped(text: str) -> str:
+    """What a string of Cypher says, without its quotes. ValueError for an escape that is not known."""
+
+    def one(match: re.Match[str]) -> str:
+        code = match[1]
+        if len(code) == 5:
+            return chr(int(code[1:], 16))
+        if code not in _ESCAPED:
+            raise ValueError(f"unknown escape \\{code}")
+        return _ESCAPED[code]
+
+    return _ESCAPE.sub(one, text)
+
+
+def _read_single(text: str, position: int) -> tuple[Value | None, int]:
+    match = _SINGLE.match(text, position)
+    if match is None:
+        raise ValueError(f"cannot read the properties from {text[position : position + 40]!r} on")
+    if match["string"] is not None:
+        value: Value | None = unescaped(match["string"][1:-1])
+    elif match["function"] is not None:
+        value = _call(match["function"], match["argument"])
+    else:
+        value = _word(match["word"])
+    return value, match.end()
+
+
+def _call(function: str, argument: str) -> Value:
+    point = _POINT.fullmatch(argument)
+    if function == "point" and point is not None:
+        return checked_point(int(point[1]), [float(number) for number in point.groups()[1:] if number is not None])
+    if function not in TEMPORAL_NAMES or not argument.startswith("'"):
+        raise ValueError(f"{function}({argument[:40]}) is not a value")
+    return read_temporal(unescaped(argument[1:-1]), TEMPORAL_NAMES[function])
+
+
+def _word(word: str) -> Value | None:
+    if word in _WORDS:
+        return _WORDS[word]
+    try:
+        number = int(word) if word.lstrip("-").isdecimal() and word.isascii() else float(word)
+    except ValueError:
+        number = math.inf
+    if math.isinf(number) or "_" in word:
+        raise ValueError(f"{word[:40]!r} is not a value")
+    return number
+
+
+HEADER = "// graphwalk "
+
+
+def write_cypher(graph: PropertyGraph, path: Path) -> None:
+    """The same bytes for the same graph; the file is there whole or not at all. ConfigError for a graph with bytes."""
+    write_lines(path, _statements(graph))
+
+
+def _statements(graph: PropertyGraph) -> Iterator[str]:
+    yield HEADER + json.dumps(header(graph), ensure_ascii=False, separators=(",", ":"))
+    tables = sorted(graph.node_tables, key=lambda table: table.labels)
+    # kglite takes a label's property names from its first node, so that node must have all of them.
+    empty: dict[tuple[str, ...], dict[str, Value | None]] = {
+        table.labels: dict.fromkeys(name for name, column in table.columns.items() if column.canonical().pool)
+        for table in tables
+    }
+    indexed = dict.fromkeys(label for table in tables for label in table.labels)
+    yield from (f"CREATE INDEX IF NOT EXISTS FOR (n:{quoted(label)}) ON (n.`key`);" for label in indexed)
+    labels_of = {}
+    for node in graph.nodes():
+        labels_of[node.key] = _labels(node.labels)
+        entries: dict[str, Value | None] = {"key": node.key, **by_name({**empty[node.labels], **node.properties})}
+        yield f"CREATE ({labels_of[node.key]}{' ' if node.labels else ''}{_map(entries)});"
+    for r in graph.relationships():
+        ends = (f"{name}{labels_of[k]} {_map({'key': k})}" for name, k in (("a", r.source), ("b", r.target)))
+        properties = f" {_map(by_name(r.properties))}" if r.properties else ""
+        yield f"MATCH ({next(ends)}), ({next(ends)}) CREATE (a)-[:{quoted(r.type)}{properties}]->(b);"
+
+
+def _labels(labels: tuple[str, ...]) -> str:
+    return "".join(f":{quoted(label)}" for label in labels)
+
+
+def _map(entries: Mapping[str, Value | None]) -> str:
+    return "{" + ", ".join(f"{quoted(name)}: {literal(value)}" for name, value in entries.items()) + "}"
+
+
+_NAME = r"`((?:[^`]|``)+)`"
+_LABELS = r"((?::`(?:[^`]|``)+`)*)"
+_STRING = r"'((?:[^'\\]|\\.)*)'"
+_ENTRIES = r"(?:, (.*))?"
+_INDEX = re.compile(rf"CREATE INDEX IF NOT EXISTS FOR \(n:{_NAME}\) ON \(n\.`key`\);")
+_NODE = re.compile(rf"CREATE \({_LABELS} ?\{{`key`: {_STRING}{_ENTRIES}\}}\);")
+_RELATIONSHIP = re.compile(
+    rf"MATCH \(a{_LABELS} \{{`key`: {_STRING}\}}\), \(b{_LABELS} \{{`key`: {_STRING}\}}\) "
+    rf"CREATE \(a\)-\[:{_NAME}(?: \{{(.*)\}})?\]->\(b\);"
+)
+_LABEL = re.compile(rf":{_NAME}")
+_ENTRY = re.compile(rf"{_NAME}: ")
+
+
+def read_cypher(path: Path) -> PropertyGraph:
+    """Read what `write_cypher` wrote. ConfigError that names file and line for anything else."""
+    if not is_own_script(path):
+        raise ConfigError(
+            f"cannot read the graph {path}: it does not begin with {HEADER!r}, so only a Neo4j can say what it makes",
+            hint=f"graphwalk convert {path.name} {path.stem}.json   (runs it in a Neo4j of its own)",
+        )
+    with reading(path), open_text(path) as file:
+        try:
+            seed, spec = checked_header(parse_json(file.readline().removeprefix(HEADER)))
+        except AttributeError:
+            raise ValueError(f"line 1: an object follows {HEADER!r}") from None
+        nodes: list[Node] = []
+        relationships: list[Relationship] = []
+        for number, line in enumerate(file, start=2):
+            try:
+                _read_statement(line.rstrip("\r\n"), nodes, relationships)
+            except ValueError as error:
+                raise ValueError(f"line {number}: {error}") from None
+        return PropertyGraph.from_rows(nodes, relationships, seed=seed, spec=spec)
+
+
+def is_own_script(path: Path) -> bool:
+    """True for a script that `write_cypher` wrote. ConfigError where the file cannot be read."""
+    with reading(path), open_text(path) as file:
+        return file.read(len(HEADER)) == HEADER
+
+
+def _read_statement(line: str, nodes: list[Node], relationships: list[Relationship]) -> None:
+    if match := _NODE.fullmatch(line):
+        labels, key, entries = match.groups()
+        key = checked_text("key", unescaped(key))
+        properties = apart_from_key(checked_properties("the node", _entries(entries)), key)
+        nodes.append(Node(key, checked_labels("the node", map(_unquoted, _LABEL.findall(labels))), properties))
+    elif match := _RELATIONSHIP.fullmatch(line):
+        _, source, _, target, type_, entries = match.groups()
+        properties = checked_properties("the relationship", _entries(entries))
+        relationships.append(Relationship(_unquoted(type_), unescaped(source), unescaped(target), properties))
+    elif line and not _INDEX.fullmatch(line):
+        raise ValueError(f"not a statement of a graph script: {line[:80]}")
+
+
+def _entries(text: str | None) -> dict[str, Any]:
+    entries: dict[str, Any] = {}
+    position = 0
+    while text and position < len(text):
+        match = _ENTRY.match(text, position)
+        if match is None:
+            raise ValueError(f"cannot read the properties from {text[position : position + 40]!r} on")
+        name = _unquoted(match[1])
+        if name in entries:
+            raise ValueError(f"the property {name!r} is there twice")
+        entries[name], position = read_literal(text, match.end())
+        if position < len(text):
+            if not text.startswith(", ", position):
+                raise ValueError(f"cannot read the properties from {text[position : position + 40]!r} on")
+            position += 2
+    return entries
+
+
+def _unquoted(name: str) -> str:
+    return name.replace("``", "`")

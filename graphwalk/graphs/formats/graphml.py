@@ -1,0 +1,336 @@
+"""Read and write GraphML."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from gzip import GzipFile
+from pathlib import Path
+from typing import IO, Any
+from xml.parsers import expat
+from xml.sax.saxutils import escape, quoteattr
+
+from graphwalk.errors import ConfigError
+from graphwalk.graphs.formats.common import (
+    UNDIRECTED,
+    Undirected,
+    both_directions,
+    brief,
+    by_name,
+    checked_header,
+    header,
+    joined_labels,
+    labels_of,
+    node_from_attributes,
+    open_bytes,
+    read_value,
+    reading,
+    relationship_from_attributes,
+    type_name,
+    value_text,
+    write_lines,
+)
+from graphwalk.graphs.formats.json import from_json, parse_json
+from graphwalk.types.graph import Column, Node, PropertyGraph, Relationship
+from graphwalk.types.values import Value
+
+_NOT_HELD = {
+    "port": "ports (places of a node at which an edge ends)",
+    "hyperedge": "hyperedges (edges between more than two nodes)",
+}
+_LONGEST_TAG = 2**17
+_DEEPEST = _MOST_ATTRIBUTES = _MOST_DEFAULTS = 100
+"""The last: keys with a default, which every node or edge gets."""
+_HEADER = ("schema_version", "seed", "spec")
+
+
+def read_graphml(path: Path, undirected: Undirected = "refuse") -> PropertyGraph:
+    """A graph, ours or somebody else's; see `attributes` for the names under which it is understood.
+
+    ConfigError that names the file and the node or relationship that cannot be used.
+    """
+    with reading(path), open_bytes(path) as file:
+        reader = _Reader(undirected)
+        parser = expat.ParserCreate(namespace_separator="}")
+        parser.buffer_text = True
+        parser.StartElementHandler = reader.start
+        parser.EndElementHandler = reader.end
+        parser.CharacterDataHandler = reader.text
+        parser.EntityDeclHandler = parser.AttlistDeclHandler = _refuse_declaration
+        try:
+            _parse(parser, file)
+        except LookupError as error:
+            if type(error) is LookupError:  # expat's own, for the encoding in the first line
+                raise ValueError(str(error)) from error
+            raise
+        return reader.graph()
+
+
+def _parse(parser: expat.XMLParserType, file: IO[bytes] | GzipFile) -> None:
+    """Give a file to a parser block by block: it reads a tag that has not ended again with each of them."""
+    read = 0
+    while block := file.read(_LONGEST_TAG):
+        parser.Parse(block)
+        read += len(block)
+        if read - parser.CurrentByteIndex > _LONGEST_TAG:
+            raise ValueError(f"line {parser.CurrentLineNumber}: a tag or comment has more than {_LONGEST_TAG:,} bytes")
+    parser.Parse(b"", True)
+
+
+def _refuse_declaration(*_: Any) -> None:
+    """A few entities, one made of another, grow to any size; so do attributes that every element has."""
+    raise ValueError("it declares entities or attributes of its own, which are not read")
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """What the data of one key id mean."""
+
+    domain: str
+    name: str
+    type: str
+    is_list: bool
+    default: str | None
+
+
+@dataclass(slots=True)
+class _Open:
+    """An element that has begun: its attributes, and the data in it by key id."""
+
+    tag: str
+    attributes: Mapping[str, str]
+    data: dict[str, str] = field(default_factory=dict)
+
+
+class _Reader:
+    def __init__(self, undirected: Undirected) -> None:
+        self._undirected = undirected
+        self._keys: dict[str, _Key] = {}
+        self._with_default: dict[str, _Key] = {}
+        self._head: dict[str, Any] = {}
+        self._nodes: list[Node] = []
+        self._relationships: list[Relationship] = []
+        self._open: list[_Open] = []
+        self._text: list[str] = []
+        self._directed: bool | None = None
+
+    def graph(self) -> PropertyGraph:
+        """ValueError if there was none."""
+        if self._directed is None:
+            raise ValueError("there is no <graph> element")
+        seed, spec = checked_header(self._head)
+        return PropertyGraph.from_rows(self._nodes, self._relationships, seed=seed, spec=spec)
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        tag = name.rpartition("}")[2]
+        if tag == "graph":
+            self._start_graph(attributes)
+        elif tag in _NOT_HELD:
+            raise ValueError(f"a property graph cannot hold {_NOT_HELD[tag]}")
+        if len(attributes) > _MOST_ATTRIBUTES:
+            raise ValueError(f"<{tag[:20]}> has more than {_MOST_ATTRIBUTES} attributes")
+        if len(self._open) >= _DEEPEST:
+            raise ValueError(f"its elements are more than {_DEEPEST} deep")
+        self._text.clear()
+        self._open.append(_Open(tag, attributes))
+
+    def text(self, text: str) -> None:
+        self._text.append(text)
+
+    def end(self, name: str) -> None:
+        element = self._open.pop()
+        above = self._open[-1] if self._open else element
+        text = "".join(self._text)
+        self._text.clear()
+        if element.tag == "data":
+            self._add_data(above, element.attributes.get("key", ""), text)
+        elif element.tag == "default" and above.tag == "key":
+            above.data["default"] = text
+        elif element.tag == "key":
+            self._add_key(element)
+        elif element.tag == "node":
+            self._add_node(element)
+        elif element.tag == "edge":
+            self._add_edge(element)
+
+    def _start_graph(self, attributes: Mapping[str, str]) -> None:
+        if self._directed is not None:
+            raise ValueError("nested graphs and several graphs in one file cannot be read")
+        self._directed = attributes.get("edgedefault", "directed") == "directed"
+
+    def _add_data(self, above: _Open, id_: str, text: str) -> None:
+        if above.tag in ("node", "edge"):
+            if id_ in above.data:
+                raise ValueError(f"{above.tag} {brief(above.attributes.get('id', ''))} has the data {id_!r} twice")
+            above.data[id_] = text
+        elif above.tag == "graph" and self._key(id_).name in _HEADER:
+            self._head[self._key(id_).name] = parse_json(text)
+
+    def _add_key(self, element: _Open) -> None:
+        found = element.attributes
+        id_ = found.get("id", "")
+        if id_ in self._keys:
+            raise ValueError(f"two <key> elements have the id {id_!r}")
+        plain, listed = found.get("attr.type", "string"), found.get("attr.list")
+        type_, is_list = (listed or plain.removesuffix("[]")), bool(listed) or plain.endswith("[]")
+        type_ = found.get("graphwalk.type", type_)
+        key = _Key(found.get("for", "all"), found.get("attr.name", id_), type_, is_list, element.data.get("default"))
+        self._keys[id_] = key
+        if key.default is not None:
+            self._with_default[id_] = key
+        if len(self._with_default) > _MOST_DEFAULTS:
+            raise ValueError(f"more than {_MOST_DEFAULTS} <key> elements have a default")
+
+    def _add_node(self, element: _Open) -> None:
+        labels, attributes = self._attributes(element, ("label", "labels"))
+        if "labels" in labels:
+            found: list[Any] | None = labels_of(labels["labels"]) if labels["labels"] else []
+        else:
+            found = [labels["label"]] if "label" in labels else None
+        key = element.attributes.get("id", "")
+        # Neo4j's exports write the labels of a node as an attribute of its element, too.
+        if found is None and "labels" in element.attributes:
+            found = labels_of(element.attributes["labels"])
+            attributes.pop("labels", None)
+        self._nodes.append(node_from_attributes(key, attributes, found))
+
+    def _add_edge(self, element: _Open) -> None:
+        special, attributes = self._attributes(element, ("type",))
+        source, target = element.attributes.get("source", ""), element.attributes.get("target", "")
+        type_ = special.get("type", element.attributes.get("label"))
+        if "label" in element.attributes and attributes.get("label") == element.attributes["label"]:
+            del attributes["label"]
+        made = relationship_from_attributes(source, target, attributes, type_)
+        own = element.attributes.get("directed")
+        if self._directed if own is None else own == "true":
+            self._relationships.append(made)
+        elif self._undirected == "both":
+            self._relationships += both_directions([made])
+        else:
+            raise ValueError(f"the edge from {source!r} to {target!r} is undirected; {UNDIRECTED}")
+
+    def _attributes(self, element: _Open, structure: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The data of key ids in `structure` that have that name too, and all other data by name."""
+        found: dict[str, str | None] = {
+            id_: key.default for id_, key in self._with_default.items() if key.domain in (element.tag, "all")
+        }
+        found.update(element.data)
+        special: dict[str, Any] = {}
+        attributes: dict[str, Any] = {}
+        for id_, text in found.items():
+            key = self._key(id_)
+            chosen = special if id_ in structure and key.name == id_ else attributes
+            chosen[key.name] = _value(key, text or "")
+        return special, attributes
+
+    def _key(self, id_: str) -> _Key:
+        if id_ not in self._keys:
+            raise ValueError(f"no <key> element explains the data {id_!r}")
+        return self._keys[id_]
+
+
+def _value(key: _Key, text: str) -> Any:
+    try:
+        if key.is_list:
+            items = parse_json(text)
+            if not isinstance(items, list):
+                raise ValueError(f"a list is written as a JSON list, not as {brief(text)}")
+            return [_item(key.type, item) for item in items]
+        return read_value(key.type, text)
+    except KeyError:
+        raise ValueError(f"attribute {key.name!r} has the unknown type {key.type!r}") from None
+    except ValueError as error:
+        raise ValueError(f"the value {brief(text)} of attribute {key.name!r} is no {key.type}: {error}") from None
+
+
+def _item(type_: str, item: Any) -> Any:
+    """An item of a list: text that is read by its type, or what JSON has."""
+    return read_value(type_, item) if isinstance(item, str) else from_json(item)
+
+
+_NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
+_OF_GRAPHML = ("string", "long", "double", "boolean")
+_SORT_NAMES = {"string": "str", "long": "int", "double": "float", "boolean": "bool"}
+_NOT_IN_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+_KeyIds = dict[tuple[str, str], str]
+"""Property name and type → id of its key element."""
+
+
+def write_graphml(graph: PropertyGraph, path: Path) -> None:
+    """The same bytes for the same graph. ConfigError for text that XML cannot hold (control characters)."""
+    write_lines(path, graphml_lines(graph, header(graph)))
+
+
+def graphml_lines(graph: PropertyGraph, head: Mapping[str, Any]) -> Iterator[str]:
+    """The lines of a GraphML document; the fields of `head` become JSON texts of the graph."""
+    nodes = _key_ids("n", [table.columns for table in graph.node_tables])
+    edges = _key_ids("r", [table.columns for table in graph.relationship_tables])
+    yield '<?xml version="1.0" encoding="UTF-8"?>'
+    yield f'<graphml xmlns="{_NAMESPACE}">'
+    yield from (_key(name, "graph", name, "string") for name in head)
+    yield _key("label", "node", "label", "string")
+    if any(len(table.labels) != 1 for table in graph.node_tables):
+        yield _key("labels", "node", "labels", "string")
+    yield _key("type", "edge", "type", "string")
+    for domain, ids in (("node", nodes), ("edge", edges)):
+        yield from (_key(id_, domain, name, type_) for (name, type_), id_ in ids.items())
+    yield '<graph edgedefault="directed">'
+    yield from (_data(name, json.dumps(value, ensure_ascii=False)) for name, value in head.items())
+    for node in graph.nodes():
+        yield f"<node id={_attribute(node.key)}>{_labels(node)}{_properties(node.properties, nodes)}</node>"
+    for r in graph.relationships():
+        ends = f"source={_attribute(r.source)} target={_attribute(r.target)}"
+        yield f"<edge {ends}>{_data('type', r.type)}{_properties(r.properties, edges)}</edge>"
+    yield "</graph>"
+    yield "</graphml>"
+
+
+def _key_ids(prefix: str, tables: list[Mapping[str, Column]]) -> _KeyIds:
+    used = {
+        (name, type_name(value))
+        for columns in tables
+        for name, column in columns.items()
+        for value in column.canonical().pool
+    }
+    ordered = sorted(used, key=lambda key: (key[0], _SORT_NAMES.get(key[1], key[1])))
+    return {key: f"{prefix}{i}" for i, key in enumerate(ordered)}
+
+
+def _key(id_: str, domain: str, name: str, type_: str) -> str:
+    start = f'<key id="{id_}" for="{domain}" attr.name={_attribute(name)}'
+    if type_ in _OF_GRAPHML:
+        return f'{start} attr.type="{type_}"/>'
+    if type_.endswith("[]"):
+        return f'{start} attr.type="string" attr.list="{type_.removesuffix("[]")}"/>'
+    return f'{start} attr.type="string" graphwalk.type="{type_}"/>'
+
+
+def _labels(node: Node) -> str:
+    if len(node.labels) == 1:
+        return _data("label", node.labels[0])
+    return _data("labels", joined_labels(node.labels))
+
+
+def _properties(properties: Mapping[str, Value], ids: _KeyIds) -> str:
+    return "".join(_data(ids[name, type_name(value)], _text(value)) for name, value in by_name(properties).items())
+
+
+def _data(id_: str, text: str) -> str:
+    return f'<data key="{id_}">{escape(_valid(text), {chr(13): "&#13;"})}</data>'
+
+
+def _attribute(text: str) -> str:
+    return quoteattr(_valid(text))
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, tuple):
+        return json.dumps([value_text(item) for item in value], ensure_ascii=False)
+    return value_text(value)
+
+
+def _valid(text: str) -> str:
+    if _NOT_IN_XML.search(text):
+        raise ConfigError(f"GraphML cannot hold the control characters in {text!r}", hint="save the graph as JSON")
+    return text

@@ -1,0 +1,403 @@
+"""Draw random property graphs with meaningless names; the same seed gives the same graph everywhere."""
+
+import gzip
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, NonNegativeInt, field_validator, model_validator
+
+from graphwalk import seeds
+from graphwalk.config.strict import Spec
+from graphwalk.types.graph import MISSING, Column, NodeTable, PropertyGraph, RelationshipTable
+from graphwalk.types.values import Value
+
+
+def distinct_integers(rng: np.random.Generator, total: int, count: int) -> NDArray[np.int64]:
+    """`count` distinct integers from 0 … total-1, every set equally likely, ascending. Memory O(count)."""
+    if count == 0:
+        return np.empty(0, dtype=np.int64)
+    if count > total // 2:
+        kept = np.ones(total, dtype=bool)
+        kept[distinct_integers(rng, total, total - count)] = False
+        return np.flatnonzero(kept).astype(np.int64)
+    drawn = np.empty(0, dtype=np.int64)
+    while True:
+        drawn = np.concatenate([drawn, rng.integers(0, total, count + count // 8 + 8)])
+        values, first = np.unique(drawn, return_index=True)
+        if len(values) >= count:
+            # The first `count` distinct ones in the order of drawing: the smallest would not be a fair sample.
+            return np.sort(values[np.argsort(first)[:count]])
+
+
+def counts_with_mean(rng: np.random.Generator, mean: float, length: int) -> list[int]:
+    """`length` counts of at least one, whose sum is the whole number nearest to mean · length."""
+    spare = max(0, round(mean * length) - length)
+    counts: list[int] = (1 + np.bincount(rng.integers(0, length, spare), minlength=length)).tolist()
+    return counts
+
+
+_DICTIONARY = Path(__file__).with_name("english.txt.gz")
+_VOWELS = np.frombuffer(b"aeiou", dtype=np.uint8)
+_CONSONANTS = np.frombuffer(b"bcdfghjkmnpqrstvwxyz", dtype=np.uint8)
+"""Without l, which looks like 1."""
+_DIGITS = np.frombuffer(b"0123456789", dtype=np.uint8)
+_LETTERS, _SHORT = (4, 8), (3, 3)
+"""The least and the most letters of a word, as in the paper; and where words are short."""
+_KEY_SPARSITY, _SHORT_KEY_SPARSITY = 20, 2
+"""One in this many possible keys exists at most: an invented key hardly ever does, a short one may."""
+_SHORT_WORDS = {"any": 1700, "train": 1350, "held_out": 350}
+"""So many short words there are at least."""
+
+CYPHER_WORDS = frozenset(
+    """
+    access active admin alias alter analyze ascending assert assign avg batch bool boolean both bound browse built call
+    case change cidr collect collection collections columns command commit composite concurrent constraint contains
+    continue copy cost count create csv current cypher data database databases date datetime dbms deallocate default
+    defined delete deny desc descending destroy detach different diff directed distinct driver drop dryrun dump duration
+    each edge element elements else enable encrypted end ends entity exists exit explain export extended extent fail
+    false fieldterminator finish float foreach fulltext function functions grant graph graphs group groups headers home
+    id immutable impersonate import index indexes inf infinity insert int integer isnull join key keys label labels
+    leading length like limit list load local lookup management map match max merge min name names nan new nfc nfd next
+    node nodes nodetach none normalize normalized nothing nowait null nulls offset only optional options order
+    parallel password passwords path paths percentile plaintext point populated primary privileges procedure profile
+    properties property provider range read reallocate reduce rel relationship relationships remove rename repeatable
+    replace report require required restrict return returning revoke role roles row rows scan secondary seconds seek
+    sequential server servers session set setting settings shortest show signed single size skip start starts status
+    stop string substring sum supported suspended table target terminate text then time timestamp timezone title to
+    topology trailing transaction transactions traverse trim true type typed types union unique unwind url use user
+    users using value values varchar vector vertex wait when where with without write xor yield zone zoned
+    """.split()  # noqa: SIM905 -- a table to be read
+)
+
+
+@cache
+def english_words() -> frozenset[str]:
+    """English words of 3 to 8 letters, lower case; see english.NOTICE.txt for where they come from."""
+    with gzip.open(_DICTIONARY, "rt", encoding="ascii") as file:
+        return frozenset(file.read().split())
+
+
+NamePool = Literal["any", "train", "held_out"]
+"""Which names a graph may have: all there are, or one of two parts that share none."""
+_HELD_OUT = 5
+"""One word in this many is held out."""
+
+
+def pool_of(name: str) -> NamePool:
+    """The part that a name belongs to, in whatever case: by its digest, so that it is the same everywhere."""
+    digest = hashlib.sha256(name.lower().encode()).digest()
+    return "held_out" if digest[0] % _HELD_OUT == 0 else "train"
+
+
+def short_words_of(pool: NamePool) -> int:
+    """How many short words a graph may take of a pool."""
+    return _SHORT_WORDS[pool]
+
+
+class WordMaker:
+    """Makes words of 4 to 8 letters, short ones of 3, consonants and vowels in turn; no two differ only in case."""
+
+    def __init__(self, rng: np.random.Generator, pool: NamePool = "any", *, short: bool = False) -> None:
+        self._rng = rng
+        self._pool = pool
+        self._shortest, self._longest = _SHORT if short else _LETTERS
+        self._taken: set[str] = set()
+
+    def words(self, count: int) -> list[str]:
+        """`count` new words in lower case."""
+        found: list[str] = []
+        while len(found) < count:
+            for word in self._draw(count - len(found)):
+                if word not in self._taken and word not in CYPHER_WORDS and word not in english_words():
+                    self._taken.add(word)
+                    if self._pool in ("any", pool_of(word)):
+                        found.append(word)
+        return found
+
+    def labels(self, count: int) -> list[str]:
+        return [word.capitalize() for word in self.words(count)]
+
+    def relationship_types(self, count: int) -> list[str]:
+        return [word.upper() for word in self.words(count)]
+
+    def _draw(self, count: int) -> list[str]:
+        vowel_first = self._rng.integers(0, 2, (count, 1))
+        places = np.arange(self._longest)
+        is_vowel = (places + vowel_first) % 2 == 1
+        vowels = _VOWELS[self._rng.integers(0, len(_VOWELS), (count, self._longest))]
+        consonants = _CONSONANTS[self._rng.integers(0, len(_CONSONANTS), (count, self._longest))]
+        lengths = self._rng.integers(self._shortest, self._longest + 1, (count, 1))
+        letters = np.where(is_vowel, vowels, consonants)
+        return _texts(np.where(places < lengths, letters, 0).astype(np.uint8))
+
+
+def node_keys(rng: np.random.Generator, count: int, pool: NamePool = "any", *, short: bool = False) -> list[str]:
+    """`count` distinct keys of one length, such as "k7q2": letters and digits in turn, so never a word or a number.
+
+    Short ones are as "k7" for up to 100 nodes, where no pool is asked for.
+    """
+    if pool != "any":
+        # Twice as many as are needed of the smaller part, and some for graphs of a few nodes.
+        drawn = node_keys(rng, 2 * _HELD_OUT * count + 10 * _HELD_OUT, short=short)
+        return [key for key in drawn if pool_of(key) == pool][:count]
+    pair = len(_CONSONANTS) * len(_DIGITS)
+    pairs, sparsity = (1, _SHORT_KEY_SPARSITY) if short else (2, _KEY_SPARSITY)
+    while pair**pairs < sparsity * count:
+        pairs += 1
+    codes = rng.permutation(distinct_integers(rng, pair**pairs, count))
+    letters = np.empty((count, 2 * pairs), dtype=np.uint8)
+    for position in range(pairs):
+        codes, code = np.divmod(codes, pair)
+        letters[:, 2 * position] = _CONSONANTS[code // len(_DIGITS)]
+        letters[:, 2 * position + 1] = _DIGITS[code % len(_DIGITS)]
+    return _texts(letters)
+
+
+def _texts(letters: NDArray[np.uint8]) -> list[str]:
+    """Rows of ASCII codes (n × length, padded with zeros) as strings."""
+    texts: list[str] = letters.view(f"S{letters.shape[1]}").ravel().astype(str).tolist()
+    return texts
+
+
+GRAPH_PRESETS: dict[str, dict[str, Any]] = {
+    # Densities give a mean out-degree of 3 (2.97 to 2.99).
+    "paper-100": {"nodes": 100, "labels": 4, "relationship_types": 2, "properties": 3, "values": 5, "density": 0.03},
+    "paper-150": {"nodes": 150, "labels": 8, "relationship_types": 4, "properties": 6, "values": 10, "density": 0.01},
+    "paper-200": {"nodes": 200, "labels": 8, "relationship_types": 4, "properties": 6, "values": 10, "density": 0.0075},
+    "paper-500": {"nodes": 500, "labels": 8, "relationship_types": 4, "properties": 6, "values": 10, "density": 0.003},
+}
+"""The graphs of the paper; the density is ours, the paper gives none (docs/method.md, Graphs)."""
+
+_DEFAULT_MEAN_DEGREE = 3.0
+_MAX_NODES = 50_000_000
+_MAX_RELATIONSHIPS = 200_000_000
+_MAX_POOL_VALUES = 1_000_000
+
+
+class GraphSpec(Spec):
+    """A random property graph. A preset fills what is not given; without one the defaults are close to paper-100.
+
+    `density` is the probability that a relationship type joins an ordered pair of nodes whose labels it spans;
+    `mean_degree`, the mean number of outgoing relationships of a node, may be given in its place.
+    """
+
+    preset: str | None = None
+    """paper-100, paper-150, paper-200 or paper-500: the graphs of the paper."""
+    nodes: int = Field(default=100, ge=2, le=_MAX_NODES)
+    """Number of nodes."""
+    labels: int = Field(default=4, ge=1, le=1000)
+    """Number of node classes."""
+    relationship_types: int = Field(default=2, ge=1, le=1000)
+    """Number of relationship classes."""
+    properties: float = Field(default=3.0, ge=1, le=100)
+    """Mean number of properties of a class."""
+    values: int = Field(default=5, ge=1, le=10_000)
+    """Size of the pool that a property draws its values from."""
+    density: float | None = Field(default=None, gt=0, le=1)
+    """Probability that a type joins an ordered pair of nodes whose labels it spans."""
+    mean_degree: float | None = Field(default=None, gt=0)
+    """Mean number of outgoing relationships of a node, in place of `density`."""
+    pair_fraction: float = Field(default=0.5, gt=0, le=1)
+    """Share of all ordered pairs of labels that a relationship type spans; at least one pair."""
+    hops: int = Field(default=3, ge=2, le=3)
+    """Longest walk that a question asks for; a remote node is at least two steps away."""
+    missing_rate: float = Field(default=0.0, ge=0, lt=1)
+    """Share of properties left out at random."""
+    self_loops: bool = False
+    """A relationship may lead from a node to itself."""
+    parallel_relationships: bool = False
+    """Several relationships of one type may join the same ordered pair of nodes."""
+    names: NamePool = Field(default="any", exclude_if=lambda pool: pool == "any")
+    """Names, keys and values that are words: all there are, or those of one of two parts that share none."""
+    short_names: bool = Field(default=False, exclude_if=lambda short: not short)
+    """Names and values that are words have 3 letters, keys of up to 100 nodes are like k7: fewer tokens."""
+    offset: NonNegativeInt = 0
+    """Index of the first graph; with a seed it makes every graph of a series on its own."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _fill_from_preset(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        given = {name: value for name, value in data.items() if value is not None or name not in cls.model_fields}
+        filled = {**GRAPH_PRESETS.get(str(given.get("preset")), {}), **given}
+        if "mean_degree" in given and "density" not in given:
+            filled.pop("density", None)
+        return filled
+
+    @field_validator("preset")
+    @classmethod
+    def _check_preset(cls, preset: str | None) -> str | None:
+        if preset is not None and preset not in GRAPH_PRESETS:
+            raise ValueError(f"unknown preset {preset!r}; the presets are {', '.join(GRAPH_PRESETS)}")
+        return preset
+
+    @model_validator(mode="after")
+    def _check_possible(self) -> Self:
+        if self.labels > self.nodes:
+            raise ValueError(f"{self.labels} labels need at least {self.labels} nodes, not {self.nodes}")
+        if self.density is not None and self.mean_degree is not None:
+            raise ValueError("give density or mean_degree, not both")
+        if self.mean_degree is not None and self.mean_degree > self._full_degree:
+            raise ValueError(
+                f"mean_degree {self.mean_degree:g} is impossible: with every allowed pair of nodes joined it is "
+                f"{self._full_degree:g}; give more nodes, relationship_types or pair_fraction"
+            )
+        if (expected := self.probability * self._full_degree * self.nodes) > _MAX_RELATIONSHIPS:
+            raise ValueError(
+                f"the graph would have about {expected:,.0f} relationships, the limit is {_MAX_RELATIONSHIPS:,}; "
+                "give a lower density or mean_degree"
+            )
+        if (values := (self.labels + self.relationship_types) * self.properties * self.values) > _MAX_POOL_VALUES:
+            raise ValueError(
+                f"the properties would have about {values:,.0f} different values, the limit is {_MAX_POOL_VALUES:,}; "
+                "give fewer properties, values or classes"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _check_words(self) -> Self:
+        """Longer words never run out."""
+        classes = self.labels + self.relationship_types
+        words = classes + (classes * self.properties + 1) * (self.values + 1)
+        if self.short_names and words > (most := short_words_of(self.names)):
+            raise ValueError(
+                f"the graph may need {words:,.0f} words, and there are {most} short ones; "
+                "give fewer properties, values or classes, or leave out short_names"
+            )
+        return self
+
+    @property
+    def pairs(self) -> int:
+        """Number of ordered label pairs that each relationship type spans."""
+        return max(1, round(self.pair_fraction * self.labels**2))
+
+    @property
+    def probability(self) -> float:
+        """The density, worked out from `mean_degree` if that was given."""
+        if self.density is not None:
+            return self.density
+        return min(1.0, (self.mean_degree or _DEFAULT_MEAN_DEGREE) / self._full_degree)
+
+    @property
+    def _full_degree(self) -> float:
+        """Expected number of outgoing relationships of a node at density 1."""
+        neighbours = self.nodes if self.self_loops else self.nodes - 1
+        return self.relationship_types * self.pairs / self.labels**2 * neighbours
+
+    def resolved(self, index: int = 0) -> dict[str, Any]:
+        """What makes graph number `index` of this spec again: plain data, the density always given."""
+        plain = self.model_dump(exclude={"mean_degree"}, exclude_none=True)
+        return {**plain, "count": 1, "density": self.probability, "offset": self.offset + index}
+
+
+PARALLEL_SHARE = 0.25
+"""Share of relationships that repeat the ends of another one of their type, where parallel ones are allowed."""
+
+Pools = dict[str, tuple[Value, ...]]
+"""Property name → the values it can take."""
+
+
+def generate_graph(spec: GraphSpec, seed: int, index: int = 0) -> PropertyGraph:
+    """Graph number `index` of a series; it depends on its spec, the seed and the index alone.
+
+    Names, nodes, relationships and values are drawn separately: with another `missing_rate` the relationships stay.
+    Labels and types without nodes or relationships are left out.
+    """
+    number = spec.offset + index
+    words = WordMaker(seeds.generator(seed, "graph-names", number), spec.names, short=spec.short_names)
+    labels, types = words.labels(spec.labels), words.relationship_types(spec.relationship_types)
+    pools = _draw_pools(seeds.generator(seed, "graph-pools", number), words, spec)
+    values = seeds.generator(seed, "graph-values", number)
+    members = _draw_members(seeds.generator(seed, "graph-nodes", number), spec)
+    links = seeds.generator(seed, "graph-relationships", number)
+    node_tables = [
+        NodeTable((label,), numbers, _draw_columns(values, pool, len(numbers), spec.missing_rate))
+        for label, numbers, pool in zip(labels, members, pools, strict=False)
+    ]
+    relationship_tables = []
+    for type_, pool in zip(types, pools[spec.labels :], strict=True):
+        sources, targets = _draw_ends(links, members, spec)
+        columns = _draw_columns(values, pool, len(sources), spec.missing_rate)
+        relationship_tables.append(RelationshipTable(type_, sources, targets, columns))
+    keys = seeds.generator(seed, "graph-keys", number)
+    return PropertyGraph(
+        node_keys(keys, spec.nodes, spec.names, short=spec.short_names),
+        tuple(table for table in node_tables if len(table.numbers)),
+        tuple(table for table in relationship_tables if len(table.sources)),
+        seed,
+        spec.resolved(index),
+    )
+
+
+def _draw_members(rng: np.random.Generator, spec: GraphSpec) -> list[NDArray[np.int64]]:
+    """Every node gets a label uniformly at random: per label, its node numbers in ascending order."""
+    label_of = rng.integers(0, spec.labels, spec.nodes)
+    by_label = np.argsort(label_of, kind="stable")
+    return np.split(by_label, np.cumsum(np.bincount(label_of, minlength=spec.labels))[:-1])
+
+
+def _draw_pools(rng: np.random.Generator, words: WordMaker, spec: GraphSpec) -> list[Pools]:
+    """Property names and pools of every label, then of every relationship type; the mean holds for both kinds."""
+    counts = [
+        *counts_with_mean(rng, spec.properties, spec.labels),
+        *counts_with_mean(rng, spec.properties, spec.relationship_types),
+    ]
+    return [{name: _draw_pool(rng, words, spec.values) for name in words.words(count)} for count in counts]
+
+
+def _draw_pool(rng: np.random.Generator, words: WordMaker, size: int) -> tuple[Value, ...]:
+    """Random words, or numbers below 1000 whose second decimal is not zero, so that all show two."""
+    if rng.integers(0, 2):
+        return tuple(words.words(size))
+    tenths, hundredths = np.divmod(distinct_integers(rng, 90_000, size), 9)
+    return tuple(((10 * tenths + hundredths + 1) / 100).tolist())
+
+
+def _draw_columns(rng: np.random.Generator, pools: Pools, length: int, missing_rate: float) -> dict[str, Column]:
+    """Every entity draws each of its properties uniformly from the pool, or lacks it."""
+    columns = {}
+    for name, pool in pools.items():
+        codes = rng.integers(0, len(pool), length, dtype=np.int32)
+        if missing_rate:
+            codes[rng.random(length) < missing_rate] = MISSING
+        columns[name] = Column(codes, pool)
+    return columns
+
+
+def _draw_ends(
+    rng: np.random.Generator, members: list[NDArray[np.int64]], spec: GraphSpec
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Sources and targets of one relationship type: each allowed ordered pair of nodes is joined independently.
+
+    The allowed pairs are numbered through, label pair by label pair; how many are joined is binomial, and which ones a
+    uniform sample of that size, so the pairs themselves are never written out.
+    """
+    source_label, target_label = np.divmod(distinct_integers(rng, spec.labels**2, spec.pairs), spec.labels)
+    sizes = np.array([len(numbers) for numbers in members])
+    starts = np.cumsum(sizes) - sizes
+    without_self = (source_label == target_label) & (not spec.self_loops)
+    width = np.maximum(sizes[target_label] - without_self, 0)
+    ends_at = np.cumsum(sizes[source_label] * width)
+    cells = _draw_cells(rng, int(ends_at[-1]), spec)
+
+    block = np.searchsorted(ends_at, cells, side="right")
+    row, column = np.divmod(cells - (ends_at - sizes[source_label] * width)[block], width[block])
+    column += without_self[block] & (column >= row)
+    ordered = np.concatenate(members)
+    return ordered[starts[source_label[block]] + row], ordered[starts[target_label[block]] + column]
+
+
+def _draw_cells(rng: np.random.Generator, total: int, spec: GraphSpec) -> NDArray[np.int64]:
+    """Which of `total` allowed pairs of nodes are joined; some come again where parallel relationships are allowed."""
+    count = int(rng.binomial(total, spec.probability))
+    repeats = int(rng.binomial(count, PARALLEL_SHARE)) if spec.parallel_relationships else 0
+    repeats = min(repeats, count - 1) if count else 0
+    cells = distinct_integers(rng, total, count - repeats)
+    if repeats:
+        cells = np.sort(np.concatenate([cells, cells[rng.integers(0, len(cells), repeats)]]))
+    return cells

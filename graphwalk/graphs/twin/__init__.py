@@ -1,1 +1,0 @@
-"""Anonymised twins of graphs (docs/own_questions.md, The twin)."""

@@ -1,0 +1,141 @@
+"""Progress of long work: a moving line on a terminal, elsewhere a plain line a minute; on stderr, never in data."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+from graphwalk.console import say, stderr
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+QUIET_SECONDS = 60.0
+_SPEED_SECONDS = 600.0
+"""Time over which the speed is measured: long enough for slow episodes, and a slow start is forgotten."""
+
+
+class ProgressBar:
+    """A title, how much is done, how fast, and the time left. Call it with the number of things done."""
+
+    def __init__(
+        self,
+        title: str,
+        total: int | None = None,
+        *,
+        live: bool = False,
+        get_time: Callable[[], float] = time.monotonic,
+    ) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.text import Text
+
+        bar = self
+
+        class Display(Progress):
+            def get_renderables(self) -> "Iterator[RenderableType]":
+                """Put the numbers on a line of their own, which is broken rather than cut where it is too long."""
+                yield self.make_tasks_table(self.tasks)
+                if self.tasks and (numbers := bar.numbers()):
+                    yield Text(numbers, no_wrap=False, overflow="fold")
+
+        self.live = live
+        self.detail = ""
+        self.display = Display(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(bar_width=16),
+            TimeElapsedColumn(),
+            console=stderr(),
+            transient=True,
+            redirect_stdout=False,
+            speed_estimate_period=_SPEED_SECONDS,
+            get_time=get_time,
+            disable=not live,
+        )
+        self._id = self.display.add_task(title, total=total)
+
+    def __call__(self, number: int = 1) -> None:
+        self.display.advance(self._id, number)
+
+    def begin(self, title: str, total: int, done: int = 0) -> None:
+        """Start a part of the work whose total is known."""
+        self.display.update(self._id, description=title, total=total, completed=done)
+
+    @property
+    def seconds(self) -> float:
+        return self.display.tasks[0].elapsed or 0.0
+
+    def numbers(self) -> str:
+        """Return what is known: `40/120 · 2.5/s · 0:32 left`, followed by `detail`."""
+        task = self.display.tasks[0]
+        parts = []
+        if task.total is not None:
+            parts.append(f"{task.completed:,.0f}/{task.total:,.0f}")
+        elif task.completed:
+            parts.append(f"{task.completed:,.0f}")
+        if task.speed:
+            parts.append(speed(task.speed))
+        if task.time_remaining:
+            parts.append(f"{clock(task.time_remaining)} left")
+        return " · ".join([*parts, self.detail] if self.detail else parts)
+
+    def __str__(self) -> str:
+        title = self.display.tasks[0].description
+        return " · ".join(filter(None, [title, self.numbers(), clock(self.seconds)]))
+
+
+@contextmanager
+def progress_bar(title: str, total: int | None = None) -> Iterator[ProgressBar]:
+    """Show progress while the block runs."""
+    if sys.stderr.isatty():
+        bar = ProgressBar(title, total, live=True)
+        with bar.display:
+            yield bar
+        return
+    bar, ended = ProgressBar(title, total), threading.Event()
+
+    def tell() -> None:
+        while not ended.wait(QUIET_SECONDS):
+            say(str(bar))
+
+    threading.Thread(target=tell, daemon=True).start()
+    try:
+        yield bar
+    finally:
+        ended.set()
+
+
+@contextmanager
+def steps() -> Iterator[Callable[[str], None]]:
+    """Yield a function that ends the current step and begins the next; each step tells how long it took."""
+    with ExitStack() as current:
+
+        def begin(title: str) -> None:
+            current.close()
+            current.enter_context(_step(title))
+
+        yield begin
+
+
+@contextmanager
+def _step(title: str) -> Iterator[None]:
+    if not sys.stderr.isatty():
+        say(f"{title} …")
+    with progress_bar(title) as bar:
+        yield
+    if bar.seconds >= 1:
+        say(f"{title}: {bar.seconds:.0f} s")
+
+
+def speed(rate: float) -> str:
+    """Return a rate per second as `2.5/s`, `12.0/min` or `3.0/h`: in the first unit that holds at least one."""
+    unit, amount = next(((u, rate * s) for u, s in (("s", 1), ("min", 60)) if rate * s >= 1), ("h", rate * 3600))
+    return f"{amount:,.1f}/{unit}"
+
+
+def clock(seconds: float) -> str:
+    """Return seconds as `0:07`, `12:30` or `3:05:00`."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,252 @@
+"""The figures that any suite can have, made from the rows of its report and from what was observed of each episode."""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from graphwalk.console import counted
+from graphwalk.reports.observations import Observations, Player
+from graphwalk.reports.plots import Figure, Panel, Point, Series
+from graphwalk.reports.report import row_of
+from graphwalk.reports.suite_report import Report, ReportRow
+from graphwalk.types.inert import visible
+
+PAPER = " (paper)"
+_MOST_SERIES = 12
+_WIDE = 20
+_SIZES = (0, 1, 2, 4, 8, 16, 32, 64, 128)
+"""Lower ends of the ranges into which sizes of answers fall."""
+
+
+def common_figures(report: Report, observed: Observations) -> Iterator[Figure]:
+    """Accuracy by every break-down that is shown, and the figures about effort."""
+    for grouping in report.suite.groupings:
+        if grouping.shown:
+            yield by_group(report, grouping.name, f"Accuracy by {grouping.title}")
+    yield from effort_figures(report, observed)
+
+
+def effort_figures(report: Report, observed: Observations) -> Iterator[Figure]:
+    """What was reached within how many calls, and at what cost."""
+    yield within_calls(observed)
+    yield over_par(report)
+    yield cost_against_accuracy(report)
+
+
+def player_name(row: Mapping[str, Any], settings: int = 2) -> str:
+    """Model and setting; the model alone where all have one setting."""
+    return visible(row["model"]) + (f" · {visible(row['setting'])}" if settings > 1 else "")
+
+
+def _settings(report: Report) -> int:
+    return len({row["setting"] for row in report.rows})
+
+
+def by_group(report: Report, grouping: str, title: str, measure: str = "accuracy", y: str = "accuracy in %") -> Figure:
+    """One line per group, a dot with its interval per player, the paper's players hollow."""
+    published = report.reference.groups.get(grouping, ()) if report.reference else ()
+    order = [str(row[grouping]) for row in report.groups.get(grouping, ())]
+    groups = set(order)
+    series = [
+        *_series(report.groups.get(grouping, ()), grouping, measure, _settings(report)),
+        *_series([r for r in published if str(r[grouping]) in groups], grouping, measure, _settings(report), True),
+    ]
+    return Figure(
+        f"{measure}-by-{grouping.replace('_', '-')}",
+        title,
+        "dots",
+        (Panel(tuple(series)),),
+        y=y,
+        about="Lines are 95 % intervals over graphs." + (" Hollow: the paper's." if published else ""),
+        percent=True,
+    )
+
+
+def against_size(
+    report: Report,
+    grouping: str,
+    title: str,
+    x: str,
+    measure: str = "accuracy",
+    y: str = "accuracy in %",
+    *,
+    percent: bool = True,
+    baselines: Sequence[str] = (),
+) -> Figure:
+    """A line per player against a number that tasks are grouped by; `baselines` are drawn like the paper's."""
+    published = report.reference.groups.get(grouping, ()) if report.reference else ()
+    settings = _settings(report)
+    computed = [row for row in report.baseline_groups.get(grouping, ()) if row["model"] in baselines]
+    series = (
+        *_series(report.groups.get(grouping, ()), grouping, measure, settings, number=True),
+        *_series(published, grouping, measure, settings, True, number=True),
+        *_series(computed, grouping, measure, 1, True, number=True, mark=""),
+    )
+    about = "Bars are 95 % intervals over graphs." + (" Dashed: the paper's." if published else "")
+    about += " Dashed grey: par, the scripted expert." if computed else ""
+    name = f"{measure}-by-{grouping.replace('_', '-')}"
+    wide = is_wide(float(point.x) for one in series for point in one.points)
+    return Figure(name, title, "lines", (Panel(series),), x, y, about, percent, logarithmic=wide)
+
+
+def is_wide(numbers: Iterable[float]) -> bool:
+    """True for numbers that span orders of magnitude, so that the smaller ones would lie on each other."""
+    known = list(numbers)
+    return bool(known) and min(known) > 0 and max(known) > _WIDE * min(known)
+
+
+def _series(
+    rows: Iterable[Mapping[str, Any]],
+    grouping: str,
+    measure: str,
+    settings: int,
+    published: bool = False,
+    *,
+    number: bool = False,
+    mark: str = PAPER,
+) -> Iterator[Series]:
+    """The rows of each player as points; rows without the figure are left out."""
+    found: dict[str, list[Point]] = {}
+    for row in rows:
+        if row.get(measure) is not None:
+            name = player_name(row, settings) + mark * published
+            place = float(row[grouping]) if number else visible(row[grouping])
+            found.setdefault(name, []).append(point(row, measure, place))
+    for name, points in list(found.items())[:_MOST_SERIES]:
+        yield Series(name, tuple(points), published)
+
+
+def point(row: Mapping[str, Any], measure: str, x: str | float) -> Point:
+    low, high = row.get("intervals", {}).get(measure, (None, None))
+    return Point(x, float(row[measure]), low, high)
+
+
+def by_answer_size(observed: Observations) -> Figure:
+    """Accuracy by the number of rows of the target, in ranges that double."""
+    sizes, right = observed.column("answer_rows"), observed.column("accuracy")
+    settings = len({player.setting for player in observed.players})
+    series = []
+    for player in observed.players:
+        numbers = observed.rows_of(player)
+        points = []
+        for low, high in zip(_SIZES, (*_SIZES[1:], math.inf), strict=True):
+            within = numbers[(sizes[numbers] >= low) & (sizes[numbers] < high) & ~np.isnan(right[numbers])]
+            if len(within):
+                points.append(point(row_of(observed, player, within), "accuracy", _range(low, high)))
+        series.append(Series(player_name(player._asdict(), settings), tuple(points)))
+    return Figure(
+        "accuracy-by-answer-size",
+        "Accuracy by size of the answer",
+        "dots",
+        (Panel(tuple(series)),),
+        y="accuracy in %",
+        about="Rows of the right answer. Lines are 95 % intervals over graphs.",
+        percent=True,
+    )
+
+
+def _range(low: int, high: float) -> str:
+    if high == math.inf:
+        return f"{counted(low, 'row')} and more"
+    return counted(low, "row") if high - low <= 1 else f"{low}–{int(high) - 1} rows"
+
+
+def within_calls(observed: Observations, title: str = "Right answers by number of calls") -> Figure:
+    """The share of tasks that were answered right with so many tool calls or fewer."""
+    calls, right = observed.column("calls_per_question"), observed.column("accuracy")
+    settings = len({player.setting for player in observed.players})
+    series = [
+        Series(player_name(player._asdict(), settings), tuple(_survival(observed, player, calls, right)))
+        for player in observed.players
+    ]
+    called = tuple(one for one in series if len(one.points) > 1)
+    return Figure(
+        "right-within-calls",
+        title,
+        "steps",
+        (Panel(called),),
+        "tool calls",
+        "right with so many calls or fewer, in %",
+        "What a budget of calls would have been enough for.",
+        percent=True,
+    )
+
+
+def _survival(observed: Observations, player: Player, calls: Any, right: Any) -> Iterator[Point]:
+    numbers = observed.rows_of(player)
+    numbers = numbers[~np.isnan(right[numbers]) & ~np.isnan(calls[numbers])]
+    if not len(numbers) or not calls[numbers].max():
+        return
+    needed = np.sort(calls[numbers][right[numbers] > 0])
+    yield Point(0.0, 100.0 * float((needed == 0).sum()) / len(numbers))
+    for count in np.unique(needed[needed > 0]):
+        yield Point(float(count), 100.0 * float((needed <= count).sum()) / len(numbers))
+    yield Point(float(calls[numbers].max()), 100.0 * len(needed) / len(numbers))
+
+
+def over_par(report: Report) -> Figure:
+    """Calls and tokens as multiples of what the scripted expert needs."""
+    par = next((row for row in report.baselines if row["model"] == "par"), {})
+    series = []
+    for row in report.rows:
+        points = [point(row, "calls_over_par", "calls")] if row.get("calls_over_par") is not None else []
+        ours, needed = row.get("tokens_per_question"), par.get("tokens_per_question")
+        if ours is not None and needed:
+            points.append(Point("tokens", ours / needed))
+        if points:
+            series.append(Series(player_name(row, _settings(report)), tuple(points)))
+    about = (
+        "1 is what the scripted expert needs on the same tasks. Calls: mean of the ratios; tokens: ratio of the means."
+    )
+    return Figure("over-par", "Effort over par", "dots", (Panel(tuple(series)),), y="times par", about=about)
+
+
+_PRICES = (
+    ("cost_per_question", "US dollars per task"),
+    ("tokens_per_question", "tokens per task"),
+    ("calls_per_question", "tool calls per task"),
+)
+
+
+def cost_against_accuracy(report: Report) -> Figure:
+    """What a right answer takes; where no provider tells its price, tokens stand for it, else calls."""
+    rows = [dict(row) for row in report.rows if row.get("accuracy") is not None]
+    for row in rows:
+        whole = row.get("cost") is not None and not row.get("cost_unknown") and row.get("tasks")
+        row["cost_per_question"] = row["cost"] / row["tasks"] if whole else None
+    field, said = next((p for p in _PRICES if any(row.get(p[0]) for row in rows)), _PRICES[-1])
+    known = [row for row in rows if row.get(field)]
+    series = tuple(
+        Series(player_name(row, _settings(report)), (point(row, "accuracy", float(row[field])),)) for row in known
+    )
+    wide = is_wide(row[field] for row in known)
+    return Figure(
+        "cost-against-accuracy",
+        "Accuracy against cost",
+        "points",
+        (Panel(series),),
+        said,
+        "accuracy in %",
+        "Up and to the left is better. Bars are 95 % intervals over graphs.",
+        percent=True,
+        logarithmic=wide,
+    )
+
+
+def failure_classes(
+    report: Report, classes: Mapping[str, str], title: str = "How answers end", rows: Sequence[ReportRow] | None = None
+) -> Figure:
+    """Plot shares of the episodes by outcome; `classes`: measures that count them, and their titles."""
+    settings = _settings(report)
+    named = {"correct": "right", **classes, "infrastructure_failures": "failed"}
+    totals = [(row, sum(row.get(field) or 0 for field in named)) for row in (report.rows if rows is None else rows)]
+    known = [(row, total) for row, total in totals if total]
+    series = tuple(
+        Series(said, tuple(Point(player_name(row, settings), 100.0 * (row.get(field) or 0) / n) for row, n in known))
+        for field, said in named.items()
+        if any(row.get(field) for row, _ in known)
+    )
+    about = "Failed: broken off for reasons that are not the model's."
+    return Figure("failure-classes", title, "stacked", (Panel(series),), y="episodes in %", about=about, percent=True)

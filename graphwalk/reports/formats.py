@@ -1,0 +1,100 @@
+"""A report on a terminal, and as JSON, CSV and Markdown."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.text import Text
+
+from graphwalk.reports.compare import PAIRS_NOTE
+from graphwalk.reports.suite_report import ESTIMATED, Report, ReportRow
+from graphwalk.reports.tables import text_tables
+from graphwalk.reports.text_table import csv_cell, markdown_table, markdown_text, rendered
+from graphwalk.types.inert import visible
+
+
+def to_json(report: Report) -> str:
+    """One JSON object, ASCII only; `rows` has one object per model and setting."""
+    return json.dumps(report.as_dict(), indent=2, allow_nan=False)
+
+
+def to_csv(report: Report) -> str:
+    """All rows of all tables; `table` and `group` say which. `NAME_low` and `NAME_high` are intervals.
+
+    `note`: why intervals are missing; of published rows what to know about them; of rows `note` a note on the report.
+    """
+    names, intervals = _columns(report)
+    ends = [f"{name}_{end}" for name in intervals for end in ("low", "high")]
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, ["table", "group", *names, *ends], extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    for table, group, row in _all_rows(report):
+        reasons = dict.fromkeys(row.get("no_interval", {}).values())
+        flat = {"table": table, "group": group, **({"note": "; ".join(reasons)} if reasons else {}), **row}
+        for name, (low, high) in row.get("intervals", {}).items():
+            flat |= {f"{name}_low": low, f"{name}_high": high}
+        writer.writerow({name: csv_cell(value) for name, value in flat.items()})
+    return stream.getvalue()
+
+
+def _columns(report: Report) -> tuple[list[str], list[str]]:
+    """Names of all columns, and of those with an interval: the measures, and what derived and published rows add."""
+    measures = report.suite.measures
+    names = dict.fromkeys(["model", "setting", "tasks", "graphs", *(measure.name for measure in measures)])
+    intervals = dict.fromkeys(m.name for m in measures if m.kind in ESTIMATED)
+    for table, _, row in _all_rows(report):
+        own = {table.removeprefix("paper ").removeprefix("baseline "), "intervals", "no_interval", "known"}
+        names |= dict.fromkeys(name for name in row if name not in own)
+        intervals |= dict.fromkeys(row.get("intervals", ()))
+    return list({**names, "note": None}), list(intervals)
+
+
+def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
+    yield from (("all", "", row) for row in report.rows)
+    yield from (("baseline", "", row) for row in report.baselines)
+    for name, rows in report.groups.items():
+        yield from ((name, row[name], row) for row in rows)
+    for name, rows in report.baseline_groups.items():
+        yield from ((f"baseline {name}", row[name], row) for row in rows)
+    if report.reference:
+        yield from (("paper", "", row) for row in report.reference.rows)
+        for name, published in report.reference.groups.items():
+            yield from ((f"paper {name}", row[name], row) for row in published)
+        yield from (("paper note", "", {"note": note}) for note in report.reference.notes)
+    yield from (("note", "", {"note": note}) for note in report.notes)
+
+
+def to_markdown(report: Report) -> str:
+    """GitHub tables, with intervals in parentheses."""
+    parts = [markdown_table(table) for table in text_tables(report)]
+    first = [f"**{markdown_text(report.incomplete)}**\n"] if report.incomplete else []
+    return "\n".join([*first, *parts, *(f"* {markdown_text(note)}" for note in report.notes), ""])
+
+
+class TerminalReport:
+    """A report that fits itself into the width it is given: optional columns go first, then names are folded."""
+
+    def __init__(self, report: Report, *, tables: int | None = None) -> None:
+        """`tables`: only the first ones, which are not those of pairs; None: all."""
+        self.report = report
+        self.tables = tables
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if self.report.incomplete:
+            yield Text(self.report.incomplete + "\n", style="bold yellow")
+        for table in islice(text_tables(self.report), self.tables):
+            yield from rendered(table, options.max_width)
+        for note in self.report.notes:
+            if self.tables is None or note != PAIRS_NOTE:
+                yield Text(visible(note, len(note)), style="dim")
+
+
+def as_text(report: Report, *, width: int = 120) -> str:
+    """The report as plain text of so many columns."""
+    stream = io.StringIO()
+    Console(file=stream, width=width, color_system=None, highlight=False).print(TerminalReport(report))
+    return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip() + "\n"

@@ -1,0 +1,143 @@
+"""All results of a run as columns of numbers: one pass over the log, nothing of a trajectory stays in memory."""
+
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphwalk.errors import ConfigError
+from graphwalk.reports.suite_report import ResultRecord, SuiteReport
+from graphwalk.types.inert import visible
+
+_Value = TypeVar("_Value")
+
+
+class Player(NamedTuple):
+    """A model in a setting: one row of a table."""
+
+    model: str
+    setting: str
+
+
+def chosen(players: Sequence[Player], models: Sequence[str], settings: Sequence[str]) -> list[Player]:
+    """Those of these models and settings; none named: all. ConfigError for a name that nobody has."""
+    known = {"model": {player.model for player in players}, "setting": {player.setting for player in players}}
+    for what, names in (("model", models), ("setting", settings)):
+        if strangers := [name for name in names if name not in known[what]]:
+            played = ", ".join(sorted(f"{player.model} {player.setting}" for player in players)) or "nothing yet"
+            raise ConfigError(f"no {what} {strangers[0]!r} played here", hint=f"played: {played}")
+    return [p for p in players if (not models or p.model in models) and (not settings or p.setting in settings)]
+
+
+class Case(NamedTuple):
+    """One episode as statistics sees it: who played which task, and the groups it is in."""
+
+    player: Player
+    task_id: str
+    repeat: int
+    cluster: str
+    groups: tuple[Any, ...]
+    failure: str | None = None
+    """Why the episode broke off, for example an error of the provider; None if it did not."""
+    twin_of: str | None = None
+    """The task that asks the same about the graph of which this one's is the anonymised twin."""
+
+
+@dataclass(frozen=True)
+class Observations:
+    """`values[i, j]` is measure j of case i, NaN where unknown. Cases are in ascending order of their keys."""
+
+    suite: SuiteReport
+    cases: Sequence[Case]
+    values: NDArray[np.float64]
+    baselines: "Observations | None" = None
+    remarks: Sequence[str] = ()
+    """What the results themselves give to note, sorted."""
+
+    @property
+    def players(self) -> list[Player]:
+        return sorted({case.player for case in self.cases})
+
+    @property
+    def tries(self) -> int:
+        """Episodes of each task that were planned: the repeats."""
+        return 1 + max((case.repeat for case in self.cases), default=0)
+
+    def part(self, numbers: NDArray[np.int64]) -> tuple[NDArray[np.float64], list[str], list[str]]:
+        """Values, graphs and tasks of some episodes, as `outcomes_of` takes them."""
+        cases = [self.cases[i] for i in numbers]
+        return self.values[numbers], [case.cluster for case in cases], [case.task_id for case in cases]
+
+    def members(self, grouping: int) -> dict[tuple[Any, Player], NDArray[np.int64]]:
+        """Episodes by group and player; those of no group are left out."""
+        found: dict[tuple[Any, Player], list[int]] = {}
+        for i, case in enumerate(self.cases):
+            if case.groups[grouping] is not None:
+                found.setdefault((case.groups[grouping], case.player), []).append(i)
+        return {key: np.array(numbers) for key, numbers in found.items()}
+
+    def rows_of(self, player: Player) -> NDArray[np.int64]:
+        return np.array([i for i, case in enumerate(self.cases) if case.player == player], dtype=np.int64)
+
+    def column(self, name: str) -> NDArray[np.float64]:
+        number = next(i for i, measure in enumerate(self.suite.measures) if measure.name == name)
+        column: NDArray[np.float64] = self.values[:, number]
+        return column
+
+
+_ESTIMATED = "Tokens, and cost by them, are partly estimates: a provider does not report what its calls take."
+
+
+def observe(results: Iterable[ResultRecord], suite: SuiteReport) -> Observations:
+    """Read all measures of every result, in any order; of an episode that was run again the last one counts."""
+    collected, baselines = _Collector(suite), _Collector(suite)
+    remarks: set[str | None] = set()
+    for result in suite.records(results):
+        if collected.add(result):
+            for baseline in suite.baselines(result):
+                baselines.add(baseline)
+        remarks |= {suite.remark(result), _ESTIMATED if result["usage"].get("estimated") else None}
+    return collected.observations(baselines.observations(), sorted(remark for remark in remarks if remark is not None))
+
+
+class _Collector:
+    def __init__(self, suite: SuiteReport) -> None:
+        self._suite = suite
+        self._cases: dict[tuple[Player, str, int], tuple[Case, array[float]]] = {}
+        self._shared: dict[Any, Any] = {}
+        self._tasks: set[str] = set()
+
+    def add(self, result: ResultRecord) -> bool:
+        """Add a result; return True if it is the first one of its task."""
+        error = result.get("trajectory", {}).get("error")
+        # A server's words are logged as they came.
+        failure = f"{result['exit_status']}: {visible(error.splitlines()[0])}" if error else None
+        player = self._once(Player(result["model"], result["setting"]))
+        cluster = self._once(result["task"]["graph_digest"])
+        groups = self._once(tuple(grouping.value(result) for grouping in self._suite.groupings))
+        task, repeat = result["task_id"], result["repeat"]
+        case = Case(player, task, repeat, cluster, groups, self._once(failure), result["task"].get("twin_of"))
+        values = (measure.value(result) for measure in self._suite.measures)
+        self._cases[player, task, repeat] = case, array("d", (np.nan if v is None else float(v) for v in values))
+        is_new = task not in self._tasks
+        self._tasks.add(task)
+        return is_new
+
+    def _once(self, value: _Value) -> _Value:
+        """Keep equal values once, since there may be a million results."""
+        kept: _Value = self._shared.setdefault((type(value), value), value)
+        return kept
+
+    def observations(self, baselines: Observations | None = None, remarks: Sequence[str] = ()) -> Observations:
+        ordered = [self._cases[key] for key in sorted(self._cases)]
+        values = np.array([row for _, row in ordered], dtype=np.float64)
+        return Observations(
+            self._suite,
+            [case for case, _ in ordered],
+            values.reshape(len(ordered), len(self._suite.measures)),
+            baselines,
+            remarks,
+        )

@@ -1,0 +1,318 @@
+"""Figures drawn with matplotlib (the extra `plots`): SVG and PNG for papers, SVG for the page of a run."""
+
+import io
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from graphwalk.errors import ConfigError
+from graphwalk.files import make_folder, write_whole
+from graphwalk.reports.plots import Figure, Kind, Series, figure_csv
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Canvas
+
+INSTALL = "pip install 'graphwalk-agents[plots]'"
+INK, SOFT, RULE, PAPER = "#1c2126", "#697079", "#e3e6ea", "#fefefe"
+_SCHEME = {INK: "ink", SOFT: "soft", RULE: "rule", PAPER: "paper"}
+_DARK = {"ink": "#e6e8ea", "soft": "#a2a9b1", "rule": "#30363d", "paper": "transparent"}
+_RC: Any = {
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "axes.edgecolor": SOFT,
+    "axes.labelcolor": SOFT,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 9.5,
+    "axes.titlelocation": "left",
+    "grid.color": RULE,
+    "grid.linewidth": 0.7,
+    "figure.facecolor": PAPER,
+    "axes.facecolor": PAPER,
+    "legend.frameon": False,
+    "text.color": INK,
+    "text.parse_math": False,  # a dollar sign in a name is a dollar sign
+    "xtick.color": SOFT,
+    "ytick.color": SOFT,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "svg.hashsalt": "graphwalk",
+}
+_DOTS_PER_INCH = 200
+_PALETTE = ("#2a9d8f", "#e07a3f", "#5e72d9", "#c9a227", "#c45b9a", "#3d9bd1", "#7fa33a", "#9a6fd0")
+_PUBLISHED = ("#8b8f96", "#b08d74", "#8c96bd", "#a89f7a", "#b58aa6", "#86a9bd")
+_OUTCOMES = ("#2a9d8f", "#c2c7cd", "#e9b872", "#d9694f", "#b04a6b", "#8a63b8", "#5e72d9", "#6f8f9f", "#444b54")
+_WIDTH = 7.2
+"""Inches."""
+_MOST_COLUMNS = 3
+_LONGEST = 44
+"""Characters of a name."""
+
+
+def can_draw() -> bool:
+    """False where the extra `plots` is not installed."""
+    return find_spec("matplotlib") is not None
+
+
+def page_svg(figure: Figure) -> str:
+    """An SVG document that follows the colour scheme of the reader, with its text as text."""
+    with _drawn(figure, "none") as canvas:
+        text = _saved(canvas, "svg").decode()
+    for colour, name in _SCHEME.items():
+        text = text.replace(colour, f"var(--{name})")
+    light = "".join(f"--{name}:{'transparent' if name == 'paper' else colour};" for colour, name in _SCHEME.items())
+    dark = "".join(f"--{name}:{colour};" for name, colour in _DARK.items())
+    rules = f"svg{{{light}}}@media (prefers-color-scheme:dark){{svg{{{dark}}}}}text{{font-family:sans-serif}}"
+    head, mark, rest = text.partition("<defs>")
+    return f"{head}<style>{rules}</style>{mark}{rest}"
+
+
+def save_figures(figures: Sequence[Figure], folder: Path) -> list[Path]:
+    """NAME.svg, NAME.png and NAME.csv of every figure. ConfigError without matplotlib, or for a place of no use."""
+    if not can_draw():
+        raise ConfigError("drawing needs matplotlib, which is not installed", hint=INSTALL)
+    make_folder(folder, parents=False)
+    written = []
+    for figure in figures:
+        with _drawn(figure, "path") as canvas:
+            write_whole(folder / f"{figure.name}.svg", [_saved(canvas, "svg").decode()])
+            (folder / f"{figure.name}.png").write_bytes(_saved(canvas, "png"))
+        write_whole(folder / f"{figure.name}.csv", [figure_csv(figure)])
+        written += [folder / f"{figure.name}.{form}" for form in ("svg", "png", "csv")]
+    return written
+
+
+def _saved(canvas: "Canvas", form: str) -> bytes:
+    stream = io.BytesIO()
+    metadata: dict[str, Any] = {"Date": None, "Creator": None} if form == "svg" else {}
+    canvas.savefig(stream, format=form, dpi=_DOTS_PER_INCH, metadata=metadata)
+    return stream.getvalue()
+
+
+@contextmanager
+def _drawn(figure: Figure, fonts: str) -> "Iterator[Canvas]":
+    """`fonts`: "path" draws letters, so that they look the same everywhere; "none" leaves them to the reader."""
+    import matplotlib
+    from matplotlib.figure import Figure as NewCanvas
+
+    with matplotlib.rc_context({**_RC, "svg.fonttype": fonts}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # names are in whatever script they are in
+        canvas = NewCanvas(layout="constrained")
+        _DRAW[figure.kind](figure, canvas)
+        yield canvas
+
+
+def _dots(figure: Figure, canvas: "Canvas") -> None:
+    """Draw groups from top to bottom; the players of a group one below the other."""
+    (panel,) = figure.panels
+    groups = list(dict.fromkeys(str(p.x) for one in panel.series for p in one.points))
+    room = max(1, len(panel.series))
+    step = min(0.8 / room, 0.22)
+    canvas.set_size_inches(_WIDTH, 0.9 + max(0.34, 0.13 * room) * len(groups) + 0.2 * ((room + 2) // 3))
+    axes = canvas.add_subplot()
+    for number, (one, colour) in enumerate(zip(panel.series, _colours(panel.series), strict=True)):
+        ys = [groups.index(str(p.x)) + (number - (room - 1) / 2) * step for p in one.points]
+        for p, y in zip(one.points, ys, strict=True):
+            if p.low is not None and p.high is not None:
+                axes.plot([p.low, p.high], [y, y], color=colour, linewidth=1.6, alpha=0.55, solid_capstyle="butt")
+        face = "none" if one.published else colour
+        xs = [p.y for p in one.points]
+        axes.plot(xs, ys, "o", color=colour, markerfacecolor=face, markersize=4.5, label=_label(one.name))
+    axes.set_yticks(range(len(groups)), [_label(group) for group in groups])
+    axes.set_ylim(len(groups) - 0.45, -0.55)
+    axes.grid(axis="y", visible=False)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel(figure.y)
+    if figure.percent:
+        axes.set_xlim(-2, 102)
+    else:
+        axes.set_xlim(left=0)
+    _legend(canvas, axes)
+
+
+def _lines(figure: Figure, canvas: "Canvas") -> None:
+    """Draw one set of axes per panel; a name has the same colour in every panel."""
+    columns = min(_MOST_COLUMNS, len(figure.panels))
+    lines = -(-len(figure.panels) // columns)
+    series = {one.name: one for panel in figure.panels for one in panel.series}
+    colours = dict(zip(series, _colours(list(series.values())), strict=True))
+    canvas.set_size_inches(_WIDTH, (3.4 if lines == columns == 1 else 2.3 * lines) + 0.2 * ((len(series) + 2) // 3))
+    grid = canvas.subplots(lines, columns, squeeze=False, sharey=figure.percent)
+    every = [axes for line in grid for axes in line]
+    named: dict[str, Any] = {}
+    for place, (axes, panel) in enumerate(zip(every, figure.panels, strict=False)):
+        xs = [float(p.x) for one in panel.series for p in one.points]
+        ours = [one.name for one in panel.series if not one.published]
+        # Our points are moved sideways a little, so that no interval hides another.
+        apart = figure.kind != "steps" and not figure.logarithmic
+        step = 0.012 * (max(xs, default=0.0) - min(xs, default=0.0)) * apart
+        for one in panel.series:
+            shift = 0.0 if one.published else (ours.index(one.name) - (len(ours) - 1) / 2) * step
+            named.setdefault(_label(one.name), _line(axes, one, colours[one.name], shift, figure.kind == "steps"))
+        axes.set_title(_label(panel.title))
+        _limits(figure, axes)
+        if place + columns >= len(figure.panels):
+            axes.set_xlabel(figure.x)
+        if place % columns == 0:
+            axes.set_ylabel(figure.y)
+    for axes in every[len(figure.panels) :]:
+        axes.set_visible(False)
+    canvas.legend(list(named.values()), list(named), loc="outside lower center", ncols=_columns(named))
+
+
+def _line(axes: "Axes", one: Series, colour: str, shift: float, stairs: bool) -> Any:
+    xs, ys = [float(p.x) + shift for p in one.points], [p.y for p in one.points]
+    for x, p in zip(xs, one.points, strict=True):
+        if p.low is not None and p.high is not None:
+            axes.plot([x, x], [p.low, p.high], color=colour, linewidth=1.4, alpha=0.4)
+    style: dict[str, Any] = {"marker": "o", "markersize": 3.8, "linewidth": 1.8}
+    if stairs:
+        style = {"drawstyle": "steps-post", "linewidth": 1.8}
+    elif one.published:
+        style |= {"linewidth": 1.1, "linestyle": (0, (4, 3))}
+    (drawn,) = axes.plot(xs, ys, color=colour, **style)
+    return drawn
+
+
+def _limits(figure: Figure, axes: "Axes") -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    if figure.percent:
+        axes.set_ylim(-3, 103)
+    elif not figure.logarithmic:
+        axes.set_ylim(bottom=0)
+    if figure.kind == "steps":
+        axes.set_xlim(left=0)
+    elif figure.logarithmic:
+        _by_magnitude(axes, "x")
+        if not figure.percent:
+            _by_magnitude(axes, "y")
+    elif figure.kind == "lines":
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _by_magnitude(axes: "Axes", which: Literal["x", "y"]) -> None:
+    """A logarithmic axis with its numbers written out: formulas are not read here."""
+    from matplotlib.ticker import FuncFormatter, NullFormatter
+
+    axes.set(**{f"{which}scale": "log"})
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_major_formatter(FuncFormatter(lambda number, _: f"{number:,.0f}" if number >= 1 else f"{number:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _stacked(figure: Figure, canvas: "Canvas") -> None:
+    """One bar per player, from left to right."""
+    (panel,) = figure.panels
+    players = list(dict.fromkeys(str(p.x) for one in panel.series for p in one.points))
+    canvas.set_size_inches(_WIDTH, 0.9 + 0.36 * len(players) + 0.2 * ((len(panel.series) + 3) // 4))
+    axes = canvas.add_subplot()
+    ends = dict.fromkeys(players, 0.0)
+    for number, one in enumerate(panel.series):
+        colour = _OUTCOMES[0] if one.name == "right" else _OUTCOMES[-1] if one.name == "failed" else None
+        colour = colour or _OUTCOMES[1 + (number - 1) % (len(_OUTCOMES) - 2)]
+        known = {str(p.x): p.y for p in one.points}
+        starts, widths = [ends[player] for player in players], [known.get(player, 0.0) for player in players]
+        axes.barh(range(len(players)), widths, left=starts, height=0.62, color=colour, label=_label(one.name))
+        for player in players:
+            ends[player] += known.get(player, 0.0)
+    axes.set_yticks(range(len(players)), [_label(player) for player in players])
+    axes.set_ylim(len(players) - 0.45, -0.55)
+    axes.set_xlim(0, 100)
+    axes.grid(axis="y", visible=False)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel(figure.y)
+    _legend(canvas, axes)
+
+
+def _points(figure: Figure, canvas: "Canvas") -> None:
+    """Draw a dot per player; the legend names them, so that no name lies on another."""
+    (panel,) = figure.panels
+    canvas.set_size_inches(_WIDTH, 3.3 + 0.2 * ((len(panel.series) + 2) // 3))
+    axes = canvas.add_subplot()
+    for one, colour in zip(panel.series, _colours(panel.series), strict=True):
+        for p in one.points:
+            if p.low is not None and p.high is not None:
+                axes.plot([p.x, p.x], [p.low, p.high], linewidth=1.6, alpha=0.5, color=colour)
+            axes.plot([p.x], [p.y], "o", markersize=7, label=_label(one.name), color=colour)
+    if figure.logarithmic:
+        _by_magnitude(axes, "x")
+    else:
+        axes.set_xlim(left=0)
+        axes.margins(x=0.08)
+    axes.set_ylim(-3, 103)
+    axes.set_xlabel(figure.x)
+    axes.set_ylabel(figure.y)
+    _legend(canvas, axes)
+
+
+def _heat(figure: Figure, canvas: "Canvas") -> None:
+    """A matrix per panel: a row per series, a column per x; the darker, the more."""
+    columns = min(2, len(figure.panels))
+    lines = -(-len(figure.panels) // columns)
+    most = max((p.y for panel in figure.panels for one in panel.series for p in one.points), default=1.0) or 1.0
+    tallest = max(len(panel.series) for panel in figure.panels)
+    canvas.set_size_inches(_WIDTH, (0.95 + 0.3 * tallest) * lines + 0.2)
+    grid = canvas.subplots(lines, columns, squeeze=False)
+    every = [axes for line in grid for axes in line]
+    for axes, panel in zip(every, figure.panels, strict=False):
+        names = list(dict.fromkeys(str(p.x) for one in panel.series for p in one.points))
+        cells = [[next((p.y for p in one.points if p.x == name), 0.0) for name in names] for one in panel.series]
+        axes.pcolormesh(cells, cmap="YlOrBr", vmin=0, vmax=most, edgecolors=axes.get_facecolor(), linewidth=1.5)
+        axes.invert_yaxis()
+        for i, line in enumerate(cells):
+            for j, value in enumerate(line):
+                colour = "#ffffff" if value > 0.6 * most else "#3b2f20"
+                axes.text(j + 0.5, i + 0.5, f"{value:.2f}", ha="center", va="center", fontsize=8, color=colour)
+        axes.set_xticks([place + 0.5 for place in range(len(names))], names)
+        axes.set_yticks([place + 0.5 for place in range(len(panel.series))], [_label(one.name) for one in panel.series])
+        axes.tick_params(length=0)
+        axes.grid(visible=False)
+        axes.spines[:].set_visible(False)
+        axes.set_title(_label(panel.title))
+    for axes in every[len(figure.panels) :]:
+        axes.set_visible(False)
+
+
+def _colours(series: Sequence[Series]) -> list[str]:
+    """Choose a colour per series; those of papers are paler."""
+    seen = {True: 0, False: 0}
+    chosen = []
+    for one in series:
+        palette = _PUBLISHED if one.published else _PALETTE
+        chosen.append(palette[seen[one.published] % len(palette)])
+        seen[one.published] += 1
+    return chosen
+
+
+def _legend(canvas: "Canvas", axes: "Axes") -> None:
+    handles, labels = axes.get_legend_handles_labels()
+    if labels:
+        canvas.legend(handles, labels, loc="outside lower center", ncols=_columns(labels))
+
+
+def _columns(labels: Sequence[str] | Mapping[str, Any]) -> int:
+    longest = max((len(label) for label in labels), default=1)
+    return max(1, min(4, len(labels), 92 // (longest + 6)))
+
+
+def _label(name: str) -> str:
+    """Cut where it would leave no room to draw; matplotlib leaves out what begins with an underscore."""
+    shown = name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "…"
+    return f" {shown}" if shown.startswith("_") else shown
+
+
+_DRAW: Mapping[Kind, Callable[[Figure, "Canvas"], None]] = {
+    "dots": _dots,
+    "lines": _lines,
+    "steps": _lines,
+    "stacked": _stacked,
+    "points": _points,
+    "heat": _heat,
+}

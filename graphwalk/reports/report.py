@@ -1,0 +1,189 @@
+"""The tables of a run, as plain data."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphwalk.evaluation.statistics import Estimate, Outcomes, estimate_means, estimate_shares, outcomes_of, pass_rates
+from graphwalk.reports.compare import PAIRS_NOTE, comparisons_of, memorisation_test
+from graphwalk.reports.observations import Observations, Player, observe
+from graphwalk.reports.suite_report import (
+    ESTIMATED,
+    PERCENT,
+    Measure,
+    Reference,
+    Report,
+    ReportRow,
+    ResultRecord,
+    SuiteReport,
+)
+from graphwalk.reports.text_table import without_range
+
+_MOST_CAUSES = 3
+_DIGITS = 6
+
+
+def build_report(
+    results: Iterable[ResultRecord], declared: SuiteReport, *, reference: Reference | None = None, seed: int = 0
+) -> Report:
+    """The report of a run from the objects of its log, in any order; `declared` is what its suite measures.
+
+    `seed` is for the signs that tests draw where graphs are many.
+    """
+    return report_on(observe(results, declared), reference=reference, seed=seed)
+
+
+def report_on(observed: Observations, *, reference: Reference | None = None, seed: int = 0) -> Report:
+    """The same from what was observed of the results."""
+    declared = observed.suite
+    rows = [row_of(observed, player, observed.rows_of(player)) for player in observed.players]
+    groups = dict(_grouped(observed, row_of))
+    baselines = observed.baselines
+    comparisons = comparisons_of(observed, seed=seed)
+    reasons = _without_interval([*rows, *(row for grouped in groups.values() for row in grouped)], comparisons)
+    return Report(
+        suite=declared,
+        rows=rows,
+        baselines=[exact_row(baselines, p, baselines.rows_of(p)) for p in baselines.players] if baselines else [],
+        groups={**groups, **declared.derived(groups)},
+        baseline_groups=dict(_grouped(baselines, exact_row, list(groups))) if baselines else {},
+        comparisons=comparisons,
+        memorisation_test=memorisation_test(observed, seed=seed),
+        reference=_matching(reference, observed.players),
+        notes=(*declared.notes, *_on_numbers(rows, comparisons), *reasons, *observed.remarks, *_failures(observed)),
+    )
+
+
+def _on_numbers(rows: Sequence[ReportRow], comparisons: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """What ranges and tests are, in a line each."""
+    if rows:
+        yield "Ranges are 95 % intervals over graphs: tasks on one graph, and repeats of a task, count as dependent."
+    if any("k" in row for row in rows):
+        yield "pass@k: at least one of k tries is right; pass^k: all of them; in percent of the tasks with k tries."
+    if comparisons:
+        yield PAIRS_NOTE
+
+
+def _failures(observed: Observations) -> Iterator[str]:
+    """How many episodes failed, and the most frequent reasons."""
+    failed = [
+        case
+        for case, is_failed in zip(observed.cases, observed.column("infrastructure_failures"), strict=True)
+        if is_failed == 1
+    ]
+    if not failed:
+        return
+    yield f"{len(failed)} of {len(observed.cases)} episodes failed and have no score; resume the run to try again."
+    causes = Counter(case.failure for case in failed if case.failure)
+    for cause, count in causes.most_common(_MOST_CAUSES):
+        yield f"{count} × {cause}"
+
+
+def _grouped(
+    observed: Observations, row: Callable[..., ReportRow], known: Sequence[str] | None = None
+) -> Iterator[tuple[str, list[ReportRow]]]:
+    """Rows by grouping; `known`: only these groupings."""
+    for number, grouping in enumerate(observed.suite.groupings):
+        members = observed.members(number) if known is None or grouping.name in known else {}
+        ordered = sorted(members, key=lambda key: (grouping.sort_key(key[0]), key[1]))
+        if ordered:
+            rows = [
+                row(observed, player, members[group, player], **{grouping.name: group}) for group, player in ordered
+            ]
+            yield grouping.name, rows
+
+
+def _without_interval(rows: Iterable[ReportRow], comparisons: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """A note on why ranges are missing."""
+    reasons = {reason for row in rows for reason in row.get("no_interval", {}).values()}
+    reasons |= {measure["no_interval"] for pair in comparisons for measure in pair["measures"].values()} - {None}
+    return without_range(reasons)
+
+
+def _matching(reference: Reference | None, players: list[Player]) -> Reference | None:
+    """The published rows for settings that were run here too."""
+    if reference is None:
+        return None
+    settings = {player.setting for player in players}
+    groups = {name: tuple(row for row in rows if row["setting"] in settings) for name, rows in reference.groups.items()}
+    return Reference(
+        reference.source, reference.notes, tuple(r for r in reference.rows if r["setting"] in settings), groups
+    )
+
+
+def row_of(observed: Observations, player: Player, numbers: NDArray[np.int64], **group: Any) -> ReportRow:
+    """The row of the episodes `numbers`, all of one player; `group` is put beside its name."""
+    measures = observed.suite.measures
+    values, graphs, tasks = observed.part(numbers)
+    outcomes = outcomes_of(values, graphs, tasks)
+    estimates = dict(_estimates(measures, outcomes))
+    headline = estimates[observed.suite.compared[0]]
+    row: ReportRow = {**player._asdict(), **group, "tasks": headline.n, "graphs": headline.clusters}
+    for number, measure in enumerate(measures):
+        row[measure.name] = _figure(measure, values[:, number], outcomes.values[:, number], estimates)
+    if observed.tries > 1:
+        right = values[:, [m.name for m in measures].index(observed.suite.compared[0])]
+        passed = pass_rates(right, graphs, tasks, observed.tries)
+        of_tries = {"pass_at_k": passed.any_of_k.scaled(PERCENT), "pass_hat_k": passed.all_of_k.scaled(PERCENT)}
+        row |= {"k": observed.tries, **{name: _rounded(e.value) for name, e in of_tries.items()}}
+        estimates |= of_tries
+    return row | _certainty(estimates, headline.n)
+
+
+def exact_row(observed: Observations, player: Player, numbers: NDArray[np.int64], **group: Any) -> ReportRow:
+    """The row of a player whose results are computed from the tasks, and so have no interval."""
+    return row_of(observed, player, numbers, **group) | {"intervals": {}, "no_interval": {}}
+
+
+def _estimates(measures: Sequence[Measure], outcomes: Outcomes) -> Iterator[tuple[str, Estimate]]:
+    """By name, in the unit of the table; amounts get t intervals, shares those of the beta-binomial model."""
+    for kinds, estimate in ((("mean", "amount"), estimate_means), (("share", "percent"), estimate_shares)):
+        chosen = [number for number, measure in enumerate(measures) if measure.kind in kinds]
+        some = replace(
+            outcomes,
+            values=outcomes.values[:, chosen],
+            episodes=outcomes.episodes[chosen],
+            noise=outcomes.noise[chosen],
+        )
+        for number, estimated in zip(chosen, estimate(some), strict=True):
+            measure = measures[number]
+            if measure.kind == "amount" and estimated.low is not None:
+                estimated = replace(estimated, low=max(estimated.low, 0.0))
+            yield measure.name, estimated.scaled(PERCENT) if measure.kind == "percent" else estimated
+
+
+def _figure(
+    measure: Measure, episodes: NDArray[np.float64], tasks: NDArray[np.float64], estimates: dict[str, Estimate]
+) -> float | int | None:
+    """None where nothing is known, so that "none" and "unknown" stay apart."""
+    if measure.kind in ESTIMATED:
+        return _rounded(estimates[measure.name].value)
+    known = (tasks if measure.kind == "median" else episodes)[
+        ~np.isnan(tasks if measure.kind == "median" else episodes)
+    ]
+    if not len(known):
+        return None
+    if measure.kind == "median":
+        return _rounded(float(np.median(known)))
+    return round(float(known.sum())) if measure.kind == "count" else _rounded(float(known.sum()))
+
+
+def _certainty(estimates: dict[str, Estimate], tasks: int) -> dict[str, Any]:
+    known = {name: e for name, e in estimates.items() if e.value is not None}
+    return {
+        "intervals": {
+            name: [round(e.low, _DIGITS), round(e.high, _DIGITS)]
+            for name, e in known.items()
+            if e.low is not None and e.high is not None
+        },
+        "no_interval": {name: e.reason for name, e in known.items() if e.reason},
+        "known": {name: e.n for name, e in known.items() if e.n != tasks},
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _DIGITS)

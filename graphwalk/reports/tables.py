@@ -1,0 +1,221 @@
+"""The tables of a report, and the table of right answers that papers print: a line per group, a column per player."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphwalk.reports.compare import comparison_table, memorisation_table
+from graphwalk.reports.measures import TASKS
+from graphwalk.reports.suite_report import BASELINE, Column, Grouping, Report, ReportRow
+from graphwalk.reports.text_table import UNKNOWN, Cell, Header, TextTable, interval_text, one_decimal, short
+from graphwalk.types.inert import visible
+
+PAPER = " (paper)"
+_Key = tuple[bool, str, str]
+"""Published or not, model, setting."""
+_MOST_PUBLISHED = 24
+"""Rows of the paper in one table of a terminal; of more, those of our models only."""
+
+
+def text_tables(report: Report) -> Iterator[TextTable]:
+    """Yield the tables overall, by group, and model against model; tables without rows are left out."""
+    reference = report.reference
+    source = " ".join([f"(paper): {reference.source}.", *reference.notes]) if reference else ""
+    rows = [*report.rows, *report.baselines, *_published(reference.rows if reference else ())]
+    yield _table(report, "Results", report.suite.columns, rows, note=source)
+    if report.memorisation_test:
+        yield memorisation_table(report.memorisation_test)
+    for grouping in report.suite.groupings:
+        rows = report.groups.get(grouping.name, [])
+        if grouping.shown and len({row[grouping.name] for row in rows}) > 1:
+            yield _group_table(report, grouping, rows)
+    yield from report.suite.tables(report)
+    if report.comparisons:
+        yield comparison_table(report.comparisons, report.suite.compared)
+
+
+def players_table(report: Report, title: str, columns: Sequence[Column], note: str = "") -> Iterator[TextTable]:
+    """Yield more columns of the overall table, for the players that were run; nothing if all are empty."""
+    if any(row.get(column.field) for row in report.rows for column in columns):
+        yield _table(report, title, columns, report.rows, note=note, always_noted=True)
+
+
+def _group_table(report: Report, grouping: Grouping, ours: Sequence[ReportRow]) -> TextTable:
+    """The paper's rows are those for groups that were run here, whichever models it has."""
+    name, reference = grouping.name, report.reference
+    groups = {row[name] for row in ours}
+    published = [row for row in reference.groups.get(name, ()) if row[name] in groups] if reference else []
+    rows = [*ours, *report.baseline_groups.get(name, []), *_published(published)]
+    rows.sort(key=lambda row: grouping.sort_key(row[name]))
+    long_only: frozenset[int] = frozenset()
+    if len(published) > _MOST_PUBLISHED:  # providers are ignored when names of models are compared
+        models = {row["model"].rpartition("/")[2] for row in ours}
+        long_only = frozenset(i for i, row in enumerate(rows) if row.get("published") and row["model"] not in models)
+    source = f"(paper): {reference.source}." if reference else ""
+    title = f"By {grouping.title}"
+    return _table(report, title, report.suite.group_columns, rows, grouping, note=source, long_only=long_only)
+
+
+def _published(rows: Iterable[Mapping[str, Any]]) -> list[ReportRow]:
+    return [{**row, "published": True} for row in rows]
+
+
+def _table(
+    report: Report,
+    title: str,
+    columns: Iterable[Column],
+    rows: Sequence[ReportRow],
+    grouping: Grouping | None = None,
+    *,
+    note: str,
+    long_only: frozenset[int] = frozenset(),
+    always_noted: bool = False,
+) -> TextTable:
+    """Lay out rows; a group is named in its first row only."""
+    whole = {"percent": 100.0, "share": 1.0}
+    scales = {measure.name: whole[measure.kind] for measure in report.suite.measures if measure.kind in whole}
+    scales |= {"pass_at_k": 100.0, "pass_hat_k": 100.0}
+    shown = [column for column in (*columns, *_pass_columns(rows)) if _is_known(column, rows)]
+    several = not grouping or len({row["setting"] for row in rows} - {BASELINE}) > 1
+    names = [*([grouping.title] if grouping else []), "model", *(["setting"] if several else [])]
+    headers = (
+        *(Header(name, name=True) for name in names),
+        *(Header(column.title, optional=column.optional) for column in shown),
+    )
+    lines: list[tuple[Cell, ...]] = []
+    named = None
+    for row in rows:
+        paper = bool(row.get("published"))
+        texts = [visible(row["model"]) + PAPER * paper, *([visible(row["setting"])] if several else [])]
+        if grouping:
+            texts.insert(0, "" if lines and row[grouping.name] == named else visible(row[grouping.name]))
+            named = row[grouping.name]
+        cells = (_cell(row, column, scales.get(column.field), paper) for column in shown)
+        lines.append((*(Cell(text, dim=paper) for text in texts), *cells))
+    noted = note if always_noted or any(row.get("published") for row in rows) else ""
+    return TextTable(title, headers, tuple(lines), noted, long_only)
+
+
+def _pass_columns(rows: Sequence[ReportRow]) -> Iterator[Column]:
+    k = next((row["k"] for row in rows if "k" in row), None)
+    if k is not None:
+        yield Column(f"pass@{k} %", "pass_at_k", one_decimal, optional=2, interval=one_decimal)
+        yield Column(f"pass^{k} %", "pass_hat_k", one_decimal, optional=2, interval=one_decimal)
+
+
+def _is_known(column: Column, rows: Sequence[ReportRow]) -> bool:
+    """Return False where nothing is known; and for `tasks` where every episode is a task of its own."""
+    if column == TASKS:
+        return any(row.get("tasks") != row.get("questions") for row in rows if not row.get("published"))
+    return any(row.get(column.field) is not None for row in rows)
+
+
+def _cell(row: ReportRow, column: Column, scale: float | None, paper: bool) -> Cell:
+    """Published and computed percentages and shares have a place on the scale, and no interval."""
+    value = row.get(column.field)
+    text = UNKNOWN if value is None else column.format(value)
+    interval = interval_text(row, column.field, column.interval) if column.interval else ""
+    if value is None or scale is None or not 0 <= value <= scale:
+        return Cell(text, interval, paper)
+    low, high = row.get("intervals", {}).get(column.field, (value, value))
+    return Cell(text, interval, paper, (low / scale, value / scale, high / scale))
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A column about the tasks: the field `field` of the row of the baseline `player`."""
+
+    title: str
+    player: str
+    field: str
+    format: Callable[[Any], str]
+    optional: int
+
+
+def common_facts(player: str, chance: str, par: str) -> tuple[Fact, ...]:
+    """Size of the answers, chance level, par. `player` is a baseline that has a row for every task."""
+    return (
+        Fact("rows", player, "answer_rows", short, 20),
+        Fact("chance %", chance, "accuracy", one_decimal, 10),
+        Fact("par calls", par, "calls_per_question", one_decimal, 30),
+        Fact("par tokens", par, "tokens_per_question", short, 30),
+    )
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line: its names, and the rows of players that belong to it."""
+
+    names: tuple[str, ...]
+    ours: Sequence[ReportRow]
+    baselines: Sequence[ReportRow]
+    published: Sequence[ReportRow]
+
+    @property
+    def tasks(self) -> int:
+        return max((row["tasks"] for row in (*self.ours, *self.baselines)), default=0)
+
+    def rows(self) -> dict[_Key, ReportRow]:
+        groups = ((self.ours, False), (self.published, True))
+        return {(paper, row["model"], row["setting"]): row for rows, paper in groups for row in rows}
+
+
+def line_of(report: Report, names: tuple[str, ...], grouping: str | None = None, group: Any = None) -> Line:
+    """The line of one group; without a grouping, the total."""
+    reference = report.reference
+    if grouping is None:
+        return Line(names, report.rows, report.baselines, reference.rows if reference else ())
+    published = reference.groups.get(grouping, ()) if reference else ()
+    return Line(
+        names,
+        *(
+            [row for row in rows if row[grouping] == group]
+            for rows in (report.groups[grouping], report.baseline_groups.get(grouping, ()), published)
+        ),
+    )
+
+
+def counts_table(
+    title: str, names: Sequence[str], lines: Sequence[Line], facts: Iterable[Fact], note: str = ""
+) -> TextTable:
+    """Lay out right answers as "right/asked"; a fact that is not known for all tasks of a line has their number.
+
+    Where space is short, the paper's columns are left out first, from the last one on; then ours.
+    """
+    players = list(
+        dict.fromkeys(key for paper in (False, True) for line in lines for key in line.rows() if key[0] is paper)
+    )
+    known = [fact for fact in facts if any(_fact(line, fact) != UNKNOWN for line in lines)]
+    headers = (
+        *(Header(name, name=True) for name in names),
+        Header("tasks", optional=15),
+        *(Header(fact.title, optional=fact.optional) for fact in known),
+        *(
+            Header(f"{visible(model)}{PAPER * paper}\n{visible(setting)}", optional=place + 50 * paper)
+            for place, (paper, model, setting) in enumerate(players)
+        ),
+    )
+    rows = []
+    for line in lines:
+        by_player = line.rows()
+        rows.append(
+            (
+                *(Cell(visible(name)) for name in line.names),
+                Cell(str(line.tasks)),
+                *(Cell(_fact(line, fact)) for fact in known),
+                *(Cell(_right(by_player.get(key)), dim=key[0]) for key in players),
+            )
+        )
+    return TextTable(title, headers, tuple(rows), note)
+
+
+def _right(row: ReportRow | None) -> str:
+    return UNKNOWN if row is None or row.get("correct") is None else f"{row['correct']}/{row['questions']}"
+
+
+def _fact(line: Line, fact: Fact) -> str:
+    row = next((row for row in line.baselines if row["model"] == fact.player), None)
+    if row is None or row[fact.field] is None:
+        return UNKNOWN
+    known = row["known"].get(fact.field, row["tasks"])
+    return fact.format(row[fact.field]) + (f" ({known})" if known != line.tasks else "")

@@ -1,0 +1,200 @@
+"""A table of text: its cells, how numbers are written in them, and the table on a terminal and as Markdown.
+
+Text in it is inert: a spreadsheet, browser or terminal does not act on it.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rich import box
+from rich.cells import cell_len
+from rich.table import Table
+from rich.text import Text
+
+from graphwalk.console import counted
+from graphwalk.types.inert import visible
+
+UNKNOWN = "–"
+"""How an unknown value is written."""
+_LARGE = (("M", 1_000_000), ("k", 10_000))
+_PADDING = 2
+"""Between columns."""
+_NARROWEST_NAME = 24
+"""Names keep this width, if they need it, as long as there are optional columns to drop."""
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>&|!#~$])")
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """`drawn`: low end, value and high end as shares of the whole scale, where the figure has one."""
+
+    text: str
+    interval: str = ""
+    dim: bool = False
+    drawn: tuple[float, float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """`name`: the column holds names and not numbers. `optional`: as in `Column`."""
+
+    title: str
+    name: bool = False
+    optional: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """A table of text, independent of the form in which it is written."""
+
+    title: str
+    headers: tuple[Header, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    long_only: frozenset[int] = frozenset()
+    """Numbers of rows that a terminal leaves out."""
+
+
+def integer(value: Any) -> str:
+    return str(value)
+
+
+def short(value: Any) -> str:
+    """Write large counts in thousands or millions."""
+    for unit, size in _LARGE:
+        if value >= size:
+            return f"{value / (1_000_000 if unit == 'M' else 1000):.1f}{unit}"
+    return f"{value:.0f}"
+
+
+def two_decimals(value: Any) -> str:
+    return f"{value:.2f}"
+
+
+def one_decimal(value: Any) -> str:
+    return f"{value:.1f}"
+
+
+def dollars(value: Any) -> str:
+    return f"${value:.4f}" if 0 < value < 1 else f"${value:.2f}"
+
+
+def duration(seconds: Any) -> str:
+    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds:.0f} s"
+
+
+def p_value(value: Any) -> str:
+    return "<0.0001" if value < 0.0001 else f"{value:.4f}"
+
+
+def interval_text(row: Mapping[str, Any], field: str, form: Callable[[Any], str]) -> str:
+    """Write the interval of a figure; a dash where it is missing, and the notes give the reason."""
+    ends = row.get("intervals", {}).get(field)
+    return "–".join(map(form, ends)) if ends else UNKNOWN * (field in row.get("no_interval", {}))
+
+
+def without_range(reasons: Iterable[str]) -> Iterator[str]:
+    """Yield a note on missing intervals, if there are any."""
+    if reasons := sorted(set(reasons)):
+        yield f"{UNKNOWN} in place of a range: {', or '.join(reasons)}; how graphs differ is not known."
+
+
+def csv_cell(value: Any) -> Any:
+    """Numbers as they are; a text that a spreadsheet would run gets an apostrophe in front."""
+    if not isinstance(value, str):
+        return value
+    text = visible(value)
+    return f"'{text}" if is_formula(text) else text
+
+
+def is_formula(text: str) -> bool:
+    """True for a text that a spreadsheet would run."""
+    return text.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA)
+
+
+def markdown_table(table: TextTable) -> str:
+    lines = [
+        f"### {markdown_text(table.title)}",
+        "",
+        _line([markdown_text(header.title.replace("\n", " ")) for header in table.headers]),
+        _line(["---" if header.name else "---:" for header in table.headers]),
+        *(_line([_markdown_cell(cell) for cell in row]) for row in table.rows),
+        "",
+    ]
+    return "\n".join([*lines, table.note, ""] if table.note else lines)
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = markdown_text(cell.text)
+    return f"{text} ({cell.interval})" if cell.interval else text
+
+
+def markdown_text(text: str) -> str:
+    """Text in which nothing is markup."""
+    return _MARKDOWN.sub(r"\\\1", text)
+
+
+def _line(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def rendered(table: TextTable, width: int) -> Iterator[Table | Text]:
+    columns = fitting_columns(table, width)
+    shown = Table(
+        title=Text(table.title, style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )
+    for number in columns:
+        header = table.headers[number]
+        justify: Literal["left", "right"] = "left" if header.name else "right"
+        shown.add_column(Text(header.title), justify=justify, overflow="fold", no_wrap=not header.name)
+    for row_number, row in enumerate(table.rows):
+        if row_number not in table.long_only:
+            shown.add_row(*(_text(row[number], interval) for number, interval in columns.items()))
+    yield shown
+    if table.long_only:
+        more = counted(len(table.long_only), "more row")
+        yield Text(f"{more} in the Markdown form (and all figures in JSON)", style="dim")
+    left_out = [header.title.replace("\n", " ") for number, header in enumerate(table.headers) if number not in columns]
+    if left_out:
+        yield Text(f"not shown at this width: {', '.join(left_out)}", style="dim")
+    yield Text(table.note + "\n" if table.note else "", style="dim")
+
+
+def _text(cell: Cell, interval: bool) -> Text:
+    text = Text(cell.text, style="dim" if cell.dim else "")
+    return text.append(f"\n{cell.interval}", style="dim") if interval and cell.interval else text
+
+
+def fitting_columns(table: TextTable, width: int) -> dict[int, bool]:
+    """Number of each column to show → whether its intervals are shown.
+
+    Until the rest has room, optional columns lose first their intervals, then their place; the highest level first.
+    """
+    columns = dict.fromkeys(range(len(table.headers)), True)
+    for level in sorted({header.optional for header in table.headers} - {0}, reverse=True):
+        members = [number for number, header in enumerate(table.headers) if header.optional == level]
+        if _total_width(table, columns) > width:
+            columns |= dict.fromkeys(members, False)
+        if _total_width(table, columns) > width:
+            columns = {number: interval for number, interval in columns.items() if number not in members}
+    return columns
+
+
+def _total_width(table: TextTable, columns: dict[int, bool]) -> int:
+    return sum(_PADDING + _width(table, number, interval) for number, interval in columns.items()) - _PADDING
+
+
+def _width(table: TextTable, number: int, interval: bool) -> int:
+    header = table.headers[number]
+    cells = [row[number] for row in table.rows]
+    texts = [*header.title.split("\n"), *(cell.text for cell in cells), *(cell.interval for cell in cells if interval)]
+    widest = max(map(cell_len, texts))
+    return min(widest, _NARROWEST_NAME) if header.name else widest

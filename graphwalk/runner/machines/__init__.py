@@ -1,1 +1,0 @@
-"""One run on many machines: shards handed out, and put together again."""

@@ -1,0 +1,287 @@
+"""Your questions about a graph, each an episode that is logged like any other; and their answers with the evidence."""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, closing, nullcontext
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import Any
+
+from graphwalk.config.agent import FOREIGN
+from graphwalk.config.graph_source import GraphSource
+from graphwalk.environment import Environment
+from graphwalk.errors import ConfigError
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.models.base import Model
+from graphwalk.models.wrappers import Wrapper
+from graphwalk.runs.episode import play
+from graphwalk.runs.experiment import Experiment, resolve
+from graphwalk.runs.fingerprint import check_unchanged, new_manifest
+from graphwalk.runs.plan import LoadedWorld, Plan, PlannedEpisode
+from graphwalk.runs.result import EpisodeKey, Result
+from graphwalk.runs.run_folder import NewRun
+from graphwalk.runs.run_models import RunModels
+from graphwalk.stores.base import GraphStore
+from graphwalk.suites.ask.browser import browser_cypher
+from graphwalk.suites.ask.evidence import AnswerEvidence, Step, steps_of
+from graphwalk.suites.ask.pictures import evidence_in
+from graphwalk.suites.ask.svg import evidence_svg
+from graphwalk.suites.ask.task import Asked, AskTask, Exchange, task_about
+from graphwalk.suites.suite import Opening, World
+from graphwalk.toolbox.toolbox import Toolbox
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+from graphwalk.types.episode import ExitStatus, ToolResult
+from graphwalk.types.wire import to_dict
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model answered. `answer` is None where it gave none; `exit_status` and `error` say why.
+
+    `steps` are its tool calls, `evidence` the nodes and relationships that the answer rests on, `cypher` a query that
+    draws them in Neo4j's browser, `svg()` a drawing of them. `usage` counts tokens; `cost` is in US dollars, None where
+    it is not known. `result` is the whole episode, as runs log it.
+    """
+
+    result: Result
+    evidence: AnswerEvidence
+    cypher: str
+
+    @classmethod
+    def of(cls, result: Result, store: GraphStore) -> "Answer":
+        evidence = evidence_in(result.as_dict())
+        return cls(result, evidence, browser_cypher(evidence, store))
+
+    @property
+    def question(self) -> str:
+        return str(self.result.task["question"])
+
+    @property
+    def answer(self) -> str | None:
+        return None if self.result.answer is None else str(self.result.answer)
+
+    @property
+    def exit_status(self) -> ExitStatus:
+        return self.result.exit_status
+
+    @property
+    def error(self) -> str | None:
+        return self.result.trajectory.error
+
+    @cached_property
+    def steps(self) -> Sequence[Step]:
+        return steps_of(self.result.trajectory)
+
+    @property
+    def cost(self) -> float | None:
+        return self.result.usage.cost
+
+    @property
+    def conversation(self) -> tuple[Exchange, ...]:
+        """The questions and answers up to this one, which a follow-up is sent."""
+        earlier = AskTask.model_validate(self.result.task).earlier
+        return (*earlier, Exchange(question=self.question, answer=self.answer or ""))
+
+    def svg(self) -> str:
+        """The evidence as a drawing: the text of an SVG file, the same for the same answer."""
+        return evidence_svg(self.evidence, self.question)
+
+    def as_dict(self) -> dict[str, Any]:
+        """All of it as JSON would have it."""
+        return {
+            "question": self.question,
+            "answer": self.answer,
+            "exit_status": str(self.exit_status),
+            "error": self.error,
+            "steps": [step.as_dict() for step in self.steps],
+            "evidence": {**self.evidence.as_dict(), "cypher": self.cypher},
+            "grounded": None if self.result.score is None else self.result.score["grounded"],
+            "model": self.result.key.model,
+            "usage": to_dict(self.result.usage),
+            "cost": self.cost,
+            "seconds": round(self.result.seconds, 6),
+            "tool_seconds": round(self.result.trajectory.tool_seconds, 6),
+        }
+
+    def _repr_markdown_(self) -> str:
+        return self.answer or f"no answer ({self.exit_status}): {self.error or 'the model said nothing'}"
+
+
+class Watcher:
+    """Receives every step while it is made, in the event loop; must not block. This one ignores all of them."""
+
+    live = False
+    """Replies are wanted piece by piece, where the provider streams."""
+
+    async def wrote(self, piece: str) -> None:
+        """The model has written a piece of its next message."""
+
+    def said(self, message: Message) -> None:
+        """The model has written a message: thoughts and calls, or the answer."""
+
+    def found(self, result: ToolResult) -> None:
+        """A call is done."""
+
+
+def asking(
+    source: GraphSource | None,
+    model: str,
+    environment: Environment,
+    *,
+    questions: Sequence[str] = (),
+    overrides: Sequence[str] = (),
+    agent: Mapping[str, Any] | None = None,
+    given: Mapping[str, Model] | None = None,
+    arguments: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Experiment:
+    """What `graphwalk ask` runs; `source`: None where the graph is open already, and nothing is logged.
+
+    `arguments` are those of models, by name (`model_arguments` of an experiment).
+
+    ConfigError for a model that there is not, a missing key, a wrong override.
+    """
+    if model.startswith("human/"):
+        raise ConfigError(f"{model} is you", hint="--model openai/gpt-4.1-mini, or scripted/look")
+    data = {
+        "name": "ask",
+        "suite": {
+            "name": "ask",
+            "graphs": [] if source is None else [source.model_dump(mode="json", exclude_none=True)],
+            "questions": list(questions),
+        },
+        "models": [model],
+        "model_arguments": arguments or {},
+        "agent": {
+            **FOREIGN,
+            "clock": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            **(agent or {}),
+        },
+    }
+    return resolve(load_experiment(data, overrides), environment, given=given)
+
+
+class Conversation:
+    """Questions about one opened graph; what was said before goes with every question. Use `conversation`.
+
+    A follow-up is sent the earlier questions and answers, and not the results of their calls: these can be asked for
+    again, and would soon be most of what is paid for.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        world: LoadedWorld,
+        models: RunModels,
+        log: NewRun | None,
+        watcher: Watcher,
+        earlier: Sequence[Exchange],
+    ) -> None:
+        self._experiment, self._world, self._models = experiment, world, models
+        self._log, self._watcher = log, watcher
+        self._earlier = list(earlier)
+        self._plan = Plan(worlds=[world])
+        self._asked: list[Asked] = []
+
+    async def ask(self, question: str) -> Result:
+        """Play one question to its end and log it; a failure of model or store is in the result.
+
+        ConfigError for a question without words; RunLogError where the log cannot be written.
+        """
+        if not question.strip():
+            raise ConfigError("the question is empty", hint='graphwalk ask "Which …?"')
+        asked = Asked(question=question.strip(), earlier=tuple(self._earlier))
+        self._asked.append(asked)
+        planned = self._planned(asked)
+        self._plan.tasks.append((planned.task, self._world))
+        self._plan.episodes.append(planned)
+        manifest = self._manifest()
+        options = replace(self._experiment.options, on_text=self._watcher.wrote if self._watcher.live else None)
+        experiment = replace(self._experiment, options=options)
+        async with self._models.for_episode(planned) as (model, extractor):
+            result = await play(planned, _WatchedModel(model, self._watcher), extractor, experiment)
+        if self._log is not None and manifest is not None:
+            with closing(self._log.folder.results_writer()) as writer:
+                writer.append(result.as_line(manifest))
+        self._earlier.append(Exchange(question=asked.question, answer=result.answer or ""))
+        return result
+
+    def _planned(self, asked: Asked) -> PlannedEpisode:
+        config = self._experiment.config
+        task = task_about(asked, len(self._asked), self._world.world.digest, config.seed)
+        key = EpisodeKey(task.task_id, self._experiment.models[0], config.settings[0], 0)
+        return _WatchedEpisode(key, task, self._world, self._watcher)
+
+    def _manifest(self) -> dict[str, Any] | None:
+        """Write `run.json` with the question before it is asked, so that an interrupted run names it."""
+        if self._log is None:
+            return None
+        config = self._experiment.config
+        suite = config.suite.model_copy(update={"questions": tuple(self._asked)})
+        self._experiment = replace(self._experiment, config=config.model_copy(update={"suite": suite}))
+        manifest = {
+            **new_manifest(self._experiment, self._log.run_id, self._log.created),
+            # The configuration grows with every question.
+            "conditions": f"conversation {self._log.run_id}",
+            "fingerprint": check_unchanged(self._log.folder, self._experiment, self._plan, None),
+        }
+        self._log.folder.write_manifest(manifest)
+        return manifest
+
+
+@asynccontextmanager
+async def conversation(
+    experiment: Experiment,
+    store: GraphStore,
+    world: World,
+    *,
+    log: NewRun | None = None,
+    watcher: Watcher | None = None,
+    earlier: Sequence[Exchange] = (),
+    note: Callable[[str], object] = lambda text: None,
+) -> AsyncIterator[Conversation]:
+    """A conversation about an opened graph, logged in `log` (None: nowhere). `note` is told of long pauses."""
+    replies = None if log is None else log.folder.replies_path
+    lock = nullcontext() if log is None else log.folder.lock()
+    async with RunModels(experiment, replies, note=note) as models:
+        with lock:
+            loaded = LoadedWorld(world, store)
+            yield Conversation(experiment, loaded, models, log, watcher or Watcher(), earlier)
+
+
+@dataclass(frozen=True)
+class _WatchedEpisode(PlannedEpisode):
+    watcher: Watcher
+
+    async def opening(self, experiment: Experiment) -> Opening:
+        opening = await super().opening(experiment)
+        assert opening.toolbox is not None
+        return replace(opening, toolbox=_WatchedToolbox(opening.toolbox, self.watcher))
+
+
+class _WatchedToolbox:
+    def __init__(self, toolbox: Toolbox, watcher: Watcher) -> None:
+        self._toolbox, self._watcher = toolbox, watcher
+
+    @property
+    def specs(self) -> Sequence[ToolSpec]:
+        return self._toolbox.specs
+
+    @property
+    def ordered(self) -> bool:
+        return self._toolbox.ordered
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        result = await self._toolbox.call(call)
+        self._watcher.found(result)
+        return result
+
+
+class _WatchedModel(Wrapper):
+    def __init__(self, model: Model, watcher: Watcher) -> None:
+        super().__init__(model)
+        self._watcher = watcher
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        reply = await super().complete(messages, tools, options)
+        self._watcher.said(reply.message)
+        return reply

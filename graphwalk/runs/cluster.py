@@ -1,0 +1,329 @@
+"""A run in shards on a Ray cluster, merged into one run folder.
+
+The process that hands the shards out has a folder for all of them. A worker that finds this folder shares its disk: it
+plays the shard there, and a worker that replaces it after a crash continues the shard. Any other worker plays in a
+folder of its own machine, packs it, and sends it back; a replacement on another machine begins again.
+"""
+
+import io
+import json
+import secrets
+import shlex
+import shutil
+import socket
+import tempfile
+import zipfile
+from asyncio import run as run_in_loop
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from graphwalk.asynchronous import heed_signals
+from graphwalk.bulk.writing import cores
+from graphwalk.config.calls import Limits
+from graphwalk.environment import read_environment, without_ray_statistics
+from graphwalk.errors import ConfigError, GraphwalkError, RunLogError
+from graphwalk.experiments.loading import experiment_from
+from graphwalk.files import check_links, make_folder, write_whole
+from graphwalk.runs.execute import resume_run, start_run
+from graphwalk.runs.experiment import Experiment, resolve
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.run_folder import NewRun, RunFolder
+from graphwalk.runs.shards import Shard, merge_runs
+from graphwalk.runs.worker_pool import RunSummary
+from graphwalk.types.chat import Usage
+from graphwalk.version import __version__
+
+_TOGETHER = ("requests_per_minute", "tokens_per_minute", "budget_usd", "budget_tokens")
+
+
+def divided(limits: Limits, shards: int) -> dict[str, Any]:
+    """The limits of each of so many shards. ConfigError where there is not one episode, or one token, for each.
+
+    Each shard has an equal part. What one leaves over is not given to another: all of them together stay below a
+    limit, and may stay further below it than one process would.
+    """
+    if shards > limits.max_concurrency:
+        raise ConfigError(
+            f"{shards} shards have at least {shards} episodes in flight, and limits.max_concurrency is "
+            f"{limits.max_concurrency}",
+            hint=f"--shards {limits.max_concurrency}, or --max-concurrency {shards}",
+        )
+    if limits.budget_tokens is not None and limits.budget_tokens < shards:
+        raise ConfigError(f"a budget of {limits.budget_tokens} tokens has not one for each of {shards} shards")
+    parts = {name: value / shards for name in _TOGETHER if (value := getattr(limits, name)) is not None}
+    if limits.budget_tokens is not None:
+        parts["budget_tokens"] = limits.budget_tokens // shards
+    return {**limits.model_dump(mode="json"), **parts, "max_concurrency": limits.max_concurrency // shards}
+
+
+ABOUT = "about.json"
+"""Beside the shards: what they are shards of."""
+
+
+@dataclass(frozen=True)
+class ShardWork:
+    """What a machine is told. `config` is the experiment with this shard's part of pace and budgets."""
+
+    config: Mapping[str, Any]
+    shard: Shard
+    shards: str
+    """The folder of all shards."""
+    about: str
+    """The text of `about.json` in it."""
+    name: str
+    """Of the folder in the temporary folder of a machine that does not share the disk."""
+    working_folder: str
+    """Where a `.env` is looked for; keys themselves are never sent."""
+    log_level: str = "info"
+
+
+@dataclass(frozen=True)
+class PlayedShard:
+    """`packed`: the run folder as a zip file; None where it is on a disk that is shared."""
+
+    shard: Shard
+    summary: RunSummary
+    packed: bytes | None
+
+
+def play_shard(work: ShardWork) -> PlayedShard:
+    """Play a shard, or go on with what is left of it. Errors of the run are raised."""
+    shards = Path(work.shards)
+    shared = _shared(shards, work.about)
+    place = shard_folder(shards if shared else Path(tempfile.gettempdir()) / work.name, work.shard)
+    summary = run_in_loop(_played(work, place))
+    return PlayedShard(work.shard, summary, None if shared else _packed(place))
+
+
+def shard_folder(shards: Path, shard: Shard) -> Path:
+    return shards / f"{shard.number:04}"
+
+
+def unpack(packed: bytes, folder: Path) -> None:
+    """A shard that was played elsewhere, as the run folder that it was there."""
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        archive.extractall(folder)
+
+
+def _shared(shards: Path, about: str) -> bool:
+    try:
+        return (shards / ABOUT).read_text(encoding="utf-8") == about
+    except OSError:
+        return False
+
+
+async def _played(work: ShardWork, place: Path) -> RunSummary:
+    environment = read_environment(Path(work.working_folder))
+    if (place / "run.json").exists():
+        return await resume_run(RunFolder.open(place), environment, Progress(), log_level=work.log_level)
+    config = experiment_from(work.config, "the experiment")
+    new = NewRun.make(config.name, place)
+    return await start_run(resolve(config, environment), new, Progress(), log_level=work.log_level, shard=work.shard)
+
+
+def _packed(place: Path) -> bytes:
+    """Return the run folder as a ZIP file, and remove it. RunLogError for a link that leads out of it."""
+    check_links(place, RunLogError)
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(place.rglob("*")):
+            if file.is_file():
+                archive.write(file, file.relative_to(place))
+    RunFolder(place).remove()
+    return written.getvalue()
+
+
+Play = Callable[[Sequence[ShardWork]], Iterable[PlayedShard]]
+
+
+class ShardedRun:
+    """A run in shards, which stand in FOLDER.shards until all are played; who begins it again goes on with them."""
+
+    def __init__(self, experiment: Experiment, new: NewRun) -> None:
+        self.experiment, self.new = experiment, new
+        self.shards = new.folder.path.with_name(f"{new.folder.path.name}.shards").resolve()
+
+    def number(self, wanted: int | None, cores: int) -> int:
+        """How many shards: as many as are `wanted`, as there are of an earlier try, or as there are `cores`."""
+        earlier = self._earlier()
+        if wanted is None and earlier is not None:
+            return int(earlier["shards"])
+        return wanted or min(cores, self.experiment.config.limits.max_concurrency)
+
+    def play(self, play: Play, number: int, log_level: str, done: Callable[[], object]) -> RunSummary:
+        """Play all shards by means of `play`, and merge them into the folder of the run; `done` after each.
+
+        ConfigError where shards of another experiment, or another number of them, are in the way. Where something
+        fails, the shards stay.
+        """
+        works = self._works(number, log_level)
+        played = []
+        for one in play(works):
+            if one.packed is not None:
+                unpack(one.packed, shard_folder(self.shards, one.shard))
+            played.append(one.summary)
+            done()
+        folders = [RunFolder.open(shard_folder(self.shards, work.shard)) for work in works]
+        limits = self.experiment.config.limits.model_dump(mode="json")
+        merge_runs(folders, self.new, limits=limits)
+        shutil.rmtree(self.shards, ignore_errors=True)
+        return _together(played)
+
+    def _works(self, number: int, log_level: str) -> list[ShardWork]:
+        config = self.experiment.config.model_dump(mode="json")
+        config["models"] = list(self.experiment.models)
+        config["limits"] = divided(self.experiment.config.limits, number)
+        about = self._claimed({"graphwalk_version": __version__, "shards": number, "experiment": config})
+        name = f"graphwalk-{about['key']}"
+        text = (self.shards / ABOUT).read_text(encoding="utf-8")
+        return [
+            ShardWork(config, Shard(part, number), str(self.shards), text, name, str(Path.cwd()), log_level)
+            for part in range(1, number + 1)
+        ]
+
+    def _claimed(self, about: dict[str, Any]) -> dict[str, Any]:
+        """Note what the shards are of; `key` is drawn once, so that no other disk has the same folder by chance."""
+        then, now = self._earlier(), json.loads(json.dumps(about))
+        if then is None:
+            then = {**now, "key": secrets.token_hex(8)}
+            make_folder(self.shards)
+            write_whole(self.shards / ABOUT, [json.dumps(then, indent=2), "\n"])
+        if changed := sorted(name for name in now if then.get(name) != now[name]):
+            raise ConfigError(
+                f"{self.shards} holds shards of another run: {', '.join(changed)}",
+                hint=f"another --out, or  rm -r {shlex.quote(str(self.shards))}",
+            )
+        return then
+
+    def _earlier(self) -> dict[str, Any] | None:
+        path = self.shards / ABOUT
+        if not self.shards.exists():
+            return None
+        try:
+            found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            return {**found, "shards": int(found["shards"]), "key": str(found["key"])}
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise ConfigError(f"{self.shards} is in the way: {error}", hint="another --out") from error
+
+
+def _together(parts: Sequence[RunSummary]) -> RunSummary:
+    whole = RunSummary(0, 0, 0, Usage(), False)
+    for part in parts:
+        whole = replace(
+            whole,
+            episodes=whole.episodes + part.episodes,
+            finished=whole.finished + part.finished,
+            failed=whole.failed + part.failed,
+            usage=whole.usage + part.usage,
+            budget_reached=whole.budget_reached or part.budget_reached,
+        )
+    return whole
+
+
+RETRIES = 5
+"""How often a shard is handed out again whose worker, or its whole machine, was lost."""
+_STORE_BYTES = 200 << 20
+"""Memory that a cluster on this machine keeps for objects; shards on a shared disk need none."""
+_LOOK_SECONDS = 0.5
+_CONNECT_SECONDS = 10.0
+
+
+class RayCluster:
+    """A cluster that this process is connected to."""
+
+    def __init__(self, ray: Any) -> None:
+        self._ray = ray
+
+    @property
+    def cores(self) -> int:
+        """Of all machines of the cluster."""
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
+    def play(self, works: Sequence[ShardWork]) -> Iterator[PlayedShard]:
+        """Each shard when it is done. Errors of a run are raised as they are; GraphwalkError where a shard was lost
+        more than `RETRIES` times.
+        """
+        ray = self._ray
+        task = ray.remote(num_cpus=1, max_retries=RETRIES, scheduling_strategy="SPREAD")(play_shard)
+        waiting = {task.remote(work): work for work in works}
+        while waiting:
+            done, _ = ray.wait(list(waiting), timeout=_LOOK_SECONDS)
+            for one in done:
+                work = waiting.pop(one)
+                try:
+                    yield ray.get(one)
+                except ray.exceptions.RayTaskError as error:
+                    raise error.cause from None
+                except ray.exceptions.RayError as error:
+                    cause = str(error).strip().splitlines()[0]
+                    raise GraphwalkError(f"shard {work.shard} was lost {RETRIES + 1} times: {cause}") from error
+
+
+def _loopback() -> str:
+    """An address of this machine that nobody else reaches. Ray takes 127.0.0.1 for the machine's own on its network;
+    systems that have no other loopback address leave no choice.
+    """
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.2", 0))
+        except OSError:
+            return "127.0.0.1"
+    return "127.0.0.2"
+
+
+def _check_listening(address: str) -> None:
+    """OSError where nobody listens at HOST:PORT, which Ray would wait minutes for."""
+    parts = urlsplit(address if "://" in address else f"//{address}")
+    if parts.hostname and parts.port:
+        socket.create_connection((parts.hostname, parts.port), timeout=_CONNECT_SECONDS).close()
+
+
+def _cause(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+@contextmanager
+def ray_cluster(address: str | None) -> Iterator[RayCluster]:
+    """Connect to a cluster; None: one on this machine, for as long as the block lasts, on loopback alone.
+
+    ConfigError where Ray is not installed, or there is no cluster at the address; GraphwalkError where it does not
+    start.
+    """
+    without_ray_statistics()
+    try:
+        import ray
+    except ImportError as error:
+        raise ConfigError("--on ray needs Ray", hint="pip install 'graphwalk-agents[ray]'") from error
+    own: dict[str, Any] = {
+        "include_dashboard": False,
+        "num_cpus": cores(),
+        "object_store_memory": _STORE_BYTES,
+        "_node_ip_address": _loopback(),
+    }
+    try:
+        if address is not None:
+            _check_listening(address)
+        ray.init(
+            "local" if address is None else address,
+            log_to_driver=False,
+            logging_level="warning",
+            **(own if address is None else {}),
+        )
+    except Exception as error:  # what Ray raises where a process of its own is late has no other type
+        if address is not None and isinstance(error, OSError | ValueError):
+            raise ConfigError(
+                f"no Ray cluster at {address}: {_cause(error)}",
+                hint="--ray-address HOST:PORT, or auto",
+            ) from error
+        raise GraphwalkError(
+            f"Ray did not start: {_cause(error)}", hint="run the command again; a busy machine starts it too slowly"
+        ) from error
+    heed_signals()  # Ray has put its own way of ending in its place
+    try:
+        yield RayCluster(ray)
+    finally:
+        ray.shutdown()

@@ -1,0 +1,136 @@
+"""Compare players of one or more run folders; runs must have identical tasks, scored by the same code."""
+
+import hashlib
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.reports.compare import RunComparison, compare_players, in_run, merge_runs
+from graphwalk.reports.observations import Player, chosen, observe
+from graphwalk.reports.suite_report import ResultRecord
+from graphwalk.runs.fingerprint import differences
+from graphwalk.runs.run_folder import RunFolder
+from graphwalk.suites.registry import suite_named
+
+_MOST = 12
+"""Differences that an error lists."""
+_OF_NO_EPISODE = frozenset(
+    {"name", "description", "models", "settings", "repeats", "limit", "limits", "keep", "prices", "reference"}
+)
+"""Fields of the configuration that shape no single episode."""
+_PAR = frozenset({"par_turns", "par_calls", "par_input_tokens", "par_output_tokens"})
+"""Fields of a task that count effort, which depends on the pages that an agent reads."""
+
+
+@dataclass
+class _Run:
+    """`tasks`: by task, the digest of each field of its record."""
+
+    folder: RunFolder
+    manifest: Mapping[str, Any]
+    tasks: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def records(self) -> Iterator[ResultRecord]:
+        """Yield the results, and note their tasks."""
+        for result in self.folder.records():
+            if result["task_id"] not in self.tasks:
+                asked = {name: value for name, value in result["task"].items() if name not in _PAR}
+                self.tasks[result["task_id"]] = {name: _digest(value) for name, value in asked.items()}
+            yield result
+
+
+def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings: Sequence[str] = ()) -> RunComparison:
+    """Compare all pairs of players in these runs; `models` and `settings`: only these.
+
+    Raise RunLogError if runs do not share identical tasks, ConfigError if there are no two players.
+    """
+    folders = [RunFolder.open(path) for path in paths]
+    runs = {name: _Run(folder, folder.read_manifest()) for name, folder in zip(_names(folders), folders, strict=True)}
+    every = list(runs.values())
+    suites = {run.manifest["config"]["suite"]["name"] for run in every}
+    if len(suites) > 1:
+        raise ConfigError(f"these are runs of different suites: {', '.join(sorted(suites))}")
+    declared = suite_named(suites.pop()).report()
+    observed = {name: observe(run.records(), declared) for name, run in runs.items()}
+    notes = [line for other in every[1:] for line in _differences(every[0], other)]
+
+    players = sorted({player for one in observed.values() for player in one.players})
+    merged = merge_runs(observed, set(chosen(players, models, settings)).__contains__)
+    if len(merged.players) < 2:
+        known = ", ".join(f"{player.model} {player.setting}" for player in players)
+        raise ConfigError("there are no two players to compare", hint=f"played: {known or 'nothing yet'}")
+
+    def show(task: str, pair: Sequence[Player]) -> list[str]:
+        """Return a command for each run in which one of the players has episodes of the task."""
+        return [
+            f"graphwalk show {run.folder.quoted} {shlex.quote(task)}"
+            for name, run in runs.items()
+            if len(runs) == 1 or any(in_run(player, name) in pair for player in observed[name].players)
+        ]
+
+    return compare_players(merged, show, seed=every[0].manifest["config"].get("seed", 0), notes=notes)
+
+
+def _names(folders: Sequence[RunFolder]) -> list[str]:
+    """Name the runs by folder, or by whole path if two have the same name. ConfigError if a run is given twice."""
+    paths = [folder.path.resolve() for folder in folders]
+    if len(set(paths)) < len(paths):
+        raise ConfigError("a run is compared with itself", hint="name it once: its models and settings are compared")
+    short = [path.name for path in paths]
+    return short if len(set(short)) == len(short) else [str(path) for path in paths]
+
+
+def _differences(first: _Run, second: _Run) -> list[str]:
+    """Describe what differs between two runs that can be compared. RunLogError if they cannot be.
+
+    Fields of a task that only one of two versions of GraphWalk writes do not count.
+    """
+    common = first.tasks.keys() & second.tasks.keys()
+    changed = {}
+    for task in sorted(common):
+        one, other = first.tasks[task], second.tasks[task]
+        if fields := [name for name in one if name in other and one[name] != other[name]]:
+            changed[task] = fields
+    conditions = list(_conditions(first.manifest, second.manifest))
+    names = f"{first.folder.path} and {second.folder.path}"
+    same = "compare runs of the same graphs and questions: the same suite settings, --seed, --graphs"
+    if not common:
+        counts = f"tasks: {len(first.tasks)} and {len(second.tasks)}, none of them in both"
+        raise _refusal(f"{names} share no task", [counts, *conditions], same)
+    if changed:
+        lines = [f"{task}: {', '.join(fields)}" for task, fields in changed.items()]
+        what = f"{names} have {len(changed)} tasks of the same name that are not the same"
+        raise _refusal(what, [*lines, *conditions], same)
+    scorers = [(run.manifest["fingerprint"] or {}).get("scorer") for run in (first, second)]
+    if scorers[0] != scorers[1]:
+        again = "; ".join(f"graphwalk rescore {run.folder.quoted}" for run in (first, second))
+        raise _refusal(f"{names} were scored by different code", [f"{scorers[0]} → {scorers[1]}"], again)
+    left_out = len(first.tasks) + len(second.tasks) - 2 * len(common)
+    partly = [f"tasks: {len(common)} in both; {left_out} in one run only are left out"] if left_out else []
+    return [f"{second.folder.path.name} against {first.folder.path.name}: {line}" for line in (*partly, *conditions)]
+
+
+def _refusal(what: str, lines: Sequence[str], hint: str) -> RunLogError:
+    more = [f"… and {len(lines) - _MOST} more"] if len(lines) > _MOST else []
+    return RunLogError("\n".join([f"{what}:", *(f"  {line}" for line in (*lines[:_MOST], *more))]), hint=hint)
+
+
+def _conditions(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[str]:
+    """Yield versions, fields of the configuration, and texts that differ."""
+    versions = first.get("graphwalk_version"), second.get("graphwalk_version")
+    if versions[0] != versions[1]:
+        yield f"version: {versions[0]} → {versions[1]}"
+    configs = [{k: v for k, v in one["config"].items() if k not in _OF_NO_EPISODE} for one in (first, second)]
+    for name, (then, now) in differences(*configs).items():
+        yield f"{name}: {then} → {now}"
+    texts = [(one["fingerprint"] or {}).get("texts", {}) for one in (first, second)]
+    for name in differences(*texts):
+        yield f"text: {name}"
+
+
+def _digest(value: Any) -> str:
+    return hashlib.blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=12).hexdigest()

@@ -1,0 +1,238 @@
+"""Start and resume a run: plan, models, worker pool, log."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pydantic import ValidationError
+
+from graphwalk.environment import Environment
+from graphwalk.errors import ConfigError, GraphwalkError, RunLogError, StoreError
+from graphwalk.experiments.loading import experiment_from
+from graphwalk.models.base import Model
+from graphwalk.models.prices import KnownPrice
+from graphwalk.models.registry import is_person
+from graphwalk.runs.experiment import Experiment, resolve
+from graphwalk.runs.fingerprint import check_unchanged, new_manifest
+from graphwalk.runs.graph_sources import sources_for
+from graphwalk.runs.log_file import run_log
+from graphwalk.runs.plan import Plan, PlannedEpisode, grow
+from graphwalk.runs.progress import LoggedProgress, Progress
+from graphwalk.runs.result import EpisodeKey
+from graphwalk.runs.run_folder import NewRun, RunFolder
+from graphwalk.runs.run_models import RunModels
+from graphwalk.runs.shards import WHOLE, Shard
+from graphwalk.runs.worker_pool import EpisodeCounters, HumanSession, RunSummary, WorkerPool, earlier_results
+from graphwalk.stores.health import HealthCheck
+
+_CLEAN_UP_SECONDS = 2.0
+"""An interrupted run waits this long for the database to drop its graphs, and as long for it to close."""
+
+
+async def start_run(
+    experiment: Experiment,
+    new: NewRun,
+    progress: Progress,
+    *,
+    log_level: str = "info",
+    session: HumanSession | None = None,
+    shard: Shard = WHOLE,
+) -> RunSummary:
+    """Start a run, or one `shard` of it, in its new folder and work until it is done. Errors of the run are raised.
+
+    `log_level` is one of `graphwalk.runs.log_file.LEVELS`. `session`: only this human player plays.
+    """
+    with new.folder.lock():
+        manifest = new_manifest(experiment, new.run_id, new.created)
+        if shard != WHOLE:
+            manifest["shard"] = str(shard)
+        new.folder.write_manifest(manifest)
+        return await _worked(experiment, new.folder, progress, manifest, log_level, session)
+
+
+async def resume_run(
+    folder: RunFolder,
+    environment: Environment,
+    progress: Progress,
+    changes: Mapping[str, Any] | None = None,
+    given: Mapping[str, Model] | None = None,
+    *,
+    log_level: str = "info",
+    session: HumanSession | None = None,
+) -> RunSummary:
+    """Resume a run: finished episodes stay, failed ones are tried again, replies that were paid for are reused.
+
+    `changes` replaces fields of the limits (concurrency, budgets, …); `given` are models that the caller has made, by
+    name. RunLogError if anything else has changed. `session`: only this human player plays.
+    """
+    with folder.lock():
+        manifest = folder.read_manifest()
+        data = manifest.get("config")
+        if not isinstance(data, dict):
+            raise RunLogError(f"{folder.manifest_path} holds no configuration")
+        limits = {**data.get("limits", {}), **(changes or {})}
+        models = data.get("models", ())
+        if session is not None and session.model not in models:
+            models = [*models, session.model]
+        try:
+            config = experiment_from({**data, "limits": limits, "models": models}, str(folder.manifest_path))
+        except ConfigError as error:
+            error.hint = error.hint or f"texts as the run began with them are in {folder.texts_path}"
+            raise
+        manifest["config"] = config.model_dump(mode="json")
+        keys = session is None
+        try:
+            prices = {model: KnownPrice.model_validate(price) for model, price in manifest["prices"].items()}
+        except (LookupError, AttributeError, ValidationError) as error:
+            raise RunLogError(f"{folder.manifest_path}: its prices cannot be read: {error}") from None
+        experiment = resolve(config, environment, given=given, prices=prices, person=True, keys=keys)
+        if session is not None:
+            experiment = replace(experiment, extractor=(manifest.get("fingerprint") or {}).get("stage_2"))
+        return await _worked(experiment, folder, progress, manifest, log_level, session)
+
+
+async def _worked(
+    experiment: Experiment,
+    folder: RunFolder,
+    progress: Progress,
+    manifest: dict[str, Any],
+    level: str,
+    session: HumanSession | None,
+) -> RunSummary:
+    with run_log(folder.log_path, level, experiment.environment.redact) as log:
+        log.info("GraphWalk %s works on %s", manifest["graphwalk_version"], folder.path)
+        try:
+            summary = await _Run(experiment, folder, LoggedProgress(progress, log), manifest, session).work()
+        except BaseException as error:
+            internal = isinstance(error, Exception) and not isinstance(error, GraphwalkError)
+            log.log(
+                logging.ERROR, "ended by %s: %s", type(error).__name__, error, exc_info=internal or level == "debug"
+            )
+            raise
+        log.info("%d of %d episodes have a score, %d failed", summary.finished, summary.episodes, summary.failed)
+        return summary
+
+
+@dataclass
+class _Run:
+    """One process working on one run folder."""
+
+    experiment: Experiment
+    folder: RunFolder
+    progress: Progress
+    manifest: dict[str, Any]
+    session: HumanSession | None
+
+    def __post_init__(self) -> None:
+        self._shard = Shard.parse(self.manifest.get("shard", str(WHOLE)))
+        self._health = HealthCheck(self.experiment.config.limits.store_wait_seconds, self.progress.note)
+        self.sources = sources_for(self.experiment, self.manifest["run_id"], self._health)
+
+    async def work(self) -> RunSummary:
+        plan = Plan()
+        playing, read = self.experiment, None
+        if self.session is not None:
+            # Where a human plays, no model is called, and no key is needed.
+            playing, read = replace(playing, models=(self.session.model,), extractor=None), self.session.read
+        async with RunModels(playing, self.folder.replies_path, read, self.progress.note) as models:
+            try:
+                summary = await self._play_all(plan, models)
+                await self._note_changes()
+                return summary
+            finally:
+                await self._clean_up(plan)
+
+    async def _note_changes(self) -> None:
+        """Note existing databases that changed: targets hold for the graph as it was when questions were drawn."""
+        for name in await self.sources.changed():
+            self.manifest.setdefault("changed_meanwhile", []).append(name)
+            self.folder.write_manifest(self.manifest)
+            self.progress.note(
+                f"the database {name} was changed while it was walked: answers may be right that count as wrong"
+            )
+
+    def _check_unchanged(self, plan: Plan, then: Mapping[str, Any] | None, *, whole: bool) -> None:
+        """Write the fingerprint of the run. RunLogError if it differs from `then`."""
+        self.manifest["fingerprint"] = check_unchanged(self.folder, self.experiment, plan, then, whole=whole)
+        if whole and self._shard != WHOLE:
+            self.manifest["shard_episodes"] = self._due(plan)
+        if whole and plan.unplayed:
+            self.manifest["unplayed"] = list(plan.unplayed_notes())
+        self.folder.write_manifest(self.manifest)
+
+    async def _play_all(self, plan: Plan, models: RunModels) -> RunSummary:
+        counters, lines = earlier_results(self.folder)
+        if counters.status_of:
+            models.budget.charge(counters.usage)
+        if self.experiment.without_stage_2:
+            self.progress.note(self.experiment.without_stage_2)
+        self.progress.priced(counters.usage, self.experiment.prices)
+        workers = WorkerPool(
+            self.experiment, models, self.folder, self.manifest, self._health, self.progress, counters, self.session
+        )
+        await workers.play(self._left(plan, counters, lines))
+        for caveat in models.caveats():
+            self.progress.note(caveat)
+        summary = counters.summary(self._due(plan), models.budget.exhausted)
+        if summary.finished == summary.episodes:
+            self.folder.compress_results()
+        return summary
+
+    def _due(self, plan: Plan) -> int:
+        """Return the number of episodes of this run, or of its shard; those of human players are extra."""
+        return sum(not is_person(planned.key.model) for planned in self._shard.part(plan, plan.episodes))
+
+    async def _left(
+        self, plan: Plan, counters: EpisodeCounters, lines: Mapping[EpisodeKey, int]
+    ) -> AsyncIterator[list[PlannedEpisode]]:
+        """Yield the episodes without a result as they are planned. `lines`: the line of each logged episode."""
+        earlier, done = frozenset(counters.status_of), counters.due
+        plays = self.session.plays if self.session else lambda key: not is_person(key.model)
+        async for episodes in self._planned(plan, at_once=not lines and self.session is None):
+            if lines:
+                self._refuse_others(plan, lines)
+            mine = self._shard.part(plan, episodes)
+            yield [planned for planned in mine if planned.key not in earlier and plays(planned.key)]
+        self.progress.started(self._due(plan), done)
+
+    async def _planned(self, plan: Plan, *, at_once: bool) -> AsyncIterator[list[PlannedEpisode]]:
+        """Yield the episodes of a new run graph by graph (`at_once`); else all, after the plan is checked."""
+        then, settled = self.manifest.get("fingerprint"), 0
+        at_once = at_once and then is None
+        async for episodes in grow(plan, self.experiment, self.sources, self.progress.planning):
+            if at_once:
+                if len(plan.worlds) >= 2 * settled:
+                    settled = len(plan.worlds)
+                    self._check_unchanged(plan, None, whole=False)
+                yield episodes
+                await asyncio.sleep(0)
+        self._check_unchanged(plan, then, whole=True)
+        for note in plan.notes():
+            self.progress.note(note)
+        if not at_once:
+            yield plan.episodes
+
+    def _refuse_others(self, plan: Plan, lines: Mapping[EpisodeKey, int]) -> None:
+        planned = {episode.key for episode in plan.episodes}
+        for key, number in lines.items():
+            if key not in planned:
+                raise RunLogError(f"{self.folder.results_path}:{number}: the episode is not part of this run: {key}")
+
+    async def _clean_up(self, plan: Plan) -> None:
+        """Leave the database as it was found; where that takes too long, `graphwalk db clean` does it later."""
+        task = asyncio.current_task()
+        interrupted = task is not None and task.cancelling() > 0
+        limit = _CLEAN_UP_SECONDS if interrupted else None
+        try:
+            try:
+                if self.sources.used and not self.experiment.config.keep and self._health.failure is None:
+                    async with asyncio.timeout(limit):
+                        await plan.drop_graphs()
+            finally:
+                async with asyncio.timeout(limit):
+                    await self.sources.close()
+        except (StoreError, TimeoutError) as error:
+            cause = (str(error) or "time out").splitlines()[0]
+            self.progress.note(f"graphs may be left in the database ({cause}): graphwalk db clean")

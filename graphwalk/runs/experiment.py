@@ -1,0 +1,308 @@
+"""An experiment with everything that it names looked up, and that of a run folder with the texts that the run kept.
+
+What can be known to be wrong before the first call is found here."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.prompts import shipped_prompts
+from graphwalk.config.strict import is_path
+from graphwalk.environment import Environment
+from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.experiments.config import AnyExperiment
+from graphwalk.experiments.loading import experiment_from
+from graphwalk.files import check_links
+from graphwalk.models.base import Model
+from graphwalk.models.prices import KnownPrice, own_price, published_price
+from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
+from graphwalk.redaction import LOOKS_LIKE_KEYS
+from graphwalk.reports.suite_report import Reference, SuiteReport
+from graphwalk.runs.run_folder import RunFolder
+from graphwalk.stores.registry import STORES
+from graphwalk.suites.registry import suite_named
+from graphwalk.suites.suite import Suite
+from graphwalk.toolbox.tool import Tool, load_tools, tool_names
+from graphwalk.types.chat import CallOptions
+from graphwalk.types.episode import Trajectory
+from graphwalk.types.wire import from_dict
+
+ReplayKey = tuple[str, str, int]
+"""Task, setting, repeat: an episode of the one model that is replayed."""
+
+
+def recorded_episodes(spec: str) -> Mapping[ReplayKey, Trajectory]:
+    """All trajectories of the one model that `replay/RUN` or `replay/RUN:MODEL` names."""
+    try:
+        folder, model = _recorded_run(spec.partition("/")[2])
+    except RunLogError as error:
+        raise ConfigError(f"{spec}: {error}", hint=error.hint) from error
+    models = folder.read_manifest()["config"]["models"]
+    if model is None and len(models) == 1:
+        (model,) = models
+    if model not in models:
+        wrong = f"has no model {model}" if model else f"names none of the {len(models)} models of that run"
+        raise ConfigError(f"{spec} {wrong}", hint=" | ".join(f"replay/{folder.path}:{known}" for known in models))
+    return {
+        (record["task_id"], record["setting"], record["repeat"]): from_dict(Trajectory, record["trajectory"])
+        for record in folder.records()
+        if record["model"] == model
+    }
+
+
+def _recorded_run(name: str) -> tuple[RunFolder, str | None]:
+    """RUN and MODEL in RUN:MODEL, both of which may hold colons; the shortest RUN that is a folder."""
+    parts = name.split(":")
+    for number in range(1, len(parts)):
+        path, model = Path(":".join(parts[:number])), ":".join(parts[number:])
+        if RunFolder(path).manifest_path.exists() or path.is_file():
+            return RunFolder.open(path), model
+    return RunFolder.open(Path(name)), None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is run: configuration, suite, players, report. `models` are those of the user, or the suite's players."""
+
+    config: AnyExperiment
+    suite: Suite[Any, Any]
+    models: tuple[str, ...]
+    options: CallOptions
+    report: SuiteReport
+    reference: Reference | None
+    environment: Environment
+    tools: tuple[Tool, ...]
+    """Those that the agent is offered where a setting has tools."""
+    prices: Mapping[str, KnownPrice] = field(default_factory=dict)
+    """Of the models, the extractor among them, whose price is known."""
+    given: Mapping[str, Model] = field(default_factory=dict)
+    """Models that the caller has made, by the names under which `models` lists them."""
+    extractor: str | None = None
+    """The model of stage 2, None where there is none or it cannot be had."""
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The models that play, and the one that reads answers."""
+        return self.models if self.extractor is None else (*self.models, self.extractor)
+
+    @property
+    def without_stage_2(self) -> str | None:
+        """What to say where the experiment names an extractor, and goes on without it."""
+        named = self.config.extractor
+        if named is None or self.extractor is not None:
+            return None
+        return f"no key for {named.model}: replies that stage 1 cannot read whole are scored as they were read"
+
+    @property
+    def agent(self) -> AgentConfig:
+        return self.config.agent
+
+
+def resolve(
+    config: AnyExperiment,
+    environment: Environment,
+    *,
+    keys: bool = True,
+    person: bool = False,
+    given: Mapping[str, Model] | None = None,
+    prices: Mapping[str, KnownPrice] | None = None,
+) -> Experiment:
+    """Look up what an experiment names. ConfigError for everything that is not there; with `keys`, for missing keys.
+
+    `person`: somebody sits there and can play. Models in `given` are there already, by name. `prices` are those that
+    the run began with; None: they are looked up.
+    """
+    _refuse_secrets(config, environment)
+    environment = environment.serving(config.servers)
+    suite = suite_named(config.suite.name)
+    report = suite.report()
+    own = (environment.model,) if environment.model else tuple(f"scripted/{name}" for name in suite.default_players)
+    models = config.models or own
+    extractor = _extractor(config, environment, keys)
+    asked = models if extractor is None else (*models, extractor)
+    experiment = Experiment(
+        config=config,
+        suite=suite,
+        models=models,
+        options=CallOptions(**config.options.model_dump(), parallel_tool_calls=config.agent.parallel_tool_calls),
+        report=report,
+        reference=report.reference(config.reference) if config.reference else None,
+        environment=environment,
+        tools=_tools(config.agent, suite),
+        prices=_prices(config, asked, environment) if prices is None else prices,
+        given=given or {},
+        extractor=extractor,
+    )
+    _ = config.agent.texts  # a wrong prompt is found now
+    STORES.origin(config.store)
+    _check_models(experiment, keys, person)
+    _check_settings(experiment)
+    return experiment
+
+
+def _refuse_secrets(config: AnyExperiment, environment: Environment) -> None:
+    """Raise ConfigError where an experiment holds a secret: all of it is logged."""
+    text = config.model_dump_json()
+    found = [what for what, pattern in LOOKS_LIKE_KEYS.items() if pattern.search(text)]
+    # Elsewhere names are written: a key for a local server may be that of its model.
+    settings = json.dumps([config.options.extra, *config.model_arguments.values()], default=str)
+    if environment.redact_said(settings) is not settings:
+        found.append(f"the value of {environment.secret_in(settings)}")
+    if found:
+        raise ConfigError(
+            f"the experiment is logged, and holds {found[0]}", hint="take it out, and set it in the environment alone"
+        )
+
+
+def per_episode(spec: str) -> bool:
+    """True for models that play one episode and cost nothing: nothing of theirs is shared or kept."""
+    return spec.partition("/")[0] in EPISODE_PROVIDERS
+
+
+def can_play(suite: Suite[Any, Any], model: str, setting: str, task: Any = None) -> bool:
+    """Scripted models are made for some settings and tasks; a language model can try anything."""
+    provider, _, player = model.partition("/")
+    return provider != "scripted" or suite.can_play(player.partition(":")[0], setting, task)
+
+
+def no_episode(experiment: Experiment, reasons: Iterable[str] = ()) -> ConfigError:
+    """Return the error for an experiment without an episode; `reasons` are one line each."""
+    config, suite, models = experiment.config, experiment.suite, experiment.models
+    settings = ", ".join(config.settings)
+    playable = [s for s in suite.settings if any(can_play(suite, model, s) for model in models)]
+    if set(playable) & set(config.settings):
+        cause = "\n".join([f"{config.name} has no episode: no task can be played in {settings}", *reasons])
+        return ConfigError(cause, hint="choose other models, settings or questions")
+    own = f", or a setting that they can play: --setting {playable[0]}" if playable else ""
+    return ConfigError(
+        f"{config.name} has no episode: {', '.join(models)} cannot play {settings}",
+        hint=f"name a language model: --model openai/gpt-4.1-mini{own}",
+    )
+
+
+def _prices(config: AnyExperiment, asked: tuple[str, ...], environment: Environment) -> dict[str, KnownPrice]:
+    """What the user says comes first. Models that cost nothing have no price."""
+    found: dict[str, KnownPrice] = {}
+    for spec in asked:
+        own = config.prices.get(spec)
+        price = own_price(own) if own is not None else published_price(spec, environment)
+        if price is not None and not per_episode(spec):
+            found[spec] = price
+    return found
+
+
+def _tools(agent: AgentConfig, suite: Suite[Any, Any]) -> tuple[Tool, ...]:
+    if agent.tools is not None and not suite.tools:
+        raise ConfigError(f"agent.tools: the suite {suite.name} plays without tools", hint="leave the field out")
+    return load_tools(suite.tools if agent.tools is None else agent.tools)
+
+
+def _extractor(config: AnyExperiment, environment: Environment, keys: bool) -> str | None:
+    named = config.extractor
+    if named is None:
+        return None
+    check_name(named.model)
+    if keys and not named.required and not per_episode(named.model):
+        try:
+            open_model(named.model, environment, config.model_arguments.get(named.model))
+        except ConfigError:
+            return None
+    return named.model
+
+
+def _check_models(experiment: Experiment, keys: bool, person: bool) -> None:
+    config, suite = experiment.config, experiment.suite
+    if not experiment.models:
+        raise ConfigError(f"no model is named, and the suite {suite.name} has no players of its own", hint="--model …")
+    for spec in experiment.asked:
+        provider, _, name = spec.partition("/")
+        if spec not in experiment.given:
+            check_name(spec)
+        if per_episode(spec) and (given := config.model_arguments.get(spec)):
+            raise ConfigError(f"{spec} takes no arguments: {', '.join(given)}", hint="-M is for models that are opened")
+        if provider == "scripted" and name not in suite.players:
+            known = ", ".join(suite.players) or "the suite has none"
+            raise ConfigError(f"there is no {spec}", hint=f"scripted players: {known}")
+        if provider == "human" and not person:
+            raise ConfigError(f"{spec} plays single episodes", hint=f"graphwalk play {config.suite.name}")
+        if provider == "replay":
+            recorded_episodes(spec)
+        elif not per_episode(spec) and spec not in experiment.given and keys:
+            open_model(spec, experiment.environment, config.model_arguments.get(spec))
+        if config.limits.budget_usd is not None and not per_episode(spec) and spec not in experiment.prices:
+            raise ConfigError(
+                f"--budget-usd needs the price of {spec}, which is not known",
+                hint=f"-o 'prices={{{spec}: {{input: 0.4, output: 1.6}}}}'   (US dollars per million tokens)",
+            )
+
+
+def _check_settings(experiment: Experiment) -> None:
+    config, suite = experiment.config, experiment.suite
+    for setting in config.settings:
+        if setting not in suite.settings:
+            words = suite.abbreviations
+            known = ", ".join(f"{name} ({words[name]})" if name in words else name for name in suite.settings)
+            raise ConfigError(f"suite {suite.name} has no setting {setting!r}", hint=f"settings: {known}")
+    if not any(can_play(suite, model, setting) for model in experiment.models for setting in config.settings):
+        raise no_episode(experiment)
+
+
+def kept_experiment(folder: RunFolder, environment: Environment, store: str | None = None) -> Experiment:
+    """What was run. No model is looked up: verifying calls none. `store`: another one than that of the run.
+
+    ConfigError where today's GraphWalk cannot read it; RunLogError for a link that leads out of the folder.
+    """
+    data = folder.read_manifest().get("config")
+    if not isinstance(data, dict):
+        raise RunLogError(f"{folder.manifest_path} holds no configuration")
+    check_links(folder.path, RunLogError)
+    texts = folder.texts_path.resolve()
+    changed = {
+        "suite": _kept_paths(data.get("suite"), texts),
+        "agent": {**_kept_paths(data.get("agent", {}), texts), "prompts": _prompts(data.get("agent", {}), texts)},
+        "store": data.get("store", "embedded") if store is None else store,
+    }
+    config = experiment_from({**data, **changed}, str(folder.manifest_path))
+    suite = suite_named(config.suite.name)
+    tools = suite.tools if config.agent.tools is None else config.agent.tools
+    return Experiment(
+        config=config,
+        suite=suite,
+        models=config.models,
+        options=CallOptions(**config.options.model_dump(), parallel_tool_calls=config.agent.parallel_tool_calls),
+        report=suite.report(),
+        reference=None,
+        environment=environment,
+        tools=load_tools([_kept_tool(name, texts) for name in tools]),
+    )
+
+
+def _kept_paths(value: Any, texts: Path) -> Any:
+    """Paths replaced by those of the texts that were kept under the same name, at whatever depth."""
+    if isinstance(value, dict):
+        return {name: _kept_paths(item, texts) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_kept_paths(item, texts) for item in value]
+    found = sorted(texts.glob(f"*/{Path(value).name}")) if isinstance(value, str) and is_path(value) else []
+    return str(found[0]) if found else value
+
+
+def _prompts(agent: dict[str, Any], texts: Path) -> str | None:
+    """The folder of the kept prompts, where they are not those that ship."""
+    folder = texts / "prompts"
+    if not folder.is_dir():
+        return agent.get("prompts")
+    kept = {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()}
+    return None if kept == dict(shipped_prompts().files) else str(folder)
+
+
+def _kept_tool(name: str, texts: Path) -> str:
+    """The kept file of a tool, where it is not the one that ships."""
+    path = texts / "tools" / f"{Path(name).stem if is_path(name) else name}.yaml"
+    if not path.is_file():
+        return name
+    shipped = load_tools([path.stem])[0].file_text if path.stem in tool_names() else None
+    return path.stem if shipped == path.read_text(encoding="utf-8") else str(path)

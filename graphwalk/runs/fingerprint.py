@@ -1,0 +1,187 @@
+"""Identity of a run: `run.json`, and the run fingerprint, which must not change before the run is finished."""
+
+import difflib
+import hashlib
+import json
+import platform
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+from graphwalk.errors import RunLogError
+from graphwalk.models.openai_servers import server_of
+from graphwalk.models.registry import is_person
+from graphwalk.resources import PACKAGE
+from graphwalk.runs.experiment import Experiment
+from graphwalk.runs.plan import Plan
+from graphwalk.runs.result import RUN_VERSION
+from graphwalk.runs.run_folder import RunFolder
+from graphwalk.types.episode import Task
+from graphwalk.version import __version__
+
+_FREE = ("limits", "keep", "tags", "description")
+"""Fields of the configuration that change how fast a run is or what it leaves behind, and nothing that it measures."""
+_MEASURED_LIMITS = ("episode_seconds", "episode_tokens", "episode_usd", "store_seconds")
+"""Limits that decide how an episode ends, or what a tool answers for a slow query."""
+_COUNTED = frozenset({"par_input_tokens", "par_output_tokens"})
+"""Fields of a task that depend on how tokens are counted, and decide nothing."""
+_LIBRARIES = ("langgraph", "openai", "aiohttp", "neo4j", "kglite", "numpy", "pydantic")
+_MOST = 20
+"""Differences, or lines of the difference between two texts, that an error shows."""
+
+
+def new_manifest(experiment: Experiment, run_id: str, created: str) -> dict[str, Any]:
+    """Return `run.json` as it is before graphs and tasks are made. It holds no secret: a configuration has none."""
+    config = experiment.config
+    return {
+        "schema_version": RUN_VERSION,
+        "graphwalk_version": __version__,
+        "run_id": run_id,
+        "name": config.name,
+        "created": created,
+        "commit": commit(),
+        "python": platform.python_version(),
+        "libraries": {name: metadata.version(name) for name in _LIBRARIES},
+        "config": {**config.model_dump(mode="json"), "models": list(experiment.models)},
+        "prices": {model: price.model_dump(mode="json") for model, price in experiment.prices.items()},
+        "conditions": _sha(json.dumps(_conditions(experiment), sort_keys=True))[:16],
+        "fingerprint": None,
+    }
+
+
+@cache
+def commit() -> str | None:
+    """Return the commit of the checkout that GraphWalk runs from, with "-dirty" if it was changed since; None outside
+    of a checkout.
+    """
+    root = PACKAGE.parent
+    if not (root / ".git").exists():
+        return None
+    try:
+        describe = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40"]
+        return subprocess.run(describe, capture_output=True, text=True, check=True, timeout=5).stdout.strip() or None
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def code_version() -> str:
+    """Return the version of GraphWalk; in a checkout with uncommitted changes also the commit."""
+    found = commit()
+    return f"{__version__}, commit {found}" if found and found.endswith("-dirty") else __version__
+
+
+def fingerprint(experiment: Experiment, plan: Plan, *, whole: bool = True) -> dict[str, Any]:
+    """Return the run fingerprint as JSON. `graphwalk rescore` replaces `scorer`.
+
+    `whole`: the plan is complete; the number of episodes is unknown before that.
+    """
+    found: dict[str, Any] = json.loads(
+        json.dumps(
+            {
+                **_conditions(experiment),
+                "scorer": code_version(),
+                "graphs": [loaded.facts for loaded in plan.worlds],
+                "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
+                "episodes": plan.due if whole else None,
+            }
+        )
+    )
+    return found
+
+
+def _conditions(experiment: Experiment) -> dict[str, Any]:
+    """Return what decides how episodes end and is known before the plan: graphs and tasks follow from it."""
+    config = experiment.config
+    measured = {name: value for name, value in config.model_dump(mode="json").items() if name not in _FREE}
+    return {
+        "version": code_version(),
+        "config": {**measured, "models": [model for model in experiment.models if not is_person(model)]},
+        "limits": {name: getattr(config.limits, name) for name in _MEASURED_LIMITS},
+        "servers": {spec: server for spec in experiment.asked if (server := server_of(spec, experiment.environment))},
+        **({} if config.extractor is None else {"stage_2": experiment.extractor}),
+        "texts": {name: _sha(text) for name, text in texts_of(experiment).items()},
+    }
+
+
+def texts_of(experiment: Experiment) -> dict[str, str]:
+    """Return by name all texts that models can read: prompts, tools, and those of the suite."""
+    return {
+        **{f"prompts/{name}": text for name, text in experiment.agent.texts.files.items()},
+        **{f"tools/{tool.name}.yaml": tool.file_text for tool in experiment.tools},
+        **experiment.suite.texts(experiment.config.suite),
+    }
+
+
+def tasks_digest(tasks: Iterable[Task]) -> str:
+    """Return the SHA-256 of the questions and targets of tasks; token counts are left out."""
+    return _sha("\n".join(task.model_dump_json(exclude=set(_COUNTED)) for task in tasks))
+
+
+def check_unchanged(
+    folder: RunFolder, experiment: Experiment, plan: Plan, then: Mapping[str, Any] | None, *, whole: bool = True
+) -> dict[str, Any]:
+    """Return the fingerprint and keep the texts in the folder. RunLogError if it differs from `then`.
+
+    `then` is the fingerprint that the run began with, None for a new run. If that run ended before its plan was
+    complete, the graphs that it knew must be the first ones of `plan`.
+    """
+    now = fingerprint(experiment, plan, whole=whole)
+    texts = {name: experiment.environment.redact_said(text) for name, text in texts_of(experiment).items()}
+    if then is not None:
+        known = plan.known_to(then)
+        changed = differences(then, now if known is plan else fingerprint(experiment, known, whole=False))
+        if changed:
+            raise _changed(folder, changed, texts)
+    folder.keep_texts({**texts, "experiment.yaml": experiment.config.as_yaml()})
+    return now
+
+
+def _changed(folder: RunFolder, changed: Mapping[str, tuple[Any, Any]], texts: Mapping[str, str]) -> RunLogError:
+    lines = [line for name, values in changed.items() for line in _described(folder, name, values, texts)]
+    if len(lines) > 2 * _MOST:
+        lines = [*lines[: 2 * _MOST], "  …"]
+    rescore = f"graphwalk rescore {folder.quoted}"
+    return RunLogError(
+        f"{folder.path} was started with a different configuration; the results cannot be mixed:\n" + "\n".join(lines),
+        hint=f"only the scorer has changed: {rescore}"
+        if list(changed) == ["scorer"]
+        else "undo the change and resume, or start a new run",
+    )
+
+
+def _described(folder: RunFolder, name: str, values: tuple[Any, Any], texts: Mapping[str, str]) -> Iterator[str]:
+    """Describe a difference: both values, or what has changed in a text."""
+    part, _, file = name.partition(".")
+    if part != "texts":
+        yield f"  {name}: {values[0]} → {values[1]}"
+        return
+    change = {values[0]: "new", values[1]: "gone"}.get("absent", "changed")
+    yield f"  texts: {file}: {change}"
+    kept = folder.kept_text(file)
+    if change == "changed" and kept is not None:
+        lines = difflib.unified_diff(kept.splitlines(), texts[file].splitlines(), "then", "now", n=1, lineterm="")
+        yield from (f"    {line}" for line in list(lines)[:_MOST])
+
+
+def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
+    """Return by dotted name (value then, value now) of all that differs; a missing value is "absent"."""
+    before, after = dict(_flat(then)), dict(_flat(now))
+    return {
+        key: (before.get(key, "absent"), after.get(key, "absent"))
+        for key in sorted(before.keys() | after.keys())
+        if before.get(key) != after.get(key)
+    }
+
+
+def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    if not value or not isinstance(value, dict | list):
+        yield prefix, value
+        return
+    for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+        yield from _flat(item, f"{prefix}.{key}" if prefix else str(key))
+
+
+def _sha(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,134 @@
+"""The runs in a folder, each in a line: read from the beginnings of their lines, so that large runs are listed fast."""
+
+import fcntl
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from graphwalk.errors import GraphwalkError, RunLogError
+from graphwalk.jsonlines import decode_line, open_lines
+from graphwalk.models.registry import is_person
+from graphwalk.runs.part import own_episodes, shard_in_words
+from graphwalk.runs.run_folder import RunFolder, is_own
+from graphwalk.suites.registry import suite_named
+from graphwalk.types.episode import ExitStatus
+
+State = Literal["running", "finished", "not finished", "not begun", "unreadable"]
+_REST = b', "task": {'
+"""Where the part of a result begins that a list does not need: task, world, conversation."""
+
+
+@dataclass(frozen=True)
+class ListedRun:
+    """One run. `correct` of `scored` episodes are right; `cost` in US dollars, None where it is not known."""
+
+    path: Path
+    state: State
+    name: str = ""
+    created: str = ""
+    tags: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    episodes: int | None = None
+    """Of a shard: its own."""
+    done: int = 0
+    scored: int = 0
+    correct: int | None = 0
+    """None where answers are not right or wrong."""
+    cost: float | None = None
+    shard: str | None = None
+    """"shard 2 of 4"; None for a whole run."""
+
+    @property
+    def accuracy(self) -> float | None:
+        """In percent; None where nothing is scored."""
+        return 100 * self.correct / self.scored if self.scored and self.correct is not None else None
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**self.__dict__, "path": str(self.path), "accuracy": self.accuracy}
+
+
+def list_runs(folder: Path) -> Iterator[ListedRun]:
+    """The runs directly in a folder, oldest first; the folder itself if it is one."""
+    places = [folder] if (folder / "run.json").exists() else sorted(path.parent for path in folder.glob("*/run.json"))
+    for place in places:
+        try:
+            yield listed(RunFolder.open(place))
+        except (GraphwalkError, OSError, LookupError, TypeError, ValueError, AttributeError):
+            yield ListedRun(place, "unreadable")
+
+
+def listed(folder: RunFolder) -> ListedRun:
+    """How far a run is, and what came out so far."""
+    manifest = folder.read_manifest()
+    config, episodes = manifest["config"], own_episodes(manifest)
+    results = {tuple(head[name] for name in _KEY): head for head in heads(folder)}
+    scored = [head["score"] for head in results.values() if not ExitStatus(head["exit_status"]).infrastructure]
+    due = sum(not is_person(key[1]) and bool(head["score"]) for key, head in results.items())
+    judged = suite_named(config["suite"]["name"]).judged
+    costs = [head["usage"].get("cost") for head in results.values()]
+    return ListedRun(
+        path=folder.path,
+        state=_state(folder, episodes, due),
+        name=manifest["name"],
+        created=manifest["created"],
+        tags=tuple(config.get("tags", ())),
+        models=tuple(config["models"]),
+        episodes=episodes,
+        done=sum(not is_person(key[1]) for key in results),
+        scored=len(scored),
+        correct=sum(bool(score["correct"]) for score in scored) if judged else None,
+        cost=sum(costs) if costs and None not in costs else None,
+        shard=shard_in_words(manifest),
+    )
+
+
+_KEY = ("task_id", "model", "setting", "repeat")
+
+
+def heads(folder: RunFolder) -> Iterator[dict[str, Any]]:
+    """The first fields of each of the run's own results, up to its task; read fast. RunLogError for a damaged line."""
+    manifest = folder.read_manifest()
+    yield from (head for head in _heads(folder.results_path) if is_own(head, manifest))
+
+
+def _heads(path: Path) -> Iterator[dict[str, Any]]:
+    with open_lines(path) as file:
+        for line in file:
+            if line.endswith(b"\n"):
+                yield _head(line, path)
+
+
+def _head(line: bytes, path: Path) -> dict[str, Any]:
+    try:
+        head: dict[str, Any] = json.loads(line.partition(_REST)[0] + b"}")
+        if "score" in head:
+            return head
+    except (ValueError, RecursionError):
+        pass
+    try:
+        # An answer may hold a "task" of its own.
+        return decode_line(line)
+    except (ValueError, RecursionError) as error:
+        raise RunLogError(f"{path} has a damaged line ({error})", hint="restore the file from a copy") from error
+
+
+def _state(folder: RunFolder, episodes: int | None, scored: int) -> State:
+    if _is_locked(folder.path / "run.lock"):
+        return "running"
+    if episodes is None:
+        return "not finished" if scored else "not begun"
+    return "finished" if scored >= episodes else "not finished"
+
+
+def _is_locked(path: Path) -> bool:
+    """True where a process is working on the run."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False

@@ -1,0 +1,155 @@
+"""The plan of a run: graphs in their stores, tasks about them, one episode per task, model, setting and repeat."""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphwalk.console import counted
+from graphwalk.errors import ConfigError
+from graphwalk.models.registry import is_person
+from graphwalk.runs.experiment import Experiment, can_play, no_episode
+from graphwalk.runs.graph_sources import GraphSources
+from graphwalk.runs.result import EpisodeKey
+from graphwalk.stores.base import GraphStore
+from graphwalk.suites.suite import Opening, World
+from graphwalk.types.episode import Task
+
+MOST_EPISODES = 1_000_000
+"""Some kilobytes each, in memory and on disk."""
+
+
+@dataclass(frozen=True)
+class LoadedWorld:
+    """A graph and where agents find it; `store` is None for suites that need none."""
+
+    world: World
+    store: GraphStore | None
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """What is not asked about it, and why."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What is logged about it."""
+        left_out = {"left_out": dict(self.left_out)} if self.left_out else {}
+        return {"digest": self.world.digest, **self.world.facts, **left_out}
+
+
+@dataclass(frozen=True)
+class PlannedEpisode:
+    key: EpisodeKey
+    task: Task
+    world: LoadedWorld
+
+    async def opening(self, experiment: Experiment) -> Opening:
+        """How it begins. StoreError where the graph cannot be reached."""
+        world = self.world
+        return await experiment.suite.opening(
+            self.task, self.key.setting, world.world, world.store, experiment.agent, experiment.tools
+        )
+
+
+@dataclass
+class Plan:
+    """All graphs, tasks and episodes of a run, in the order in which they are played."""
+
+    worlds: list[LoadedWorld] = field(default_factory=list)
+    tasks: list[tuple[Task, LoadedWorld]] = field(default_factory=list)
+    episodes: list[PlannedEpisode] = field(default_factory=list)
+    unplayed: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Model and setting → episodes left out because a scripted agent cannot play them."""
+
+    @property
+    def due(self) -> int:
+        """Number of episodes; those of human players are extra."""
+        return sum(not is_person(planned.key.model) for planned in self.episodes)
+
+    def known_to(self, settled: Mapping[str, Any]) -> "Plan":
+        """Return the part that a run with this fingerprint knew: all, or only the first graphs if it ended while it
+        was planned.
+        """
+        if settled["episodes"] is not None:
+            return self
+        worlds = self.worlds[: len(settled["graphs"])]
+        kept = {id(world) for world in worlds}
+        tasks = [(task, world) for task, world in self.tasks if id(world) in kept]
+        return Plan(worlds, tasks, [planned for planned in self.episodes if id(planned.world) in kept])
+
+    def notes(self) -> Iterator[str]:
+        """Return a line for everything that is not asked."""
+        for loaded in self.worlds:
+            name = loaded.world.facts.get("name", loaded.world.digest[:12])
+            yield from (f"{name}: without {what}: {why}" for what, why in loaded.left_out.items())
+        yield from self.unplayed_notes()
+
+    def unplayed_notes(self) -> Iterator[str]:
+        """Return a line for each scripted agent that cannot play some episodes."""
+        for (model, setting), number in self.unplayed.items():
+            yield f"{counted(number, 'episode')} of {model} left out: this scripted agent cannot play {setting}."
+
+    async def drop_graphs(self) -> None:
+        """Remove from the database what this run put there."""
+        for loaded in self.worlds:
+            if loaded.store is not None:
+                await loaded.store.drop()
+
+
+def episodes_about(task: Task, world: LoadedWorld, experiment: Experiment) -> Iterator[PlannedEpisode]:
+    """All episodes with one task that its models can play."""
+    return (planned for planned, playable in _asked_about(task, world, experiment) if playable)
+
+
+def _asked_about(task: Task, world: LoadedWorld, experiment: Experiment) -> Iterator[tuple[PlannedEpisode, bool]]:
+    """Each episode that the experiment asks for with one task, and whether its model can play it."""
+    for repeat in range(experiment.config.repeats):
+        for setting in experiment.config.settings:
+            if experiment.suite.applies(task, setting, experiment.config.suite):
+                for model in experiment.models:
+                    planned = PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), task, world)
+                    yield planned, can_play(experiment.suite, model, setting, task)
+
+
+def refuse_too_many(tasks: int, experiment: Experiment) -> None:
+    """ConfigError where so many tasks make more episodes than a run can hold."""
+    config = experiment.config
+    episodes = tasks * config.repeats * len(config.settings) * len(experiment.models)
+    if episodes > MOST_EPISODES:
+        raise ConfigError(
+            f"{config.name} has more than {MOST_EPISODES:,} episodes, the most that one run holds",
+            hint="lower repeats or limit, or make several runs of it",
+        )
+
+
+async def grow(
+    plan: Plan, experiment: Experiment, sources: GraphSources, made: Callable[[int], None]
+) -> AsyncIterator[list[PlannedEpisode]]:
+    """Add to a plan, graph by graph; yields the episodes about each. `made` is told how many tasks there are."""
+    config, suite = experiment.config, experiment.suite
+    async for world in suite.worlds_in(config.suite, config.seed, experiment.environment):
+        if config.limit is not None and len(plan.tasks) >= config.limit:
+            break
+        store = await sources.store_of(world)
+        tasks = await suite.tasks(world, store, config.suite, config.seed, experiment.agent)
+        tasks = tasks if config.limit is None else tasks[: config.limit - len(plan.tasks)]
+        refuse_too_many(len(plan.tasks) + len(tasks), experiment)
+        if store is not None and tasks:
+            await store.schema(experiment.agent.schema_samples)  # once, before all episodes ask for it at the same time
+        loaded = LoadedWorld(world, store, suite.left_out(world))
+        asked = [pair for task in tasks for pair in _asked_about(task, loaded, experiment)]
+        episodes = [planned for planned, playable in asked if playable]
+        plan.unplayed.update((each.key.model, each.key.setting) for each, playable in asked if not playable)
+        plan.worlds.append(loaded)
+        plan.tasks += [(task, loaded) for task in tasks]
+        plan.episodes += episodes
+        made(len(plan.tasks))
+        yield episodes
+    if not plan.episodes:
+        raise no_episode(experiment, plan.notes())
+
+
+async def make_plan(experiment: Experiment, sources: GraphSources, made: Callable[[int], None]) -> Plan:
+    """The whole plan of an experiment: the same for the same configuration."""
+    plan = Plan()
+    async for _ in grow(plan, experiment, sources, made):
+        pass
+    return plan

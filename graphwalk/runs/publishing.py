@@ -1,0 +1,133 @@
+"""Writing a run into one file for others: what was asked, said and scored, without secrets or traces of a machine."""
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
+
+from graphwalk.errors import RunLogError
+from graphwalk.files import new_file
+from graphwalk.jsonlines import compressed, encode_line, read_lines
+from graphwalk.runs.private import Cleaner, Found
+from graphwalk.runs.published import DIGESTS, TEXTS
+from graphwalk.runs.run_folder import RunFolder
+from graphwalk.types.inert import visible
+
+_BLOCK = 1 << 20
+_MODE = 0o644 << 16
+
+
+def publish(
+    folder: RunFolder, out: Path, cleaner: Cleaner, told: Callable[[], object] = lambda: None
+) -> dict[str, int]:
+    """Write a run into `out`, a ZIP: the same run gives the same bytes. What was taken out of it, and how often.
+
+    RunLogError, with the places, where the cleaner finds a secret and may not take it out; and where a log is damaged.
+    Nothing is left behind then. `told` is called after each result.
+    """
+    with folder.lock(), tempfile.TemporaryDirectory(prefix="graphwalk-") as scratch:
+        stored = folder.read_manifest()
+        cleaner.know_credentials(stored)
+        results = Path(scratch) / "results.jsonl.gz"
+        with results.open("wb") as file:
+            file.writelines(compressed(_lines(folder.results_path, cleaner, told)))
+        manifest = cleaner.manifest(stored)
+        parts: dict[str, Any] = {
+            "README.md": _readme(manifest).encode(),
+            "run.json": (json.dumps(manifest, indent=2) + "\n").encode(),
+            "results.jsonl.gz": results,
+            "replies.jsonl": _lines(folder.replies_path, cleaner),
+            **{f"{TEXTS}/{name}": text.encode() for name, text in _texts(folder, cleaner)},
+        }
+        with new_file(out, error=RunLogError) as file:
+            _write(file, parts)
+            _refuse(cleaner.refused, out)
+    return cleaner.removed
+
+
+def _lines(path: Path, cleaner: Cleaner, told: Callable[[], object] = lambda: None) -> Iterator[bytes]:
+    for number, record in enumerate(read_lines(path), 1):
+        yield encode_line(cleaner.record(record, f"{path.name}:{number}"))
+        told()
+
+
+def _texts(folder: RunFolder, cleaner: Cleaner) -> Iterator[tuple[str, str]]:
+    for path in sorted(folder.texts_path.rglob("*")):
+        if path.is_file():
+            name = path.relative_to(folder.texts_path).as_posix()
+            yield name, cleaner.text(path.read_text(encoding="utf-8"), f"{TEXTS}/{name}")
+
+
+def _write(file: BinaryIO, parts: dict[str, Any]) -> None:
+    sums = []
+    with ZipFile(file, "w") as archive:
+        for name in sorted(parts):
+            digest = hashlib.sha256()
+            with archive.open(_entry(name), "w", force_zip64=True) as entry:
+                for block in _blocks(parts[name]):
+                    digest.update(block)
+                    entry.write(block)
+            sums.append(f"{digest.hexdigest()}  {name}\n")
+        archive.writestr(_entry(DIGESTS), "".join(sums))
+
+
+def _blocks(part: Any) -> Iterator[bytes]:
+    if isinstance(part, bytes):
+        yield part
+    elif isinstance(part, Path):
+        with part.open("rb") as file:
+            while block := file.read(_BLOCK):
+                yield block
+    else:
+        yield from part
+
+
+def _entry(name: str) -> ZipInfo:
+    """No time and no owner, so that the same run gives the same bytes."""
+    entry = ZipInfo(name)
+    entry.compress_type = ZIP_STORED if name.endswith(".gz") else ZIP_DEFLATED
+    entry.external_attr, entry.create_system = _MODE, 3
+    return entry
+
+
+def _refuse(found: list[Found], out: Path) -> None:
+    if not found:
+        return
+    shown = "\n".join(f"  {one.place}: {one.what}, {one.shown}" for one in found[:10])
+    more = f"\n  … and {len(found) - 10} more" if len(found) > 10 else ""
+    raise RunLogError(
+        f"{out} is not written: the run holds secrets\n{shown}{more}",
+        hint="look at these places; --redact puts *** in their place",
+    )
+
+
+def _readme(manifest: dict[str, Any]) -> str:
+    config, settled = manifest["config"], manifest.get("fingerprint") or {}
+    libraries = ", ".join(f"{library} {version}" for library, version in manifest.get("libraries", {}).items())
+    models, settings = (visible(", ".join(config[field])) for field in ("models", "settings"))
+    return f"""\
+# {visible(manifest["name"])}
+
+A run of GraphWalk, {manifest["created"]}: {settled.get("episodes", "?")} episodes of the suite
+{config["suite"]["name"]}, seed {config.get("seed")}.
+
+    models    {models}
+    settings  {settings}
+
+GraphWalk {manifest["graphwalk_version"]}, commit {manifest.get("commit")},
+Python {manifest.get("python")}, {libraries}.
+
+* `run.json`: the whole configuration, versions, and the digests of graphs, tasks, prompts, tools and scorer.
+* `texts/`: prompts, tools and questions as the models read them.
+* `results.jsonl.gz`: a line for each episode: task, target, every turn and call, answer, score.
+* `replies.jsonl`: the replies of the models.
+* `{DIGESTS}`: digests of these files (`sha256sum -c`).
+
+    pip install graphwalk-agents
+    graphwalk report FILE.zip
+    graphwalk show FILE.zip
+    graphwalk verify FILE.zip
+"""

@@ -1,0 +1,97 @@
+"""From a run folder to its report."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from graphwalk.console import counted
+from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.models.registry import is_person
+from graphwalk.reports.observations import Observations, observe
+from graphwalk.reports.report import report_on
+from graphwalk.reports.suite_report import Reference, Report, ResultRecord, SuiteReport
+from graphwalk.runs.part import own_episodes, shard_in_words
+from graphwalk.runs.result import EpisodeKey, key_of
+from graphwalk.runs.run_folder import RunFolder
+from graphwalk.suites.registry import suite_named
+
+
+def report_of(folder: RunFolder) -> Report:
+    """The report of a run, finished or not. RunLogError as `measured`."""
+    return measured(folder)[0]
+
+
+def measured(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None) -> tuple[Report, Observations]:
+    """The report of a run, and what it was made from.
+
+    `records`: those of the run, where somebody else reads them in the same pass. RunLogError where what was logged has
+    another form than the suite's.
+    """
+    try:
+        return _measured(folder, folder.records() if records is None else records)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        cause = f"{type(error).__name__}: {error}"
+        raise RunLogError(
+            f"{folder.path}: what was logged has another form than the suite gives it ({cause})",
+            hint=f"graphwalk verify {folder.quoted} finds the line",
+        ) from error
+
+
+def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Report, Observations]:
+    manifest = folder.read_manifest()
+    config = manifest["config"]
+    declared = suite_named(config["suite"]["name"]).report()
+    reference, notes = _reference(declared, config.get("reference"))
+    seen: set[EpisodeKey] = set()
+    observed = observe(_seen(records, seen), declared)
+    report = report_on(observed, reference=reference, seed=config.get("seed", 0))
+    incomplete = _missing_part(manifest, sum(not is_person(key.model) for key in seen))
+    first = [incomplete] if incomplete else []
+    every = (*first, *report.notes, *notes, *_without_stage_2(manifest), *map(str, manifest.get("unplayed", ())))
+    return replace(report, notes=every, incomplete=incomplete), observed
+
+
+def planned_episodes(folder: RunFolder) -> int | None:
+    """Episodes of programs that a run, or a shard of one, has when it is finished; None where it has no plan yet."""
+    return own_episodes(folder.read_manifest())
+
+
+def _seen(records: Iterable[dict[str, Any]], keys: set[EpisodeKey]) -> Iterator[ResultRecord]:
+    for record in records:
+        keys.add(key_of(record))
+        yield record
+
+
+def _reference(declared: SuiteReport, name: str | None) -> tuple[Reference | None, list[str]]:
+    """The published rows; a note where there are none of that name any more, which is no reason to show nothing."""
+    try:
+        return (declared.reference(name) if name else None), []
+    except ConfigError as error:
+        return None, [f"Without published figures: {error}."]
+
+
+def _missing_part(manifest: Mapping[str, Any], episodes: int) -> str | None:
+    """What to say of a run that did not get to the end of its plan."""
+    planned = (manifest.get("fingerprint") or {}).get("episodes")
+    if planned is None and episodes:
+        return f"NOT FINISHED: {counted(episodes, 'episode')} found; the run ended before its plan was whole."
+    if planned is None:
+        return "NOT BEGUN: the run ended before its plan was made."
+    if shard := shard_in_words(manifest):
+        return _of_shard(shard.replace("shard", "SHARD"), episodes, own_episodes(manifest) or 0, planned)
+    if episodes < planned:
+        return f"NOT FINISHED: {episodes} of {planned} planned episodes are here, and the figures are of these alone."
+    return None
+
+
+def _of_shard(shard: str, episodes: int, own: int, planned: int) -> str:
+    whole = f"the whole run has {planned} (see graphwalk merge)"
+    if episodes < own:
+        return f"{shard}, NOT FINISHED: {episodes} of its {own} episodes are here; {whole}."
+    return f"{shard}: complete, {counted(own, 'episode')}; {whole}."
+
+
+def _without_stage_2(manifest: Mapping[str, Any]) -> Iterator[str]:
+    named, settled = manifest["config"].get("extractor"), manifest.get("fingerprint") or {}
+    if named and settled.get("stage_2", named) is None:
+        yield f"Played without the extractor {named['model']}: replies that stage 1 cannot read whole count as read."

@@ -1,0 +1,143 @@
+"""One episode as it is logged: one line of `results.jsonl`, with all that later steps need."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from graphwalk.errors import ConfigError
+from graphwalk.types.chat import Usage
+from graphwalk.types.episode import ExitStatus, Score, Trajectory
+from graphwalk.types.wire import from_dict, to_dict
+
+RUN_VERSION = 2
+"""Version of the files of a run, their `schema_version`."""
+
+
+class EpisodeKey(NamedTuple):
+    """What identifies an episode within its run."""
+
+    task_id: str
+    model: str
+    setting: str
+    repeat: int
+
+    @property
+    def text(self) -> str:
+        return "\x1f".join([self.task_id, self.model, self.setting, str(self.repeat)])
+
+
+@dataclass(frozen=True)
+class Result:
+    """A finished episode.
+
+    `answer` is what was read from the reply, or None; `score` is None if the episode ended in an infrastructure
+    failure. `usage` and `seconds`, which is elapsed time, include the extractor model's. `task` and `world` are the
+    records of the task and of the graph it is about.
+    """
+
+    key: EpisodeKey
+    exit_status: ExitStatus
+    answer: Any
+    score: dict[str, Any] | None
+    trajectory: Trajectory
+    usage: Usage
+    seconds: float
+    task: dict[str, Any]
+    world: dict[str, Any] = field(default_factory=dict)
+    extractor_reply: str | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """The record, in the order of the file."""
+        return {
+            "schema_version": RUN_VERSION,
+            **self.key._asdict(),
+            "exit_status": str(self.exit_status),
+            "answer": self.answer,
+            "score": self.score,
+            "turns": len(self.trajectory.turns),
+            "tool_calls": len(self.trajectory.results),
+            "usage": to_dict(self.usage),
+            "seconds": round(self.seconds, 6),
+            "task": self.task,
+            "world": self.world,
+            "extractor_reply": self.extractor_reply,
+            "trajectory": to_dict(self.trajectory),
+        }
+
+    def as_line(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the record with the identity of the run in front, so that a list of runs need not read the rest."""
+        return {"run_id": manifest["run_id"], "conditions": manifest["conditions"], **self.as_dict()}
+
+    @classmethod
+    def from_dict(cls, record: dict[str, Any]) -> "Result":
+        return cls(
+            key=key_of(record),
+            exit_status=ExitStatus(record["exit_status"]),
+            answer=record["answer"],
+            score=record["score"],
+            trajectory=from_dict(Trajectory, record["trajectory"]),
+            usage=from_dict(Usage, record["usage"]),
+            seconds=record["seconds"],
+            task=record["task"],
+            world=record["world"],
+            extractor_reply=record["extractor_reply"],
+        )
+
+
+def key_of(record: dict[str, Any]) -> EpisodeKey:
+    """The episode that a record is about."""
+    return EpisodeKey(record["task_id"], record["model"], record["setting"], record["repeat"])
+
+
+@dataclass(frozen=True)
+class EpisodeFilter:
+    """Episodes of these models, settings and tasks; None: of all."""
+
+    models: Collection[str] | None = None
+    settings: Collection[str] | None = None
+    tasks: Collection[str] | None = None
+
+    def __call__(self, key: EpisodeKey) -> bool:
+        asked = ((self.models, key.model), (self.settings, key.setting), (self.tasks, key.task_id))
+        return all(wanted is None or value in wanted for wanted, value in asked)
+
+    def nothing(self, place: object, played: Iterable[EpisodeKey]) -> ConfigError:
+        """Says that a run has no such episode, and which models and settings it has."""
+        named = (("model", self.models), ("setting", self.settings), ("task", self.tasks))
+        asked = [f"{what} {' or '.join(map(repr, wanted))}" for what, wanted in named if wanted is not None]
+        known = sorted({f"{key.model} {key.setting}" for key in played})
+        return ConfigError(
+            f"{place} has no episode with {', '.join(asked)}" if asked else f"{place} has no episodes yet",
+            hint=f"played: {', '.join(known) or 'nothing yet'}",
+        )
+
+
+_OF_TASK = (
+    *("template", "question", "gold", "gold_size"),
+    *("par_turns", "par_calls", "par_input_tokens", "par_output_tokens"),
+)
+_OF_USAGE = ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "cost")
+
+
+def flat_record(result: Result, score_type: type[Score]) -> dict[str, Any]:
+    """An episode as one row; a field of the score that is called like one of the episode gets `score_` in front."""
+    score = result.score or dict.fromkeys(score_type.model_fields)
+    usage = result.as_dict()["usage"]
+    flat = {
+        **result.key._asdict(),
+        "exit_status": str(result.exit_status),
+        "error": result.trajectory.error,
+        "answer": result.answer,
+        "turns": len(result.trajectory.turns),
+        "tool_calls": len(result.trajectory.results),
+        "seconds": result.seconds,
+        "tool_seconds": result.trajectory.tool_seconds,
+    }
+    scored = {f"score_{name}" if name in flat else name: value for name, value in score.items()}
+    return {
+        **flat,
+        **scored,
+        **{f"task_{name}": result.task.get(name) for name in _OF_TASK},
+        **{f"world_{name}": value for name, value in result.world.items()},
+        **{f"usage_{name}": usage.get(name) for name in _OF_USAGE},
+    }

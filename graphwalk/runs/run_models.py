@@ -1,0 +1,121 @@
+"""The models of a run: language models are shared by all episodes; scripted, replayed and human ones play one each."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from types import TracebackType
+
+from graphwalk.errors import ConfigError
+from graphwalk.models.base import Model
+from graphwalk.models.budget import Budget
+from graphwalk.models.human import Person
+from graphwalk.models.registry import is_person, open_model
+from graphwalk.models.replay import ReplayModel
+from graphwalk.models.reply_cache import ReplyCache
+from graphwalk.models.scripted import ScriptedModel
+from graphwalk.models.wrappers import Cached, wrap
+from graphwalk.runs.experiment import Experiment, per_episode, recorded_episodes
+from graphwalk.runs.plan import PlannedEpisode
+from graphwalk.runs.result import EpisodeKey
+from graphwalk.seeds import seed_for
+from graphwalk.suites.suite import ReadLine
+
+
+class RunModels:
+    """All models of an experiment. Use as a context, so that connections are given back.
+
+    Replies are kept in the file `replies`, if there is one. What a person types comes from `read`. `note` is told of
+    long pauses.
+    """
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        replies: Path | None = None,
+        read: ReadLine | None = None,
+        note: Callable[[str], object] = lambda text: None,
+    ) -> None:
+        self.experiment = experiment
+        self._read = read
+        self.keeps_results: Callable[[], None] = lambda: None
+        """Raises where results can be kept no longer; asked before every request."""
+        config = experiment.config
+        self.budget = Budget(config.limits.budget_tokens, config.limits.budget_usd)
+        self._cache = None if replies is None else ReplyCache(replies)
+        asked = set(experiment.asked)
+        self._models = {spec: self._opened(spec, note) for spec in asked if not per_episode(spec)}
+        self._recorded = {spec: recorded_episodes(spec) for spec in experiment.models if spec.startswith("replay/")}
+
+    async def __aenter__(self) -> "RunModels":
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for model in self._models.values():
+            await model.close()
+        if self._cache is not None:
+            self._cache.close()
+
+    @asynccontextmanager
+    async def for_episode(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:
+        """Yield the model that plays an episode, and the extractor if there is one."""
+        player = await self._player(planned)
+        extractor = self.experiment.extractor
+        try:
+            yield player, None if extractor is None else self._called(extractor, planned.key, "extractor")
+        finally:
+            await player.close()
+
+    def caveats(self) -> Iterator[str]:
+        """What a person should know about budgets and the reply cache."""
+        budget, cache = self.budget, self._cache
+        if budget.usd is not None and budget.unpriced:
+            yield f"{budget.unpriced} replies have no known cost, so that the budget in dollars could not be kept"
+        if cache is not None and cache.damaged:
+            yield f"{cache.damaged} lines of replies.jsonl were damaged; their calls are made again"
+
+    def _opened(self, spec: str, note: Callable[[str], object]) -> Model:
+        """Open a model and put the wrappers of a run around it."""
+        experiment = self.experiment
+        config, limits, price = experiment.config, experiment.config.limits, experiment.prices.get(spec)
+        provider = experiment.given.get(spec)
+        if provider is None:
+            provider = open_model(spec, experiment.environment, config.model_arguments.get(spec))
+        return wrap(
+            provider,
+            limits,
+            config.agent,
+            budget=self.budget,
+            price=price.price if price else None,
+            seed=config.seed,
+            ready=self._ready,
+            note=note,
+        )
+
+    def _ready(self) -> None:
+        """RunLogError where what is paid for could not be kept."""
+        if self._cache is not None:
+            self._cache.check()
+        self.keeps_results()
+
+    def _called(self, spec: str, key: EpisodeKey, role: str) -> Model:
+        return Cached(self._models[spec], self._cache, self.budget, f"{key.text}\x1f{role}")
+
+    async def _player(self, planned: PlannedEpisode) -> Model:
+        spec, key = planned.key.model, planned.key
+        if spec in self._models:
+            return self._called(spec, key, "player")
+        if spec in self._recorded:
+            found = self._recorded[spec].get((key.task_id, key.setting, key.repeat))
+            if found is None:
+                missing = f"task {key.task_id} in setting {key.setting}, repeat {key.repeat}"
+                raise ConfigError(f"{spec} has no episode of {missing}")
+            return ReplayModel(spec, found)
+        if self._read is not None and is_person(spec):
+            return self.experiment.suite.person(planned.task, self._read) or Person(self._read)
+        store = planned.world.store
+        schema = None if store is None else await store.schema()
+        seed = seed_for(self.experiment.config.seed, "player", key.text)
+        name = spec.partition("/")[2]
+        return ScriptedModel(spec, self.experiment.suite.player(name, planned.task, key.setting, schema, seed))

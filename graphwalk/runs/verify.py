@@ -1,0 +1,416 @@
+"""Verification: a run is worked out again on this machine, and compared with all that was logged."""
+
+import hashlib
+import json
+import shutil
+import tempfile
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from graphwalk.agent import Episode, run_episode
+from graphwalk.environment import Environment
+from graphwalk.errors import GraphwalkError, ModelError, OracleError, RunLogError
+from graphwalk.jsonlines import decode_line, open_lines
+from graphwalk.models.registry import is_person
+from graphwalk.models.replay import ReplayModel
+from graphwalk.resources import quote
+from graphwalk.runs.episode import judge, play
+from graphwalk.runs.experiment import Experiment, kept_experiment
+from graphwalk.runs.fingerprint import code_version, commit, differences, tasks_digest, texts_of
+from graphwalk.runs.graph_sources import sources_for
+from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
+from graphwalk.runs.result import EpisodeKey, Result
+from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.run_models import RunModels
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
+from graphwalk.types.episode import ExitStatus, Trajectory
+from graphwalk.types.wire import to_dict
+
+CHECKS: Mapping[str, str] = {
+    "lines": "lines whole, by their checksums",
+    "episodes": "each planned episode once and none besides, as run.json counts them",
+    "texts": "prompts, tools and questions as the run began with them",
+    "graphs": "made again from the seed",
+    "tasks": "made again from the seed, targets included",
+    "targets": "worked out in a way that shares no code with the first",
+    "prompts": "written again",
+    "tool results": "every call made again on a fresh store",
+    "turns": "follow-up questions, forced answers, how the episode ended",
+    "replies": "said again by scripted players; of models, found in replies.jsonl",
+    "scores": "answer and score read again from the reply",
+    "totals": "turns, calls, tokens and seconds of each line",
+}
+_SHOWN = 10
+"""Differences that a message names; all of them are in `--json`."""
+_AROUND = 30
+"""Characters shown on either side of the place where two texts part."""
+
+
+@dataclass
+class Check:
+    """One row of the table. `unverified` counts by reason."""
+
+    verified: int = 0
+    differing: list[str] = field(default_factory=list)
+    unverified: Counter[str] = field(default_factory=Counter)
+
+    def compare(self, where: str, then: Any, now: Any, *, things: int = 1) -> None:
+        """Count `things` as verified where `then` (logged) and `now` are equal JSON, else note where they part.
+
+        `things` is 0 for a second comparison of what is counted elsewhere.
+        """
+        if then == now:
+            self.verified += things
+        else:
+            self.differing.append(f"{where}: {parting(then, now)}")
+
+
+@dataclass(frozen=True)
+class Verification:
+    """All checks of one run, by name in the order of `CHECKS`. `note` says what a reader should know beside them."""
+
+    checks: Mapping[str, Check]
+    note: str = ""
+
+    @property
+    def holds(self) -> bool:
+        return not any(check.differing for check in self.checks.values())
+
+    @property
+    def error(self) -> GraphwalkError | None:
+        """The first differences. OracleError where a target is wrong, RunLogError where the log is; None: all hold."""
+        if self.holds:
+            return None
+        found = [f"{name}: {text}" for name, check in self.checks.items() for text in check.differing]
+        more = [f"… and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
+        message = "\n".join(["what was logged does not come out again:", *found[:_SHOWN], *more])
+        if self.checks["targets"].differing:
+            return OracleError(message, hint="one of the two ways to the target is wrong; please report it")
+        return RunLogError(
+            message, hint=self.note or "the folder was changed after the run, or the code of the run was"
+        )
+
+    def as_json(self) -> str:
+        checks = [
+            {
+                "check": name,
+                "says": CHECKS[name],
+                "verified": check.verified,
+                "differing": check.differing,
+                "unverified": dict(check.unverified),
+            }
+            for name, check in self.checks.items()
+        ]
+        return json.dumps({"holds": self.holds, "note": self.note, "checks": checks}, indent=2)
+
+
+def no_findings() -> dict[str, Check]:
+    return {name: Check() for name in CHECKS}
+
+
+def parting(then: Any, now: Any) -> str:
+    """In words where two JSON values part; of long texts only the place."""
+    name, (before, after) = next(iter(differences({"": then}, {"": now}).items()), ("", (then, now)))
+    field_name = name.removeprefix(".")
+    if isinstance(before, str) and isinstance(after, str) and max(len(before), len(after)) > 2 * _AROUND:
+        start = next(
+            (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b), min(len(before), len(after))
+        )
+        cut = slice(max(0, start - _AROUND), start + _AROUND)
+        before, after = before[cut], after[cut]
+        field_name = f"{field_name}, character {start + 1}".removeprefix(", ")
+    return f"{field_name or 'value'}: logged {quote(before)}, now {quote(after)}"
+
+
+async def verify_run(
+    folder: RunFolder,
+    environment: Environment,
+    store: str | None = None,
+    told: Callable[[], object] = lambda: None,
+) -> Verification:
+    """All checks of a run folder, which is only read. `store`: make the graphs in another one than the run did.
+    `told` is called after each line.
+
+    ConfigError where today's GraphWalk cannot read its configuration, StoreError where the store cannot be reached.
+    """
+    manifest = folder.read_manifest()
+    experiment = kept_experiment(folder, environment, store)
+
+    sources = sources_for(experiment, f"verify-{manifest['run_id']}")
+    plan = Plan()
+    try:
+        plan = await make_plan(experiment, sources, lambda number: None)
+        with tempfile.TemporaryDirectory(prefix="graphwalk-") as scratch:
+            replies = Path(scratch) / "replies.jsonl"
+            if folder.replies_path.exists():
+                shutil.copyfile(folder.replies_path, replies)
+            async with seated(experiment, replies) as models:
+                run = _Run(folder, experiment, plan, models, manifest.get("fingerprint") or {})
+                return await run.verified(told)
+    finally:
+        await plan.drop_graphs()
+        await sources.close()
+
+
+class _Run:
+    def __init__(
+        self, folder: RunFolder, experiment: Experiment, plan: Plan, models: RunModels, then: dict[str, Any]
+    ) -> None:
+        self.folder, self.experiment, self.plan, self.models, self.then = folder, experiment, plan, models, then
+        self.checks = no_findings()
+        self.planned = {episode.key: episode for episode in plan.episodes}
+        self.scored: Counter[EpisodeKey] = Counter()
+
+    async def verified(self, told: Callable[[], object]) -> Verification:
+        self._check_manifest()
+        self._check_texts()
+        await self._check_targets()
+        for _ in checked_lines(self.folder.replies_path, self.checks["lines"]):
+            pass
+        for where, record in checked_lines(self.folder.results_path, self.checks["lines"]):
+            try:
+                result = Result.from_dict(record)
+            except (KeyError, TypeError, ValueError) as error:
+                self.checks["lines"].differing.append(f"{where}: it is no result: {type(error).__name__} {error}")
+                continue
+            await self._check_line(where, record, result)
+            told()
+        self._check_all_played()
+        return Verification(self.checks, self._note())
+
+    def _check_manifest(self) -> None:
+        """What run.json says of graphs, tasks and episodes."""
+        if not self.then:
+            self.checks["episodes"].unverified["run.json has no counts: the run ended before its first episode"] += 1
+            return
+        known = self.plan.known_to(self.then)
+        graphs, tasks = _json([loaded.facts for loaded in known.worlds]), known.tasks
+        for number in range(max(len(graphs), len(self.then["graphs"]))):
+            pair = [found[number] if number < len(found) else None for found in (self.then["graphs"], graphs)]
+            self.checks["graphs"].compare(f"run.json: graph {number}", *pair)
+        made = {"count": len(tasks), "sha256": tasks_digest(task for task, _ in tasks)}
+        self.checks["tasks"].compare("run.json: tasks", self.then["tasks"], made, things=len(tasks))
+        if known is self.plan:
+            self.checks["episodes"].compare("run.json: episodes", self.then["episodes"], known.due, things=0)
+        else:
+            self.checks["episodes"].unverified["run.json has no count: the run ended before its plan was whole"] += 1
+
+    def _check_texts(self) -> None:
+        """The kept texts against their digests in run.json, and those of today against the kept ones."""
+        check, today = self.checks["texts"], texts_of(self.experiment)
+        for name, digest in self.then.get("texts", {}).items():
+            kept = self.folder.kept_text(name)
+            if kept is None:
+                check.unverified["not kept in the folder"] += 1
+            else:
+                check.compare(f"texts/{name}: sha256", digest, _sha(kept))
+                if today.get(name) != kept:
+                    check.unverified["another text ships today"] += 1
+
+    async def _check_targets(self) -> None:
+        check = self.checks["targets"]
+        for task, loaded in self.plan.tasks:
+            try:
+                way = await self.experiment.suite.confirm(task, loaded.world, self.experiment.config.suite)
+            except OracleError as error:
+                check.differing.append(f"{task.task_id}: {error}")
+                continue
+            if way is None:
+                check.unverified[f"no second way to {task.template}, or none that is quick enough"] += 1
+            else:
+                check.verified += 1
+
+    async def _check_line(self, where: str, record: dict[str, Any], result: Result) -> None:
+        planned = self.planned.get(result.key)
+        if planned is None:
+            self.checks["episodes"].differing.append(f"{where}: {_named(result.key)} is not part of the run")
+        elif result.score is not None and self.scored[result.key]:
+            self.checks["episodes"].differing.append(f"{where}: {_named(result.key)} was played before")
+        self._check_score(where, record, result)
+        self._check_totals(where, record, result)
+        if planned is None:
+            return
+        self.scored[result.key] += not result.exit_status.infrastructure
+        self.checks["tasks"].compare(where, record["task"], planned.task.model_dump(mode="json"), things=0)
+        self.checks["graphs"].compare(where, record["world"], _json(planned.world.facts), things=0)
+        await check_walk(self.checks, where, planned, result, self.experiment)
+        await check_player(self.checks["replies"], where, planned, result, self.models)
+
+    def _check_score(self, where: str, record: dict[str, Any], result: Result) -> None:
+        suite = self.experiment.suite
+        try:
+            task = suite.task_type.model_validate(result.task)
+            made = judge(suite, task, result.key.setting, result.trajectory, result.extractor_reply)
+        except ValidationError as error:
+            self.checks["scores"].differing.append(f"{where}: the task cannot be read: {error.errors()[0]['msg']}")
+            return
+        logged = {"answer": record["answer"], "score": record["score"]}
+        self.checks["scores"].compare(where, logged, _json({"answer": made[0], "score": made[1]}))
+
+    def _check_totals(self, where: str, record: dict[str, Any], result: Result) -> None:
+        """What a line sums up of its trajectory. An extractor's share of tokens and time is known to nobody else."""
+        trajectory, names = result.trajectory, ["exit_status", "turns", "tool_calls"]
+        sums: dict[str, Any] = {
+            "exit_status": str(trajectory.exit_status),
+            "turns": len(trajectory.turns),
+            "tool_calls": len(trajectory.results),
+            "usage": to_dict(trajectory.usage),
+            "seconds": round(trajectory.seconds, 6),
+        }
+        if result.extractor_reply is None:
+            names += ["usage", "seconds"]
+        self.checks["totals"].compare(where, {n: record[n] for n in names}, {n: sums[n] for n in names})
+
+    def _check_all_played(self) -> None:
+        check: Check = self.checks["episodes"]
+        for key in self.planned:
+            if self.scored[key] or is_person(key.model):
+                check.verified += self.scored[key] == 1
+            else:
+                check.unverified["not played to its end"] += 1
+
+    def _note(self) -> str:
+        """Return what may explain differences."""
+        then, now = self.folder.read_manifest(), {self.then.get("version"), self.then.get("scorer")}
+        if now == {code_version()} and then.get("commit") == commit():
+            return ""
+        return (
+            f"the run was made by GraphWalk {then['graphwalk_version']}, commit {then.get('commit')}; verify it there"
+        )
+
+
+def _named(key: EpisodeKey) -> str:
+    return f"{key.task_id}, {key.model}, {key.setting}, repeat {key.repeat}"
+
+
+def _json(value: Any) -> Any:
+    return json.loads(json.dumps(value))
+
+
+def _sha(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def checked_lines(path: Path, check: Check) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(`results.jsonl:7`, record) of every whole line; the others are noted in `check`."""
+    with open_lines(path) as file:
+        for number, line in enumerate(file, 1):
+            where = f"{path.name}:{number}"
+            if not line.endswith(b"\n"):
+                check.unverified["cut off by a kill"] += 1
+                continue
+            try:
+                record = decode_line(line)
+            except (ValueError, RecursionError) as error:
+                check.differing.append(f"{where}: {error}")
+                continue
+            check.verified += 1
+            yield where, record
+
+
+_CANNOT_ASK = ("human", "replay")
+"""Providers whose players say nothing again."""
+_NO_REPLY = "the reply is not in replies.jsonl"
+
+
+class _NotAsked:
+    """In place of a language model: replies come from those that were kept, and nothing is called."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        raise ModelError(_NO_REPLY)
+
+    async def close(self) -> None:
+        return None
+
+
+@asynccontextmanager
+async def seated(experiment: Experiment, replies: Path) -> AsyncIterator[RunModels]:
+    """The players of a run without its models; `replies` is a copy, which may be written to."""
+    asked = [spec for spec in experiment.models if spec.partition("/")[0] not in _CANNOT_ASK]
+    unbound = experiment.config.limits.model_copy(update={"budget_tokens": None, "budget_usd": None})
+    config = experiment.config.model_copy(update={"limits": unbound})
+    extractor = [experiment.extractor] if experiment.extractor else []
+    given = {spec: _NotAsked(spec) for spec in (*asked, *extractor)}
+    async with RunModels(replace(experiment, config=config, models=tuple(asked), given=given), replies) as models:
+        yield models
+
+
+async def check_walk(
+    checks: dict[str, Check], where: str, planned: PlannedEpisode, then: Result, ours: Experiment
+) -> None:
+    """Prompt, tool results and course of an episode, with what its player said taken from the log."""
+    limits, logged = ours.config.limits, _wire(then.trajectory)
+    opening = await planned.opening(ours)
+    model = ReplayModel(then.key.model, then.trajectory)
+    tokens, usd = limits.episode_tokens, limits.episode_usd
+    walk = Episode(opening, model, ours.agent, ours.options, tokens=tokens, usd=usd)
+    now = _wire(await run_episode(walk))
+    checks["prompts"].compare(where, logged["prompt"], now["prompt"])
+    _check_results(checks["tool results"], where, logged["turns"], now["turns"])
+    _check_course(checks["turns"], where, then.trajectory, logged, now)
+
+
+def _check_results(check: Check, where: str, then: list[Any], now: list[Any]) -> None:
+    """Call by call. A turn in which the store failed has logged no results."""
+    for number, turn in enumerate(then, 1):
+        found = now[number - 1].get("results", []) if number <= len(now) else []
+        for place, logged in enumerate(turn.get("results", [])):
+            again = found[place] if place < len(found) else None
+            check.compare(f"{where}: turn {number}, call {place + 1}", logged, again)
+
+
+def _check_course(check: Check, where: str, trajectory: Trajectory, then: Any, now: Any) -> None:
+    """What followed each reply, but for results; and the end, unless a provider or a store made it."""
+    for number, turn in enumerate(then["turns"], 1):
+        again = now["turns"][number - 1] if number <= len(now["turns"]) else {}
+        check.compare(f"{where}: turn {number}", _course(turn), _course(again))
+    end = trajectory.exit_status
+    if end.infrastructure or end is ExitStatus.CONTEXT_OVERFLOW:
+        check.unverified["ends by a failure of provider or store"] += 1
+    else:
+        check.compare(f"{where}: exit_status", then["exit_status"], now["exit_status"])
+
+
+def _course(turn: dict[str, Any]) -> dict[str, Any]:
+    calls = len(turn.get("results", ()))
+    return {"calls": calls, **{name: turn.get(name) for name in ("next_user", "forced", "summary")}}
+
+
+async def check_player(check: Check, where: str, planned: PlannedEpisode, then: Result, models: RunModels) -> None:
+    """What the player says when it plays again."""
+    experiment, spec = models.experiment, then.key.model
+    if spec not in experiment.models:
+        check.unverified[f"{spec.partition('/')[0]} cannot be asked again"] += len(then.trajectory.turns)
+        return
+    async with models.for_episode(planned) as (model, extractor):
+        now = await play(planned, model, extractor, experiment)
+    if now.exit_status is ExitStatus.MODEL_ERROR and _NO_REPLY in (now.trajectory.error or ""):
+        check.unverified[_NO_REPLY] += max(1, len(then.trajectory.turns) - len(now.trajectory.turns))
+    said = [to_dict(turn.message) for turn in now.trajectory.turns]
+    for number, turn in enumerate(then.trajectory.turns[: len(said) or None], 1):
+        again = said[number - 1] if number <= len(said) else None
+        if again is not None:
+            check.compare(f"{where}: turn {number}", to_dict(turn.message), again)
+    if then.extractor_reply is not None and now.extractor_reply is not None:
+        check.compare(f"{where}: extractor_reply", then.extractor_reply, now.extractor_reply)
+
+
+def _wire(trajectory: Trajectory) -> dict[str, Any]:
+    """As it is logged, without wall times."""
+    wire = to_dict(trajectory)
+    wire.setdefault("turns", [])
+    wire.setdefault("prompt", [])
+    for turn in wire["turns"]:
+        turn.pop("seconds", None)
+        for result in turn.get("results", ()):
+            result.pop("seconds", None)
+    return wire

@@ -1,0 +1,200 @@
+"""Worker pool of a run: episodes are played side by side, and each result is logged when it is there."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphwalk.jsonlines import LineWriter
+from graphwalk.models.registry import is_person
+from graphwalk.runs.episode import play
+from graphwalk.runs.experiment import Experiment
+from graphwalk.runs.plan import PlannedEpisode
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.result import EpisodeKey, Result, key_of
+from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.run_models import RunModels
+from graphwalk.stores.health import HealthCheck
+from graphwalk.suites.suite import ReadLine
+from graphwalk.types.chat import Usage
+from graphwalk.types.episode import ExitStatus
+from graphwalk.types.wire import from_dict
+
+MOST_FAILURES = 3
+"""Episodes without a single reply after which a model is skipped; each of them has retried its calls."""
+_OTHER_FILES = 64
+"""Open files that are no connections: logs, modules, pipes."""
+_FILES_PER_EPISODE = 2
+"""Connections of an episode: to its model, and to a database."""
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """The state of a run when its process ends."""
+
+    episodes: int
+    finished: int
+    failed: int
+    """Episodes that ended in an infrastructure failure; a resume tries them again."""
+    usage: Usage
+    budget_reached: bool
+
+
+@dataclass
+class EpisodeCounters:
+    """Finished episodes of a run, those of earlier processes included, and their cost."""
+
+    status_of: dict[EpisodeKey, ExitStatus] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def due(self) -> int:
+        """Finished episodes of the plan; those of human players are extra."""
+        return sum(not is_person(key.model) for key in self.status_of)
+
+    def count(self, key: EpisodeKey, status: ExitStatus, usage: Usage) -> None:
+        self.status_of[key] = status
+        self.usage += usage
+
+    def summary(self, episodes: int, budget_reached: bool) -> RunSummary:
+        failed = sum(status.infrastructure for key, status in self.status_of.items() if not is_person(key.model))
+        return RunSummary(episodes, self.due - failed, failed, self.usage, budget_reached)
+
+
+def earlier_results(folder: RunFolder) -> tuple[EpisodeCounters, dict[EpisodeKey, int]]:
+    """Count what earlier processes finished, without failures, which are tried again; return all keys with their
+    lines too.
+    """
+    counters, lines = EpisodeCounters(), {}
+    for number, record in enumerate(folder.records(), 1):
+        key, status = key_of(record), ExitStatus(record["exit_status"])
+        lines[key] = number
+        if not status.infrastructure:
+            counters.count(key, status, from_dict(Usage, record["usage"]))
+    return counters, lines
+
+
+@dataclass(frozen=True)
+class HumanSession:
+    """A human player at the terminal, who plays the tasks of a run in one setting."""
+
+    model: str
+    """human/NAME"""
+    setting: str
+    read: ReadLine
+    goes_on: Callable[[], Awaitable[bool]]
+    """Asked before each task except the first."""
+
+    def plays(self, key: EpisodeKey) -> bool:
+        return (key.model, key.setting, key.repeat) == (self.model, self.setting, 0)
+
+
+class CircuitBreaker:
+    """Skips a model after `MOST_FAILURES` episodes without a reply, unless it has replied before."""
+
+    def __init__(self, note: Callable[[str], object]) -> None:
+        self._note = note
+        self._failures: Counter[str] = Counter()
+        self._replied: set[str] = set()
+
+    def count(self, result: Result) -> None:
+        model, trajectory = result.key.model, result.trajectory
+        if trajectory.turns or trajectory.exit_status is not ExitStatus.MODEL_ERROR:
+            self._replied.add(model)
+            return
+        self._failures[model] += 1
+        if self._failures[model] == MOST_FAILURES and model not in self._replied:
+            self._note(f"{model} is skipped: {MOST_FAILURES} episodes got no reply, the last one: {trajectory.error}")
+
+    def skips(self, model: str) -> bool:
+        return self._failures[model] >= MOST_FAILURES and model not in self._replied
+
+
+@dataclass
+class WorkerPool:
+    """As many workers as episodes may be in flight; one where a human plays."""
+
+    experiment: Experiment
+    models: RunModels
+    folder: RunFolder
+    manifest: Mapping[str, Any]
+    health: HealthCheck
+    progress: Progress
+    counters: EpisodeCounters
+    session: HumanSession | None
+
+    def __post_init__(self) -> None:
+        self._breaker = CircuitBreaker(self.progress.note)
+        self._queue: asyncio.Queue[PlannedEpisode | None] = asyncio.Queue()
+
+    async def play(self, batches: AsyncIterator[Sequence[PlannedEpisode]]) -> None:
+        """Play episodes while further ones are planned. Errors of workers and batches are raised.
+
+        The log is opened with the first episode: that of a finished run stays compressed.
+        """
+        wanted = self.experiment.config.limits.max_concurrency
+        most = 1 if self.session else files_for(wanted, self.progress.note)
+        begun, writer = 0, None
+        try:
+            async with asyncio.TaskGroup() as workers:
+                async for episodes in batches:
+                    if not episodes:
+                        continue
+                    if writer is None:
+                        writer = self.folder.results_writer()
+                        self.models.keeps_results = writer.check
+                    for planned in episodes:
+                        self._queue.put_nowait(planned)
+                    for _ in range(begun, min(most, begun + len(episodes))):
+                        workers.create_task(self._work(writer))
+                        begun += 1
+                for _ in range(begun):
+                    self._queue.put_nowait(None)
+        except BaseExceptionGroup as errors:
+            raise errors.exceptions[0] from None
+        finally:
+            if writer is not None:
+                writer.close()
+
+    async def _work(self, writer: LineWriter) -> None:
+        played = False
+        while (planned := await self._queue.get()) is not None:
+            if self.models.budget.exhausted:
+                return
+            if self._breaker.skips(planned.key.model):
+                continue
+            if self.session and played and not await self.session.goes_on():
+                return
+            played = True
+            await self.health.finished()
+            async with self.models.for_episode(planned) as (model, extractor):
+                result = await play(planned, model, extractor, self.experiment)
+            writer.append(result.as_line(self.manifest))
+            self.counters.count(planned.key, result.exit_status, result.usage)
+            self._breaker.count(result)
+            self.progress.finished(result)
+            if self.health.failure is not None:
+                raise self.health.failure
+            await asyncio.sleep(0)
+
+
+def files_for(episodes: int, note: Callable[[str], object]) -> int:
+    """Return how many of these episodes the limit on open files permits, after raising it as far as the system lets
+    us.
+    """
+    try:
+        import resource
+    except ImportError:  # no such limit
+        return episodes
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = _OTHER_FILES + _FILES_PER_EPISODE * episodes
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return episodes
+    allowed = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    if allowed > soft:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (allowed, hard))
+    room = max(1, (allowed - _OTHER_FILES) // _FILES_PER_EPISODE)
+    if room < episodes:
+        note(f"{episodes} episodes in flight need {needed} open files; the limit is {allowed} (ulimit -n): {room} play")
+    return min(room, episodes)

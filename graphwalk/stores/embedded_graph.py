@@ -1,0 +1,273 @@
+"""A graph as the embedded engine holds it: its names, its values, and how they are read back.
+
+The patterns of the engine know few characters, and some property names have a meaning of their own.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import kglite
+
+from graphwalk.errors import StoreError
+from graphwalk.stores.cypher import NO_LABEL, OUR_PREFIX, RESERVED_PREFIX, Dialect, quote
+from graphwalk.stores.schema_queries import has_lists, has_several_labels
+from graphwalk.stores.serialisation import Serialisation, decoded, odd_values
+from graphwalk.stores.transfer import NodeBatch, node_batches, relationship_batches
+from graphwalk.types.graph import PropertyGraph
+from graphwalk.types.values import Value
+
+RESERVED = frozenset({"id", "title", "type", "name", "label", "node_type", "created_at", "updated_at"})
+"""Property names that have a meaning of their own in kglite."""
+NODE = "gw_node"
+"""The first label of every node of a graph in which not every node has one label.
+
+The engine keeps an index for the first label of a node alone; others it looks through.
+"""
+HIDDEN = frozenset({NODE, NO_LABEL})
+NAMES = "gw_names"
+"""The parameter of a model's own query that holds the way back from stored names."""
+STORED = "gw_stored"
+"""The one that holds the way there."""
+_PLAIN = re.compile(r"[A-Za-z_`][A-Za-z0-9_ .`()/-]*")
+"""All characters were tried; others are refused in patterns, in back-ticks too."""
+BATCH = 10_000
+REFUSALS = (kglite.KgError, OverflowError, TypeError, ValueError)
+"""What kglite raises when it refuses a query or a graph."""
+ID_MARK = "\0"
+"""First character of the ids that we give to nodes, which results leave out."""
+_NODE_KEYS = {"id": 0, "labels": 0, "properties": 0}.keys()
+_RELATIONSHIP_KEYS = {"id": 0, "start": 0, "end": 0, "type": 0, "properties": 0}.keys()
+_ID_ONLY = frozenset({"id"})
+_NODE_EXTRAS = frozenset({"id", "title", "type", "name", "label", "node_type"})
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EmbeddedDialect(Dialect):
+    """Names of one graph: labels, types and properties that are kept under others, and the way back."""
+
+    labels: Mapping[str, str]
+    types: Mapping[str, str]
+    properties: Mapping[str, str]
+    true_names: Mapping[str, str]
+
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    @property
+    def renames(self) -> bool:
+        """True where results may hold a name of ours."""
+        return self.several or bool(self.true_names)
+
+    def label_name(self, name: str) -> str:
+        return quote(self.labels.get(name, name) or NO_LABEL)
+
+    def label(self, name: str) -> str:
+        # The engine uses the index of the label that stands first.
+        return f"{quote(NODE)}:{self.label_name(name)}" if self.several else self.label_name(name)
+
+    def type(self, name: str) -> str:
+        return quote(self.types.get(name, name))
+
+    def stored_property(self, name: str) -> str:
+        return self.properties.get(name) or (RESERVED_PREFIX + name if name in RESERVED else name)
+
+    def labels_of(self, variable: str) -> str:
+        found = f"labels({variable})"
+        hidden = ", ".join(f"'{name}'" for name in sorted(HIDDEN))
+        return f"[name IN {found} WHERE NOT name IN [{hidden}]]" if self.several else found
+
+    def confined(self, labels: str, plain: bool) -> str:
+        return f":{quote(NODE)}:{labels}" if self.several and plain and labels else f":{labels}" if labels else ""
+
+    def own_labels(self, labels: str) -> str:
+        hidden = ", ".join(f"'{name}'" for name in sorted(HIDDEN))
+        condition = f" WHERE NOT gw_l IN [{hidden}]" if self.several else ""
+        # In round brackets, since the engine takes what follows `IN [` for a list of values.
+        return f"([gw_l IN {labels}{condition}{self._as_true('gw_l')}])" if self.renames else labels
+
+    def own_type(self, type_: str) -> str:
+        return _true(type_) if self.types else type_
+
+    def property_named(self, expression: str) -> str:
+        # A list is indexed like a map, by a number, which the engine does not look up in one.
+        return f"coalesce(${STORED}[toString({expression})], {expression})"
+
+    def own_keys(self, keys: str) -> str:
+        added = ", ".join(f"'{name}'" for name in sorted(RESERVED))
+        return f"([gw_k IN {keys} WHERE NOT gw_k IN [{added}] | {_true('gw_k')}])"
+
+    def _as_true(self, variable: str) -> str:
+        return f" | {_true(variable)}" if self.true_names else ""
+
+    def parameters_of(self, cypher: str) -> dict[str, dict[str, str]]:
+        """What a query refers to by names of ours: names of properties → those that they are kept under, where these
+        are others (`STORED`), and stored names → true ones (`NAMES`). Keys of a map are kept as properties are.
+        """
+        kept = {name: RESERVED_PREFIX + name for name in RESERVED}
+        back = {stored: name for name, stored in kept.items()}
+        known = {STORED: {**kept, **self.properties}, NAMES: {**back, **self.true_names}}
+        return {name: names for name, names in known.items() if f"${name}" in cypher}
+
+    def name(self, stored: str) -> str:
+        """The name that the graph has for a stored one."""
+        bare = stored.removeprefix(RESERVED_PREFIX)
+        return self.true_names.get(stored, bare if bare in RESERVED else stored)
+
+
+def names_of(graph: PropertyGraph, several: bool) -> EmbeddedDialect:
+    """How the names of a graph are written."""
+    labels = {label for table in graph.node_tables for label in table.labels}
+    types = {table.type for table in graph.relationship_tables}
+    properties = {name for columns in graph.all_columns() for name in columns}
+    # All or none: the engine sorts the labels of a node, and so do we.
+    odd_labels = labels if any(map(_is_odd, labels)) else ()
+    inside = (
+        _numbered("l", odd_labels),
+        _numbered("t", filter(_is_odd, types)),
+        _numbered("p", filter(_is_odd, properties)) | {name: RESERVED_PREFIX + name for name in properties & RESERVED},
+    )
+    back = {stored: name for names in inside for name, stored in names.items()}
+    return EmbeddedDialect(several=several, labels=inside[0], types=inside[1], properties=inside[2], true_names=back)
+
+
+def _true(variable: str) -> str:
+    return f"coalesce(${NAMES}[{variable}], {variable})"
+
+
+def _is_odd(name: str) -> bool:
+    return not _PLAIN.fullmatch(name) or name.startswith(OUR_PREFIX)
+
+
+def _numbered(kind: str, names: Iterable[str]) -> dict[str, str]:
+    """Name → stored name, which sort alike."""
+    return {name: f"{RESERVED_PREFIX}{kind}{number:06}" for number, name in enumerate(sorted(names))}
+
+
+@dataclass(frozen=True, slots=True)
+class EngineGraph:
+    """A graph in a read-only engine, and how its names and values are stored; `lists`: some property holds lists."""
+
+    engine: Any
+    dialect: EmbeddedDialect
+    serialisation: Serialisation
+    lists: bool
+
+
+def load_engine(graph: PropertyGraph) -> EngineGraph:
+    """Load a graph into an engine of its own."""
+    # Names are checked against the schema before they reach a query, so these warnings would only be noise on stderr.
+    kglite.set_query_warning_policy("silent")
+    engine = kglite.KnowledgeGraph()
+    dialect = names_of(graph, has_several_labels(graph))
+    serialisation = Serialisation(_native, dialect.renames or any(True for _ in odd_values(graph)))
+    try:
+        _create_nodes(engine, graph, dialect, serialisation)
+        _create_relationships(engine, graph, dialect, serialisation)
+    except REFUSALS as error:
+        raise StoreError(f"the embedded engine refused the graph {graph.digest[:12]}: {error}") from error
+    engine.read_only(True)
+    return EngineGraph(engine, dialect, serialisation, has_lists(graph))
+
+
+def _native(value: Value) -> Value | None:
+    """kglite holds numbers and lists as they are. Times of its own know neither nanoseconds nor the names of zones."""
+    if value.__class__ is tuple:
+        return value
+    return value if isinstance(value, float) and value == value else None
+
+
+def _create_nodes(engine: Any, graph: PropertyGraph, dialect: EmbeddedDialect, serialisation: Serialisation) -> None:
+    numbers = count()
+    for batch in node_batches(graph, BATCH, dialect.stored_property, _encode(serialisation)):
+        for row in batch.rows:
+            row["id"] = f"{ID_MARK}{next(numbers)}"
+            if serialisation.tags:
+                row["key"] = serialisation.stored(row["key"])
+        labels = _labels(batch, dialect)
+        engine.cypher(f"UNWIND $rows AS row CREATE (n:{labels}) SET n += row", params={"rows": batch.rows})
+    tables = [table for table in graph.node_tables if len(table.numbers)]
+    for first in [quote(NODE)] if dialect.several and tables else [dialect.label_name(t.label) for t in tables]:
+        engine.cypher(f"CREATE INDEX FOR (n:{first}) ON (n.key)")
+
+
+def _labels(batch: NodeBatch, dialect: EmbeddedDialect) -> str:
+    own = ":".join(map(dialect.label_name, batch.labels)) or quote(NO_LABEL)
+    return f"{quote(NODE)}:{own}" if dialect.several else own
+
+
+def _create_relationships(
+    engine: Any, graph: PropertyGraph, dialect: EmbeddedDialect, serialisation: Serialisation
+) -> None:
+    by_pair = not dialect.several
+    for batch in relationship_batches(graph, BATCH, dialect.stored_property, _encode(serialisation), by_pair=by_pair):
+        source, target = map(dialect.label_name, batch.pair) if batch.pair else (quote(NODE), quote(NODE))
+        if serialisation.tags:
+            for row in batch.rows:
+                row["s"], row["t"] = serialisation.stored(row["s"]), serialisation.stored(row["t"])
+        engine.cypher(
+            "UNWIND $rows AS row "
+            f"MATCH (a:{source} {{key: row.s}}), (b:{target} {{key: row.t}}) "
+            f"CREATE (a)-[r:{dialect.type(batch.type)}]->(b) SET r += row.p",
+            params={"rows": batch.rows},
+        )
+
+
+def _encode(serialisation: Serialisation) -> Callable[[Value], Any] | None:
+    return serialisation.stored if serialisation.tags else None
+
+
+class ResultReader:
+    """Turns results of the engine into names and values of the graph, without the fields that the engine adds."""
+
+    def __init__(self, dialect: EmbeddedDialect, serialisation: Serialisation, *, written: bool = False) -> None:
+        """`written`: of queries that a model wrote, which make maps whose names are stored under others, too."""
+        self.name = dialect.name
+        self._renames = dialect.renames or written
+        self._written = written
+        self.tags = serialisation.tags
+        """False where the engine holds all names and values as the graph has them."""
+
+    def own(self, value: Any) -> Any:
+        """A value of a row; lists become tuples where the graph has values that are kept as text."""
+        kind = value.__class__
+        if kind is dict or kind is list:
+            value = self._plain(value)
+        return decoded(value, self.name) if self.tags else value
+
+    def _plain(self, value: Any) -> Any:
+        if value.__class__ is list:
+            hidden = HIDDEN if NODE in value else ()
+            return [self._plain(item) for item in value if item.__class__ is not str or item not in hidden]
+        if value.__class__ is not dict:
+            return value
+        if value.keys() == _NODE_KEYS:
+            labels = value["labels"]
+            own = [label for label in labels if label not in HIDDEN] if self._renames else labels
+            return {"labels": own, "properties": self._own(value["properties"], _NODE_EXTRAS)}
+        if value.keys() == _RELATIONSHIP_KEYS:
+            return {"type": value["type"], "properties": self._own(value["properties"], frozenset())}
+        mark = value.get("id")
+        if mark.__class__ is str and mark.startswith(ID_MARK):
+            found = self._own(value, _ID_ONLY)
+            return {name: self._plain(item) for name, item in found.items()} if self._written else found
+        if self._renames:
+            # An `id` is the engine's own: one that a query makes is stored under another name.
+            return {self.name(k): self._plain(v) for k, v in value.items() if k != "id"}
+        return self._nested(value)
+
+    def _nested(self, value: dict[str, Any]) -> dict[str, Any]:
+        for item in value.values():
+            if item.__class__ is dict or item.__class__ is list:
+                return {k: self._plain(v) for k, v in value.items()}
+        return value
+
+    def _own(self, properties: dict[str, Any], extras: frozenset[str]) -> dict[str, Any]:
+        """Properties under their own names. Reserved names are stored under others, so `extras` are never data."""
+        if self._renames:
+            return dict(sorted((self.name(k), v) for k, v in properties.items() if k not in extras))
+        for name in extras:
+            properties.pop(name, None)
+        return properties

@@ -1,0 +1,358 @@
+"""The graphs that GraphWalk has in a Neo4j: one `GraphWalkLoad` node for each, one transaction for each batch.
+
+    loading ──→ complete ──→ dropping ──→ (gone)
+
+A graph is used only while it is complete. Every batch checks the owner's token, so that a process whose graph was
+taken over changes nothing. A running owner renews its heartbeat; a graph without one for `EXPIRED_SECONDS` was left
+behind by a killed run. The server's clock is the only clock.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal, get_args
+from uuid import uuid4
+
+from graphwalk.errors import ConfigError, StoreError
+from graphwalk.stores.cypher import NO_LABEL, OUR_PREFIX, quote
+from graphwalk.stores.neo4j.connection import Connection
+from graphwalk.stores.neo4j.values import native
+from graphwalk.stores.schema_queries import has_lists, has_several_labels
+from graphwalk.stores.serialisation import Serialisation, odd_values
+from graphwalk.stores.transfer import node_batches, relationship_batches
+from graphwalk.types.graph import PropertyGraph
+
+LEDGER = "GraphWalkLoad"
+"""The label of the nodes with the facts about loaded graphs."""
+BY_HAND = "by-hand"
+"""The run id of graphs that a person loads; the same graph loaded twice is found again."""
+BATCH = 10_000
+REMOVED = 2_000
+"""Nodes that are removed at a time, with all of their relationships: far fewer than are loaded."""
+HEARTBEAT_SECONDS = 60.0
+EXPIRED_SECONDS = 300.0
+SECONDS = 30.0
+CONSTRAINT_SECONDS = 600.0
+"""For looking through all keys of a graph that is there already; of none it takes a moment."""
+
+LoadState = Literal["loading", "complete", "dropping"]
+_SCOPE = re.compile(r"gw_[0-9a-f]{12}")
+_TOKEN = re.compile(r"[0-9a-f]{32}")
+_CONSTRAINTS = "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE labelsOrTypes = [name] RETURN name"
+_OWNED = (
+    "MATCH (l:GraphWalkLoad {scope: $scope, owner: $owner}) SET l.heartbeat = timestamp() WITH l WHERE l.owner = $owner"
+)
+"""The first SET locks the entry, so that the comparison cannot be overtaken."""
+_FIELDS: dict[str, type] = {
+    **dict.fromkeys(("scope", "run_id", "digest", "state", "owner"), str),
+    **dict.fromkeys(("nodes", "relationships", "created", "heartbeat"), int),
+    "kept": bool,
+}
+"""Properties of an entry. Any client can make a node with our label."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """One graph in the database. `kept`: its run ended properly and left it there; `heartbeat`: milliseconds."""
+
+    scope: str
+    run_id: str
+    digest: str
+    nodes: int
+    relationships: int
+    state: LoadState
+    owner: str
+    kept: bool
+    created: datetime
+    heartbeat: int
+    expired: bool
+
+    @property
+    def in_use(self) -> bool:
+        """True while its run may be running."""
+        return not self.kept and not self.expired
+
+    def is_left(self, *, kept: bool) -> bool:
+        """Return True for what a killed run left and, with `kept`, for what was left on purpose."""
+        return not self.in_use and (kept or not self.kept)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredForm:
+    """How a graph is stored. `several`: not every node has exactly one label; `lists`: some property holds a list.
+
+    `graph`: the graph itself, where it is at hand.
+    """
+
+    scope: str
+    encoding: Serialisation
+    several: bool = True
+    lists: bool = True
+    graph: PropertyGraph | None = None
+
+
+def any_form(scope: str) -> StoredForm:
+    """Return the form of a graph of which only the label is known: it could hold anything."""
+    return StoredForm(scope, Serialisation(native, True))
+
+
+def form_of(graph: PropertyGraph, scope: str) -> StoredForm:
+    """Return how a graph is stored under the label `scope`."""
+    lists = has_lists(graph)
+    tags = lists or any(native(value) is None for value in odd_values(graph))
+    return StoredForm(scope, Serialisation(native, tags), has_several_labels(graph), lists, graph)
+
+
+def check_labels(graph: PropertyGraph) -> None:
+    """Raise ConfigError where a label is reserved: it would make nodes part of another graph, or an entry of ours."""
+    for table in graph.node_tables:
+        for label in table.labels:
+            if label == LEDGER or label.startswith(OUR_PREFIX):
+                raise ConfigError(
+                    f"the graph has the label {label!r}, which GraphWalk keeps for itself in Neo4j",
+                    hint=f"name it otherwise, without {OUR_PREFIX} in front, or use --store embedded",
+                )
+
+
+def facts_of(graph: PropertyGraph, run_id: str, owner: str) -> dict[str, str | int]:
+    """Return the properties of a new entry, apart from `scope`, `created` and `heartbeat`."""
+    return {
+        "run_id": run_id,
+        "digest": graph.digest,
+        "nodes": graph.node_count,
+        "relationships": graph.relationship_count,
+        "state": "loading",
+        "owner": owner,
+        "kept": False,
+        "batches": 0,
+    }
+
+
+class Loads:
+    """The loaded graphs of one Neo4j, changed on behalf of one owner. Every statement can safely be sent twice."""
+
+    def __init__(self, connection: Connection, owner: str | None = None) -> None:
+        self.owner = owner or uuid4().hex
+        self.prepared = False
+        """True after this process may have created the constraint on entries."""
+        self._connection = connection
+        self._write = connection.write
+
+    def at_once(self) -> "Loads":
+        """Return the same for the health check itself: it does not wait for one."""
+        return Loads(self._connection.at_once(), self.owner)
+
+    async def all(self) -> list[Load]:
+        """Return all entries, oldest first."""
+        return await self._read("MATCH (l:GraphWalkLoad) WITH l ORDER BY l.created, l.scope")
+
+    async def find(self, scope: str) -> Load | None:
+        """Return the entry of the graph with that label."""
+        return next(iter(await self._read("MATCH (l:GraphWalkLoad {scope: $scope})", scope=scope)), None)
+
+    async def load(self, graph: PropertyGraph, scope: str, run_id: str, *, anew: bool = False) -> Load:
+        """Find the complete graph, or load it; `anew`: remove first what is there.
+
+        What an earlier process of the same run left half-way is loaded anew. StoreError where another process has
+        the graph.
+        """
+        await self._prepare()
+        load = await self._enter(graph, scope, run_id)
+        if not anew and load.state == "complete" and await self.is_intact(load):
+            if await self._take_over(load, "complete"):
+                return load
+            raise _taken_over(scope)
+        if anew or load.owner != self.owner or load.state != "loading":
+            if (anew or run_id == BY_HAND) and load.in_use and load.owner != self.owner:
+                raise StoreError(
+                    f"another process is loading the graph {scope}",
+                    hint=f"wait until it is done; if it was killed, wait {EXPIRED_SECONDS / 60:g} minutes",
+                )
+            await self.remove(load)
+            load = await self._enter(graph, scope, run_id)
+        if load.owner != self.owner:
+            raise _taken_over(scope)
+        await self._fill(graph, scope)
+        return load
+
+    async def is_intact(self, load: Load) -> bool:
+        """Return True where the entry is there, with as many nodes and relationships as it had.
+
+        One round trip; the server keeps these counts.
+        """
+        label = quote(load.scope)
+        rows = await self._connection.read(
+            f"MATCH (n:{label}) RETURN 'nodes' AS what, count(n) AS count "
+            f"UNION ALL MATCH (:{label})-[r]->() RETURN 'relationships' AS what, count(r) AS count "
+            "UNION ALL MATCH (l:GraphWalkLoad {scope: $scope}) RETURN l.state + ' ' + l.digest AS what, 1 AS count",
+            {"scope": load.scope},
+            SECONDS,
+        )
+        wanted = {"nodes": load.nodes, "relationships": load.relationships, f"complete {load.digest}": 1}
+        return {what: count for _, (what, count) in rows} == wanted
+
+    async def remove(self, load: Load) -> bool:
+        """Remove a graph and its entry, batch by batch; False where another process has taken it over."""
+        removed, label = int(await self._take_over(load, "dropping")), quote(load.scope)
+        while removed:
+            rows = await self._write(
+                f"{_OWNED} OPTIONAL MATCH (n:{label}) WITH l, n LIMIT {REMOVED} DETACH DELETE n "
+                "RETURN l.owner AS owner, count(n) AS removed",
+                scope=load.scope,
+                owner=self.owner,
+            )
+            if not rows:
+                return False
+            if not (removed := rows[0]["removed"]):
+                await self._write(f"DROP CONSTRAINT {label} IF EXISTS")
+                entry = "MATCH (l:GraphWalkLoad {scope: $scope, owner: $owner}) DELETE l"
+                await self._write(entry, scope=load.scope, owner=self.owner)
+                return True
+        return False
+
+    async def complete(self, scope: str, batches: int) -> None:
+        """Make the constraint on keys and the entry complete. StoreError unless it is ours, after that many batches."""
+        await self._constrain(scope)
+        rows = await self._write(
+            f"{_OWNED} AND l.batches = $batches SET l.state = 'complete' RETURN l.scope AS scope",
+            scope=scope,
+            owner=self.owner,
+            batches=batches,
+        )
+        if not rows:
+            raise _taken_over(scope)
+
+    async def renew_heartbeat(self) -> None:
+        await self._write("MATCH (l:GraphWalkLoad {owner: $owner}) SET l.heartbeat = timestamp()", owner=self.owner)
+
+    async def release(self) -> None:
+        """Keep the complete graphs; let others remove the rest at once."""
+        await self._write(
+            "MATCH (l:GraphWalkLoad {owner: $owner}) SET l.kept = (l.state = 'complete'), "
+            "l.heartbeat = CASE l.state WHEN 'complete' THEN l.heartbeat ELSE 0 END",
+            owner=self.owner,
+        )
+
+    async def drop_constraints(self) -> None:
+        """Drop the constraints that no graph needs.
+
+        Constraints are listed before entries: a graph that another process loads has its entry first.
+        """
+        constraints = [row["name"] for row in await self._write(_CONSTRAINTS)]
+        entries = [row["scope"] for row in await self._write("MATCH (l:GraphWalkLoad) RETURN l.scope AS scope")]
+        for name in constraints:
+            if not _SCOPE.fullmatch(name) or name in entries:
+                continue
+            if not await self._write(f"MATCH (n:`{name}`) RETURN 1 AS there LIMIT 1"):
+                await self._write(f"DROP CONSTRAINT `{name}` IF EXISTS")
+        if not entries:
+            await self._write("DROP CONSTRAINT graphwalk_load_scope IF EXISTS")
+            if await self._write("MATCH (l:GraphWalkLoad) RETURN 1 AS there LIMIT 1"):
+                # Another process made an entry meanwhile, which needs the constraint.
+                await self._prepare()
+                await self.drop_constraints()
+
+    async def _prepare(self) -> None:
+        """Make the constraint that keeps two processes from making two entries of one graph."""
+        self.prepared = True
+        await self._connection.constrain("graphwalk_load_scope", "FOR (l:GraphWalkLoad) REQUIRE l.scope IS UNIQUE")
+
+    async def _read(self, match: str, **parameters: Any) -> list[Load]:
+        rows = await self._write(f"{match} RETURN properties(l) AS load, timestamp() AS now", **parameters)
+        return [load for row in rows if (load := _load(row)) is not None]
+
+    async def _enter(self, graph: PropertyGraph, scope: str, run_id: str) -> Load:
+        """Return the entry of a graph, made if there was none."""
+        found = await self._read(
+            "MERGE (l:GraphWalkLoad {scope: $scope}) "
+            "ON CREATE SET l += $facts, l.created = timestamp(), l.heartbeat = timestamp() WITH l",
+            scope=scope,
+            facts=facts_of(graph, run_id, self.owner),
+        )
+        if not found:
+            raise StoreError(
+                f"the entry of the graph {scope} is damaged",
+                hint=f"look at it, and remove it: MATCH (l:GraphWalkLoad {{scope: '{scope}'}}) DELETE l",
+            )
+        return found[0]
+
+    async def _take_over(self, load: Load, state: LoadState) -> bool:
+        """Become the owner of an entry, unless another process has changed it since it was read."""
+        rows = await self._write(
+            "MATCH (l:GraphWalkLoad {scope: $scope}) SET l.scope = l.scope "
+            "WITH l WHERE l.owner = $owner OR (l.owner = $former AND l.heartbeat = $heartbeat) "
+            "SET l.owner = $owner, l.state = $state, l.kept = false, l.heartbeat = timestamp() RETURN l.owner AS owner",
+            scope=load.scope,
+            owner=self.owner,
+            former=load.owner,
+            heartbeat=load.heartbeat,
+            state=state,
+        )
+        return bool(rows)
+
+    async def _fill(self, graph: PropertyGraph, scope: str) -> None:
+        """Send all batches. The entry counts them, so that none is loaded twice where the answer to it got lost."""
+        await self._constrain(scope)
+        batches = 0
+        for body, rows in load_batches(graph, scope):
+            await self._write(
+                f"{_OWNED} AND l.batches = $batches SET l.batches = $batches + 1 WITH l {body}",
+                scope=scope,
+                owner=self.owner,
+                batches=batches,
+                rows=rows,
+            )
+            batches += 1
+        await self.complete(scope, batches)
+
+    async def _constrain(self, scope: str) -> None:
+        what = f"FOR (n:{quote(scope)}) REQUIRE n.key IS UNIQUE"
+        await self._connection.constrain(scope, what, CONSTRAINT_SECONDS)
+
+
+def load_batches(graph: PropertyGraph, scope: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """Yield Cypher and the rows it unwinds. Nodes come first; relationships find them by key."""
+    encoding = form_of(graph, scope).encoding
+    encode = encoding.stored if any(True for _ in odd_values(graph)) else None
+    label = quote(scope)
+
+    def keyed(rows: list[dict[str, Any]], *fields: str) -> list[dict[str, Any]]:
+        for row in rows if encoding.tags else ():
+            for field in fields:
+                row[field] = encoding.stored(row[field])
+        return rows
+
+    for nodes in node_batches(graph, BATCH, encode=encode):
+        labels = ":".join(quote(name) for name in (*(nodes.labels or (NO_LABEL,)), scope))
+        yield f"UNWIND $rows AS row CREATE (n:{labels}) SET n = row", keyed(nodes.rows, "key")
+    for relationships in relationship_batches(graph, BATCH, encode=encode):
+        body = (
+            f"UNWIND $rows AS row MATCH (a:{label} {{key: row.s}}) MATCH (b:{label} {{key: row.t}}) "
+            f"CREATE (a)-[r:{quote(relationships.type)}]->(b) SET r = row.p"
+        )
+        yield body, keyed(relationships.rows, "s", "t")
+
+
+def _load(row: dict[str, Any]) -> Load | None:
+    """Return an entry of ours; None for a node that only looks like one, so that nothing is removed because of it."""
+    load = row["load"]
+    if any(not isinstance(load.get(name), kind) for name, kind in _FIELDS.items()):
+        return None
+    if not (_SCOPE.fullmatch(load["scope"]) and _TOKEN.fullmatch(load["owner"])):
+        return None
+    if load["state"] not in get_args(LoadState):
+        return None
+    try:
+        created = datetime.fromtimestamp(load["created"] / 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+    # It is shown in terminals, which would obey control characters.
+    run_id = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in load["run_id"])
+    expired = load["heartbeat"] < row["now"] - 1000 * EXPIRED_SECONDS
+    facts = {name: load[name] for name in _FIELDS if name not in ("run_id", "created")}
+    return Load(**facts, run_id=run_id, created=created, expired=expired)
+
+
+def _taken_over(scope: str) -> StoreError:
+    return StoreError(f"another process took over the graph {scope}", hint="run the command again")

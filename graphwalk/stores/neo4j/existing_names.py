@@ -1,0 +1,354 @@
+"""How names and keys are written for an existing Neo4j database, what nodes are called, and what is left out.
+
+A property names the nodes of a label where a constraint makes it unique for them. Of several properties of one label
+that of a node key goes first, then one that holds text, then the first by name. A node with several such labels is
+named by the first of these labels, by name, whose property it has. Only text of up to `LONGEST` characters and whole
+numbers make names.
+
+    Person.name is unique             Ida                       the value
+    Person.name and Film.title are    Ida, or Person:Ida        with the label where two nodes would share a name
+    nothing is                        17, #17 or 4:…:17         the last part of the element id; with a # where a
+                                                                property makes such names, in full where that does too
+"""
+
+import asyncio
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+from graphwalk.config.graph_source import check_filter
+from graphwalk.errors import ConfigError
+from graphwalk.stores.cypher import KEY, OUR_PREFIX, Dialect, quote
+from graphwalk.stores.neo4j.admin import LEDGER
+from graphwalk.stores.neo4j.connection import Connection
+
+LONGEST = 200
+"""Characters of a text that can be a name."""
+MOST_COMPARED = 200_000
+"""Of more named nodes in all, names carry their label without a search for names that two nodes share."""
+MOST_LOOKED_AT = 20_000
+"""Values of one property that are searched for names that look like element ids."""
+SECONDS = 30.0
+_PREFIX = re.compile(r"\d+:[0-9a-f-]+:")
+_CONSTRAINTS = (
+    "SHOW CONSTRAINTS YIELD entityType, labelsOrTypes, properties, type "
+    "WHERE entityType = 'NODE' AND size(labelsOrTypes) = 1 AND size(properties) = 1 "
+    "AND (type ENDS WITH 'UNIQUENESS' OR type ENDS WITH 'NODE_KEY') "
+    "RETURN labelsOrTypes[0] AS label, properties[0] AS property, type"
+)
+ID_OF = "gw_id_of_"
+"""Begins the name of the parameter with the element id of the node that another parameter names."""
+_SOUGHT = re.compile(r"\0(\w+)\0\s*=\s*\$(\w+)")
+_KEY = re.compile(r"\0(\w+)\0")
+
+
+@dataclass(frozen=True, slots=True)
+class UniqueProperty:
+    """`property` names the nodes with `label`; `numbers`: they are whole numbers, else texts."""
+
+    label: str
+    property: str
+    numbers: bool
+
+    def has(self, variable: str, others: Sequence[str] = ()) -> str:
+        """Cypher: true where this is what a node is called by. `others`: further labels with the same property."""
+        value = f"{variable}.{quote(self.property)}"
+        label = f"{variable}:{'|'.join(map(quote, (self.label, *others)))}"
+        if self.numbers:
+            return f"{label} AND {value} IS :: INTEGER NOT NULL"
+        return f"{label} AND {value} IS :: STRING NOT NULL AND {value} <> '' AND size({value}) <= {LONGEST}"
+
+    def value(self, variable: str) -> str:
+        """Cypher: the name, without a label before it."""
+        value = f"{variable}.{quote(self.property)}"
+        return f"toString({value})" if self.numbers else value
+
+    def equals(self, variable: str, text: str) -> str:
+        """Cypher: true where the value is that of `text`, so that an index finds it."""
+        return f"{variable}.{quote(self.property)} = {f'toInteger({text})' if self.numbers else text}"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeNames:
+    """How the nodes of one database are named; `prefix` begins all of its element ids, "" where that is not known.
+
+    `labelled`: a name that is a property's value carries its label. `mark` begins the name of a node without one.
+    """
+
+    uniques: tuple[UniqueProperty, ...] = ()
+    labelled: bool = False
+    prefix: str = ""
+    mark: str = ""
+
+
+BY_ELEMENT_ID = NodeNames()
+"""Every node by its whole element id."""
+
+
+@dataclass(frozen=True)
+class ExistingDialect(Dialect):
+    """`hidden` are labels of nodes that are not shown; `labels` and `types` keep what has one of these, None all.
+
+    `key_title` is the name under which a property is shown that is itself called `key`; None where there is none.
+    """
+
+    several: bool = True
+    names: NodeNames = BY_ELEMENT_ID
+    hidden: tuple[str, ...] = ()
+    labels: tuple[str, ...] | None = None
+    types: tuple[str, ...] | None = None
+    key_title: str | None = None
+
+    @property
+    def any_node(self) -> str:
+        return f":{'&'.join(self._terms())}" if self.labels is not None or self.hidden else ""
+
+    @property
+    def any_relationship(self) -> str:
+        return "" if self.types is None else ":" + "|".join(map(quote, self.types))
+
+    def label(self, name: str) -> str:
+        return "&".join([self.label_name(name), *self._terms(name)])
+
+    def label_name(self, name: str) -> str:
+        return quote(name) if name else "!%"
+
+    def property(self, name: str) -> str:
+        return quote(name)
+
+    def type(self, name: str) -> str:
+        """A type that the filter leaves out is written as one that nothing has."""
+        return quote(name) if self.types is None or name in self.types else f"{quote(name)}&!{quote(name)}"
+
+    def value_of(self, variable: str, name: str, label: str | None = None) -> str:
+        if name == KEY:
+            return f"\0{variable}\0"
+        return f"{variable}.{quote(KEY if name == self.key_title else name)}"
+
+    def key_of(self, variable: str) -> str:
+        return f"\0{variable}\0"
+
+    def properties_of(self, variable: str) -> str:
+        key = f"{quote(KEY)}: \0{variable}\0"
+        if self.key_title is None:
+            return f"{variable} {{.*, {key}}}"
+        named = [f"({n.has(variable, others)})" for n, *others in self._alike() if n.property == KEY]
+        no_other = " OR ".join([f"{variable}.{quote(KEY)} IS NULL", *named])
+        other = f"{quote(self.key_title)}: {variable}.{quote(KEY)}"
+        return f"CASE WHEN {no_other} THEN {variable} {{.*, {key}}} ELSE {variable} {{.*, {other}, {key}}} END"
+
+    def finished(self, cypher: str) -> str:
+        """Keys written out. What compares one with `$name` finds the node by the element id `$gw_id_of_name`."""
+        sought = _SOUGHT.sub(rf"elementId(\1) = ${ID_OF}\2", cypher)
+        return _KEY.sub(lambda found: self._called(found[1]), sought)
+
+    def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
+        """Return label, property and value that find a node by the index of a constraint; None if its key is an id."""
+        names = self.names
+        if key.startswith(names.mark) and key[len(names.mark) :].isdecimal():
+            return None
+        for unique in names.uniques:
+            before = f"{unique.label}:" if names.labelled else ""
+            if unique.label in labels and key.startswith(before):
+                text = key[len(before) :]
+                return unique.label, unique.property, int(text) if unique.numbers else text
+        return None
+
+    def _terms(self, label: str | None = None) -> Iterator[str]:
+        if self.labels is not None and label not in self.labels:
+            yield "(" + "|".join(map(quote, self.labels)) + ")"
+        if self.hidden:
+            yield "!(" + "|".join(map(quote, self.hidden)) + ")"
+
+    def _called(self, variable: str) -> str:
+        """What a node is called."""
+        cases = [
+            f"WHEN {unique.has(variable, others)} THEN {self._before(variable, unique, others)}{unique.value(variable)}"
+            for unique, *others in self._alike()
+        ]
+        return f"CASE {' '.join(cases)} ELSE {self._id(variable)} END" if cases else self._id(variable)
+
+    def _alike(self) -> Iterator[tuple[UniqueProperty, *tuple[str, ...]]]:
+        """Namings, and the labels after each that have the same property: servers take long to plan many cases."""
+        for _, group in groupby(self.names.uniques, key=lambda unique: (unique.property, unique.numbers)):
+            first, *others = group
+            yield first, *(unique.label for unique in others)
+
+    @cached_property
+    def lookup(self) -> str:
+        """Cypher: the element id of the node that `$text` names; no row where there is none. Found by an index."""
+        names = self.names
+        after = f"substring($text, {len(names.mark)})" if names.mark else "$text"
+        full = "$text" if names.mark == names.prefix else f"{literal(names.prefix)} + {after}"
+        ways = [
+            f"MATCH (n:{quote(unique.label)}) WHERE {unique.equals('n', self._without_label(unique))} RETURN n"
+            for unique in names.uniques
+        ]
+        ways.append(f"MATCH (n) WHERE elementId(n) = {full} RETURN n")
+        return (
+            f"CALL () {{ {' UNION '.join(ways)} }} WITH n WHERE {self._called('n')} = $text RETURN elementId(n) AS id"
+        )
+
+    def _before(self, variable: str, unique: UniqueProperty, others: Sequence[str]) -> str:
+        if not self.names.labelled:
+            return ""
+        if not others:
+            return f"{literal(unique.label + ':')} + "
+        labels = ", ".join(map(literal, (unique.label, *others)))
+        return f"head([name IN [{labels}] WHERE name IN labels({variable})]) + ':' + "
+
+    def _without_label(self, unique: UniqueProperty) -> str:
+        """The text without the label before it, null where there is none."""
+        if not self.names.labelled:
+            return "$text"
+        before = unique.label + ":"
+        return f"CASE WHEN $text STARTS WITH {literal(before)} THEN substring($text, {len(before)}) END"
+
+    def _id(self, variable: str) -> str:
+        """The name of a node that no property names."""
+        names = self.names
+        if names.mark == names.prefix:
+            return f"elementId({variable})"
+        begin = f"{literal(names.mark)} + " if names.mark else ""
+        return f"{begin}substring(elementId({variable}), {len(names.prefix)})"
+
+
+async def read_dialect(
+    connection: Connection, chosen_labels: Sequence[str] | None = None, chosen_types: Sequence[str] | None = None
+) -> ExistingDialect:
+    """How names are written for a database, or the part of it that has these labels and types.
+
+    ConfigError where the choice names what is not there; StoreError where the database cannot be read.
+    """
+
+    async def column(cypher: str) -> list[str]:
+        return sorted(row[0] for row in await _ask(connection, cypher))
+
+    labels, types, keys = await asyncio.gather(
+        column("CALL db.labels() YIELD label RETURN label"),
+        column("CALL db.relationshipTypes() YIELD relationshipType RETURN relationshipType"),
+        column("CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey"),
+    )
+    shown = [label for label in labels if not is_own(label) and writable(label)]
+    check_filter("label", chosen_labels, shown)
+    check_filter("relationship type", chosen_types, types)
+    return ExistingDialect(
+        names=await _read_names(connection, shown),
+        hidden=tuple(sorted(filter(is_own, labels))),
+        labels=None if chosen_labels is None else tuple(sorted(set(chosen_labels))),
+        types=None if chosen_types is None else tuple(sorted(set(chosen_types))),
+        key_title=_free_title(keys),
+    )
+
+
+async def _ask(connection: Connection, cypher: str, **parameters: Any) -> list[list[Any]]:
+    return [values for _, values in await connection.read(cypher, parameters, SECONDS)]
+
+
+def _free_title(keys: list[str]) -> str | None:
+    """Return the name under which a property called `key` is shown: the first of key_, key__, … that is free."""
+    if KEY not in keys:
+        return None
+    title = f"{KEY}_"
+    while title in keys:
+        title += "_"
+    return title
+
+
+async def _read_names(connection: Connection, labels: Sequence[str]) -> NodeNames:
+    """Return the names that the constraints of a database and its content give; `labels`: those that there are."""
+    node_keys: dict[tuple[str, str], bool] = {}
+    for label, name, kind in await _ask(connection, _CONSTRAINTS):
+        if label in labels and ":" not in label and writable(label) and writable(name):
+            node_keys[label, name] = node_keys.get((label, name), False) or kind.endswith("NODE_KEY")
+    best: dict[str, tuple[Any, UniqueProperty]] = {}
+    kinds = await asyncio.gather(*(_kind_of(connection, *pair) for pair in node_keys))
+    for (label, name), held in zip(node_keys, kinds, strict=True):
+        unique = UniqueProperty(label, name, held == "number")
+        rank = (not node_keys[label, name], unique.numbers, name)
+        if held and (label not in best or rank < best[label][0]):
+            best[label] = (rank, unique)
+    uniques = tuple(best[label][1] for label in sorted(best))
+    rows = await _ask(connection, "MATCH (n) RETURN elementId(n) LIMIT 1")
+    found = _PREFIX.match(rows[0][0]) if rows else None
+    prefix = found[0] if found else ""
+    labelled = len(uniques) > 1 and await _shared(connection, uniques)
+    return NodeNames(uniques, labelled, prefix, await _mark(connection, () if labelled else uniques, prefix))
+
+
+async def _kind_of(connection: Connection, label: str, name: str) -> str | None:
+    """Return text or number: what a property holds first of all; None for neither."""
+    match = f"MATCH (n:{quote(label)}) WHERE n.{quote(name)}"
+    [[text, number]] = await _ask(
+        connection,
+        f"RETURN EXISTS {{ {match} >= '' }} AS text, EXISTS {{ {match} >= $least }} AS number",
+        least=float("-inf"),
+    )
+    return "text" if text else "number" if number else None
+
+
+async def _shared(connection: Connection, uniques: Sequence[UniqueProperty]) -> bool:
+    """True where two nodes would have the same name, and where there are too many nodes to look."""
+    counts = " + ".join(f"COUNT {{ (:{quote(unique.label)}) }}" for unique in uniques)
+    [[count]] = await _ask(connection, f"RETURN {counts}")
+    if count > MOST_COMPARED:
+        return True
+    parts = " UNION ALL ".join(
+        f"MATCH (n:{quote(unique.label)}) WHERE {unique.has('n')} "
+        f"RETURN {unique.value('n')} AS name, elementId(n) AS id"
+        for unique in uniques
+    )
+    twice = "WITH name, min(id) AS one, max(id) AS other WHERE one <> other RETURN name LIMIT 1"
+    return bool(await _ask(connection, f"CALL () {{ {parts} }} {twice}"))
+
+
+async def _mark(connection: Connection, uniques: Sequence[UniqueProperty], prefix: str) -> str:
+    """The shortest beginning that keeps the names of other nodes apart from those that properties make."""
+    if not prefix:
+        return ""
+    texts = [unique for unique in uniques if not unique.numbers]
+
+    async def any_looks_like(mark: str) -> bool:
+        return any(await asyncio.gather(*(_looks_like(connection, unique, mark) for unique in texts)))
+
+    if len(texts) == len(uniques) and not await any_looks_like(""):
+        return ""
+    return prefix if await any_looks_like("#") else "#"
+
+
+async def _looks_like(connection: Connection, unique: UniqueProperty, mark: str) -> bool:
+    """True where a text is the mark and digits after it, and where there are too many texts to look."""
+    value = f"n.{quote(unique.property)}"
+    low, high = (mark, mark + "\uffff") if mark else ("0", ":")
+    [[looked_at, found]] = await _ask(
+        connection,
+        f"MATCH (n:{quote(unique.label)}) WHERE {value} >= $low AND {value} < $high WITH {value} AS name LIMIT $most "
+        "RETURN count(name), count(CASE WHEN name =~ $form THEN 1 END)",
+        low=low,
+        high=high,
+        most=MOST_LOOKED_AT,
+        form=f"{mark}[0-9]+",
+    )
+    return bool(found) or looked_at == MOST_LOOKED_AT
+
+
+def writable(name: str) -> bool:
+    """True for a name that a query can hold."""
+    try:
+        quote(name)
+    except ConfigError:
+        return False
+    return True
+
+
+def is_own(label: str) -> bool:
+    """True for the labels that GraphWalk itself gives to nodes."""
+    return label == LEDGER or label.startswith(OUR_PREFIX)
+
+
+def literal(text: str) -> str:
+    """The text as Cypher writes it."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -1,0 +1,271 @@
+"""Graphs in Neo4j: many of them in one database, each told apart by one extra label on all of its nodes."""
+
+import asyncio
+import hashlib
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from graphwalk.environment import Environment
+from graphwalk.errors import StoreError
+from graphwalk.stores.base import Asked, Database, GraphStore
+from graphwalk.stores.cypher import NO_LABEL, Dialect, Identifiers, render_cypher
+from graphwalk.stores.cypher_guard import translate
+from graphwalk.stores.health import HealthCheck
+from graphwalk.stores.neo4j.admin import (
+    BY_HAND,
+    HEARTBEAT_SECONDS,
+    Load,
+    Loads,
+    StoredForm,
+    any_form,
+    check_labels,
+    form_of,
+)
+from graphwalk.stores.neo4j.connection import Connection, connect
+from graphwalk.stores.neo4j.values import SCALARS, own, plain
+from graphwalk.stores.schema_queries import Form, read_schema, schema_of
+from graphwalk.stores.serialisation import decoded
+from graphwalk.stores.transfer import content_digest, read_whole
+from graphwalk.types.graph import PropertyGraph
+from graphwalk.types.schema import Schema
+from graphwalk.types.values import Row, shown, shown_rows
+
+SCHEMA_FROM_GRAPH = 1_000_000
+"""Nodes and relationships from which on the schema is read from the graph in memory: a server would need minutes."""
+READING_SECONDS = 300.0
+"""For a query that reads a whole graph back."""
+
+
+def scope_of(run_id: str, digest: str) -> str:
+    """Return the label that tells a run's graph from all others: `gw_` and 12 hex digits."""
+    return "gw_" + hashlib.sha256(f"{run_id}\0{digest}".encode()).hexdigest()[:12]
+
+
+class Neo4jDatabase(Database):
+    """The graphs of one run in a Neo4j; open it with `Neo4jDatabase.open`."""
+
+    kind = "neo4j"
+
+    def __init__(self, connection: Connection, *, run_id: str, timeout_seconds: float) -> None:
+        self._connection = connection
+        self._run_id = run_id
+        self._timeout_seconds = timeout_seconds
+        self._loads = Loads(connection)
+        self._stores: dict[str, Neo4jStore] = {}
+        """By label: graphs that this run loaded, to load them again where the server loses them."""
+        self._borrowed: dict[str, Neo4jStore] = {}
+        """By label: graphs that were there before, and are only read."""
+        self._loading = asyncio.Lock()
+        self._heartbeat: asyncio.Task[None] | None = None
+        connection.content_checks.append(self._check_content)
+
+    @classmethod
+    async def open(
+        cls,
+        environment: Environment,
+        *,
+        run_id: str,
+        timeout_seconds: float = 30.0,
+        wait_seconds: float = 90.0,
+        notices: list[str] | None = None,
+    ) -> "Neo4jDatabase":
+        """Reach the server of `environment`; see `open_database`. `notices` collects the server's warnings."""
+        connection = await connect(environment, wait_seconds=wait_seconds, notices=notices)
+        return cls(connection, run_id=run_id, timeout_seconds=timeout_seconds)
+
+    def share_health_check(self, health: HealthCheck) -> None:
+        self._connection.share_health_check(health)
+
+    async def load(self, graph: PropertyGraph) -> "Neo4jStore":
+        """See `Database`. A graph that a person has loaded is read where it is, and stays."""
+        scope, by_hand = scope_of(self._run_id, graph.digest), scope_of(BY_HAND, graph.digest)
+        async with self._loading:
+            if found := self._stores.get(scope) or self._borrowed.get(by_hand):
+                return found
+            load = await self._loads.find(by_hand) if scope != by_hand else None
+            if load is not None and load.state == "complete" and await self._loads.is_intact(load):
+                self._borrowed[by_hand] = self._store(load, form_of(graph, by_hand))
+                return self._borrowed[by_hand]
+            check_labels(graph)
+            load = await self._loads.load(graph, scope, self._run_id)
+            self._stores[scope] = self._store(load, form_of(graph, scope))
+            if self._heartbeat is None:
+                self._heartbeat = asyncio.create_task(self._renew_heartbeat())
+            return self._stores[scope]
+
+    async def loaded(self, scope: str) -> "Neo4jStore":
+        """Return a graph that is there already, by its label, only to be read. StoreError where it is not there."""
+        load = await self._loads.find(scope)
+        if load is None or load.state != "complete":
+            raise StoreError(f"there is no graph {scope} in this Neo4j", hint="graphwalk db status lists what is there")
+        self._borrowed[scope] = self._store(load, any_form(scope))
+        return self._borrowed[scope]
+
+    def _store(self, load: Load, form: StoredForm) -> "Neo4jStore":
+        return Neo4jStore(self, self._connection, load, form, self._timeout_seconds)
+
+    async def check_unchanged(self, store: "Neo4jStore") -> None:
+        """Check a graph and, where it is not whole, everything. StoreError where it cannot be loaded again."""
+        if not await self._loads.is_intact(store.load):
+            await self._connection.health.passed()
+
+    async def _check_content(self, thoroughly: bool) -> None:
+        """See `Checked`. What this run loaded is loaded again where it is gone; what was there before cannot be."""
+        loads = self._loads.at_once()
+        # Graphs are loaded and dropped while this waits for the server.
+        for scope, store in list(self._borrowed.items()):
+            if not await loads.is_intact(store.load):
+                raise StoreError(
+                    f"the graph {scope} is no longer in this Neo4j as it was",
+                    hint=f"load it again (run {store.load.run_id})",
+                )
+        for scope, store in list(self._stores.items()):
+            graph = store.form.graph
+            assert graph is not None
+            if await loads.is_intact(store.load) and not (thoroughly and await self._altered(store, graph)):
+                continue
+            if scope not in self._stores:
+                continue
+            store.generation += 1
+            await loads.load(graph, scope, self._run_id, anew=True)
+            self._connection.health.note(f"the graph {scope} was not whole in Neo4j any more, and was loaded anew")
+        if thoroughly and self._stores:
+            await loads.renew_heartbeat()
+
+    async def _altered(self, store: "Neo4jStore", graph: PropertyGraph) -> bool:
+        connection = self._connection.at_once()
+        found = await read_whole(Neo4jStore(self, connection, store.load, store.form, READING_SECONDS))
+        return content_digest(found) != content_digest(graph)
+
+    async def drop(self, scope: str) -> None:
+        """Remove the graph with that label, if GraphWalk put it there, unless it is only read here."""
+        if scope not in self._borrowed:
+            self._stores.pop(scope, None)
+            if load := await self._loads.find(scope):
+                await self._loads.remove(load)
+
+    async def loads(self) -> list[Load]:
+        """Return all graphs that GraphWalk, in whichever run, has in this database."""
+        return await self._loads.all()
+
+    async def clean(self, *, kept: bool = False) -> list[Load]:
+        """Remove what killed runs left, with `kept` also what finished runs left; never what a running run uses."""
+        removed = [load for load in await self.loads() if load.is_left(kept=kept) and await self._loads.remove(load)]
+        await self._loads.drop_constraints()
+        return removed
+
+    async def _renew_heartbeat(self) -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT_SECONDS)
+            # If the server is away, the queries that need it say so; it may be back at the next renewal.
+            with suppress(StoreError):
+                await self._loads.renew_heartbeat()
+
+    async def close(self) -> None:
+        """Close the connection. Graphs that were not dropped are kept."""
+        if self._heartbeat is not None:
+            self._heartbeat.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._heartbeat
+        loads = self._loads.at_once()
+        try:
+            if self._stores:
+                await loads.release()
+            elif self._loads.prepared and self._connection.health.failure is None:
+                with suppress(StoreError):  # `db clean` removes it too
+                    await loads.release()
+                    await loads.drop_constraints()
+        finally:
+            await self._connection.close()
+
+
+async def open_neo4j(
+    environment: Environment, *, run_id: str, timeout_seconds: float, wait_seconds: float
+) -> Neo4jDatabase:
+    """See `graphwalk.stores.registry.open_database`."""
+    return await Neo4jDatabase.open(
+        environment, run_id=run_id, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
+    )
+
+
+class Neo4jStore(GraphStore):
+    """One graph among the many of a Neo4j."""
+
+    kind = "neo4j"
+    in_neo4j = True
+
+    def __init__(
+        self, database: Neo4jDatabase, connection: Connection, load: Load, form: StoredForm, timeout_seconds: float
+    ) -> None:
+        self.scope = form.scope
+        self.load = load
+        self.form = form
+        self._dialect = Dialect(form.scope, form.several)
+        self._database = database
+        self._connection = connection
+        self._timeout_seconds = timeout_seconds
+        self._schemas: dict[int, Schema] = {}
+
+    async def check_unchanged(self, generation: int) -> None:
+        """See `GraphStore`."""
+        await self._database.check_unchanged(self)
+        if self.generation != generation:
+            raise StoreError(f"the graph {self.scope} was gone from Neo4j for a while: what was seen of it is in doubt")
+
+    def render(self, template: str, identifiers: Identifiers) -> str:
+        return render_cypher(template, identifiers, self._dialect)
+
+    async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
+        return shown_rows(await self.values(cypher, parameters))
+
+    async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
+        """See `GraphStore`."""
+        found = await self._connection.read(cypher, self.form.encoding.parameters(parameters), self._timeout_seconds)
+        own = self._own
+        return [{name: own(value) for name, value in zip(names, values, strict=True)} for names, values in found]
+
+    def _own(self, value: Any) -> Any:
+        """A value of the driver as the graph has it."""
+        if value.__class__ not in SCALARS:
+            value = plain(value, self.scope)
+        return decoded(value) if self.form.encoding.tags else value
+
+    async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
+        """See `GraphStore`. Every node pattern is confined to this graph, and every node that comes back checked."""
+        asked = translate(query, await self.schema(), self._dialect)
+        parameters = self.form.encoding.parameters(asked.parameters)
+        with asked.rewording():
+            found = await self._connection.ask(asked.cypher, parameters, seconds, rows + 1)
+        named = [
+            {asked.columns.get(n, n): shown(self._own(own(v, self.scope))) for n, v in zip(names, values, strict=True)}
+            for names, values in found[:rows]
+        ]
+        return Asked(named, len(named) if len(found) <= rows else None, asked.ordered)
+
+    async def schema(self, samples: int = 0) -> Schema:
+        graph = self.form.graph
+        if samples not in self._schemas and graph and graph.node_count + graph.relationship_count >= SCHEMA_FROM_GRAPH:
+            self._schemas[samples] = await asyncio.to_thread(schema_of, graph, samples)
+        if samples not in self._schemas:
+
+            async def query(template: str, identifiers: Identifiers, parameters: Mapping[str, Any]) -> list[Row]:
+                found = await self._connection.read(
+                    self.render(template, identifiers), parameters, self._timeout_seconds
+                )
+                return [dict(zip(names, values, strict=True)) for names, values in found]
+
+            self._schemas[samples] = await read_schema(query, samples, self._form())
+        return self._schemas[samples]
+
+    def _form(self) -> Form:
+        """How to read the names and values that the database keeps."""
+        return Form(
+            lambda stored: None if stored in (self.scope, NO_LABEL) else stored,
+            value=lambda value: tuple(found) if isinstance(found := self._own(value), list) else found,
+            several=self.form.several,
+            lists=self.form.lists,
+        )
+
+    async def drop(self) -> None:
+        await self._database.drop(self.scope)

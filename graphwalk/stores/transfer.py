@@ -1,0 +1,134 @@
+"""Graphs into and out of stores: rows for bulk loading, made batch by batch, and a whole graph read back."""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphwalk.stores.base import GraphStore
+from graphwalk.types.graph import MISSING, Column, Node, PropertyGraph, Relationship
+
+Rename = Callable[[str], str]
+Encode = Callable[[Any], Any]
+_Stored = tuple[str, NDArray[np.int32], Sequence[Any]]
+"""Name, codes and pool of a column as an engine takes them."""
+_NODES = (
+    'MATCH (n{{ any_node }}) RETURN {{ "n" | key_of }} AS key, {{ "n" | labels_of }} AS labels, '
+    '{{ "n" | properties_of }} AS properties'
+)
+_RELATIONSHIPS = (
+    'MATCH (a{{ any_node }})-[r]->(b{{ any_node }}) RETURN type(r) AS type, {{ "a" | key_of }} AS source, '
+    '{{ "b" | key_of }} AS target, properties(r) AS properties'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeBatch:
+    """Nodes with the same labels; a row is a map of properties, `key` among them."""
+
+    labels: tuple[str, ...]
+    rows: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class RelationshipBatch:
+    """Relationships of one type; a row is {"s": source key, "t": target key, "p": map of properties}.
+
+    `pair` holds the first labels of both ends where all rows share them.
+    """
+
+    type: str
+    rows: list[dict[str, Any]]
+    pair: tuple[str, str] | None = None
+
+
+def node_batches(
+    graph: PropertyGraph, size: int, rename: Rename = str, encode: Encode | None = None
+) -> Iterator[NodeBatch]:
+    """All nodes, at most `size` in a batch, always in the same order; `encode` is given every different value once."""
+    for table in graph.node_tables:
+        columns = _stored(table.columns, rename, encode)
+        for start in range(0, len(table.numbers), size):
+            part = slice(start, start + size)
+            rows: list[dict[str, Any]] = [{"key": graph.keys[number]} for number in table.numbers[part].tolist()]
+            _fill(rows, columns, part)
+            yield NodeBatch(table.labels, rows)
+
+
+def relationship_batches(
+    graph: PropertyGraph, size: int, rename: Rename = str, encode: Encode | None = None, *, by_pair: bool = False
+) -> Iterator[RelationshipBatch]:
+    """All relationships, at most `size` in a batch; with `by_pair`, batches join nodes of two tables."""
+    labels = label_codes(graph) if by_pair else None
+    for table in graph.relationship_tables:
+        columns = _stored(table.columns, rename, encode)
+        for pair, order in _groups(graph, labels, table.sources, table.targets):
+            for start in range(0, len(order), size):
+                part = order[start : start + size]
+                ends = zip(table.sources[part].tolist(), table.targets[part].tolist(), strict=True)
+                properties: list[dict[str, Any]] = [{} for _ in range(len(part))]
+                _fill(properties, columns, part)
+                rows = [
+                    {"s": graph.keys[s], "t": graph.keys[t], "p": p} for (s, t), p in zip(ends, properties, strict=True)
+                ]
+                yield RelationshipBatch(table.type, rows, pair)
+
+
+def label_codes(graph: PropertyGraph) -> NDArray[np.int64]:
+    """For every node the position of its table in `graph.node_tables`."""
+    codes = np.zeros(graph.node_count, dtype=np.int64)
+    for code, table in enumerate(graph.node_tables):
+        codes[table.numbers] = code
+    return codes
+
+
+def _groups(
+    graph: PropertyGraph, labels: NDArray[np.int64] | None, sources: NDArray[np.int64], targets: NDArray[np.int64]
+) -> Iterator[tuple[tuple[str, str] | None, NDArray[np.int64]]]:
+    if labels is None:
+        yield None, np.arange(len(sources), dtype=np.int64)
+        return
+    count = len(graph.node_tables)
+    pairs = labels[sources] * count + labels[targets]
+    order = np.argsort(pairs, kind="stable")
+    starts = np.flatnonzero(np.diff(pairs[order], prepend=-1))
+    for group in np.split(order, starts[1:]):
+        if len(group):
+            source, target = divmod(int(pairs[group[0]]), count)
+            yield (graph.node_tables[source].label, graph.node_tables[target].label), group
+
+
+def _stored(columns: Mapping[str, Column], rename: Rename, encode: Encode | None) -> list[_Stored]:
+    return [
+        (rename(name), column.codes, column.pool if encode is None else list(map(encode, column.pool)))
+        for name, column in columns.items()
+    ]
+
+
+def _fill(rows: list[dict[str, Any]], columns: list[_Stored], part: slice | NDArray[np.int64]) -> None:
+    for stored, codes, pool in columns:
+        for row, code in zip(rows, codes[part].tolist(), strict=True):
+            if code != MISSING:
+                row[stored] = pool[code]
+
+
+async def read_whole(store: GraphStore) -> PropertyGraph:
+    """Return the graph in a store; nodes in the order of their keys."""
+    nodes = await store.values(store.render(_NODES, {}))
+    relationships = await store.values(store.render(_RELATIONSHIPS, {}))
+    for node in nodes:
+        node["properties"].pop("key", None)
+    return PropertyGraph.from_rows(
+        (Node(n["key"], tuple(n["labels"]), n["properties"]) for n in sorted(nodes, key=lambda node: str(node["key"]))),
+        (Relationship(r["type"], r["source"], r["target"], r["properties"]) for r in relationships),
+    )
+
+
+def content_digest(graph: PropertyGraph) -> str:
+    """Return SHA-256 (hex) of the content of a graph, in whichever order it came."""
+    lines = [repr((n.key, sorted(n.labels), sorted(n.properties.items()))) for n in graph.nodes()]
+    lines += [repr((r.type, r.source, r.target, sorted(r.properties.items()))) for r in graph.relationships()]
+    return hashlib.sha256("\n".join(sorted(lines)).encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,202 @@
+"""Steps and evidence for a terminal. What models and graphs say is shown as it is, and obeyed by nobody."""
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from graphwalk.console import counted, printable
+from graphwalk.encodings import decode_notes, read_rows
+from graphwalk.reports.plots import Scene, StateTable
+from graphwalk.reports.suite_report import ResultRecord
+from graphwalk.suites.ask.evidence import AnswerEvidence, Step, evidence_of, named_in, steps_of
+from graphwalk.suites.ask.svg import evidence_svg
+from graphwalk.suites.walked import walked_scene
+from graphwalk.toolbox.observed import KEY, observed_graph
+from graphwalk.types.episode import Trajectory
+from graphwalk.types.inert import visible
+from graphwalk.types.values import Row
+from graphwalk.types.wire import from_dict
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.table import Table
+
+
+_ROWS = 3
+"""Rows of a result that are shown."""
+_VALUES = 8
+"""Single values that are shown."""
+_NUMBER = 3
+"""Columns of a number; a number that needs more takes them."""
+
+
+def step_shown(number: int, step: Step) -> "Table":
+    """The thought beside a call, the call, how many rows it found and the first few."""
+    from rich.table import Table
+    from rich.text import Text
+
+    shown = Table.grid(padding=(0, 1, 0, 0))
+    shown.add_column(justify="right", min_width=_NUMBER, no_wrap=True, style="dim")
+    shown.add_column(overflow="fold")
+    noted = step.thought is not None and step.thought == step.result
+    if step.thought and not noted:
+        shown.add_row("", Text(f"“{visible(step.thought)}”", style="italic"))
+    if noted:
+        shown.add_row(str(number), Text.assemble((visible(step.call), "bold"), f"  “{visible(step.result)}”"))
+        return shown
+    shown.add_row(str(number), Text.assemble((visible(step.call), "bold"), f"  {_arguments(step.arguments)}"))
+    if step.error is not None:
+        shown.add_row("", Text(f"{visible(step.error)}: {visible(step.result)}", style="red"))
+        return shown
+    for line in _found(step):
+        shown.add_row("", Text(line, style="dim", no_wrap=True, overflow="ellipsis"))
+    return shown
+
+
+def _found(step: Step) -> Iterator[str]:
+    """Nodes and relationships stand on lines of their own, single values beside each other."""
+    rows = read_rows(step.result) or []
+    found = step.rows or 0
+    said = counted(found, "row")
+    single = [_plain(value) for row in rows for value in row.values()] if rows and len(rows[0]) == 1 else []
+    if single:
+        more = ", …" if len(single) > _VALUES else ""
+        yield visible(f"{said}: {', '.join(single[:_VALUES])}{more}")
+        return
+    yield said
+    if not rows:
+        yield from map(visible, decode_notes(step.result))
+    yield from (f"  {visible(row_text(row))}" for row in rows[:_ROWS])
+    if len(rows) > _ROWS:
+        yield "  …"
+
+
+def row_text(row: Row) -> str:
+    """A row of a result on one line: a node, a relationship with the node at its other end, or the values alone."""
+    if "neighbor_properties" in row:
+        type_ = row.get("type")
+        arrow = {"outgoing": f"–{type_}→", "incoming": f"←{type_}–"}.get(str(row.get("direction")), f"–{type_}–")
+        labels = row.get("neighbor_labels", row.get("neighbor_label"))
+        return f"{row.get('center_key')} {arrow} {_node(labels, row['neighbor_properties'])}"
+    if "properties" in row:
+        return _node(row.get("labels", row.get("label")), row["properties"])
+    return _pairs(row) if len(row) > 1 else ", ".join(map(_plain, row.values()))
+
+
+def evidence_table(evidence: AnswerEvidence) -> "Table":
+    """Nodes, then relationships, one a line."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("evidence", overflow="fold", ratio=2)
+    table.add_column("what is known of it", overflow="fold", ratio=3)
+    name_of = {node.key: node.name for node in evidence.nodes}
+    for node in evidence.nodes:
+        labels = "".join(f":{label}" for label in node.labels)
+        table.add_row(Text(visible(f"({node.key}{labels})")), Text(visible(_pairs(node.properties))))
+    for link in evidence.relationships:
+        said = visible(f"({link.source})–{link.type}→({link.target})")
+        names = f"{name_of[link.source]} {link.type} {name_of[link.target]}"
+        told = _pairs(link.properties) or (names if names != f"{link.source} {link.type} {link.target}" else "")
+        table.add_row(Text(said), Text(visible(told)))
+    if evidence.more:
+        table.add_row(Text(f"… and {counted(evidence.more, 'more node')}", style="dim"), Text(""))
+    return table
+
+
+def _arguments(arguments: Any) -> str:
+    return visible(_pairs(arguments, "=", " ") if isinstance(arguments, dict) else arguments)
+
+
+def _node(labels: Any, properties: Any) -> str:
+    named = [labels] if isinstance(labels, str) else labels if isinstance(labels, list) else []
+    known = properties if isinstance(properties, dict) else {}
+    rest = {name: value for name, value in known.items() if name != KEY}
+    return " ".join(filter(None, [":".join(map(str, named)), str(known.get(KEY, "")), _pairs(rest)]))
+
+
+def _pairs(values: Mapping[str, Any], sign: str = ": ", between: str = ", ") -> str:
+    return between.join(f"{name}{sign}{_plain(value)}" for name, value in values.items())
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + _pairs(value) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_plain, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "–" if value is None else str(value)
+
+
+_WIDTH = 120
+
+
+class AskPictures:
+    formats = (".svg", ".txt")
+
+    def drawings(self, records: Sequence[ResultRecord]) -> "Iterator[Table]":
+        """What each answer rests on, in the order in which they were asked."""
+        for record in _in_order(records):
+            evidence = evidence_in(record)
+            if evidence.nodes:
+                yield evidence_table(evidence)
+
+    def page(self, records: Sequence[ResultRecord], form: str, title: str) -> str:
+        """All of it as text; as a drawing the evidence of the first question."""
+        from rich.console import Console
+
+        if form == ".svg":
+            first = min(records, key=lambda record: record["task"]["number"])
+            return evidence_svg(evidence_in(first), first["task"]["question"])
+        stream = io.StringIO()
+        console = Console(file=stream, width=_WIDTH, color_system=None, highlight=False)
+        for record in _in_order(records):
+            console.print(_told(record), markup=False)
+        return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
+
+
+def _in_order(records: Sequence[ResultRecord]) -> list[ResultRecord]:
+    return sorted(records, key=lambda record: (record["task"]["number"], record["model"]))
+
+
+def _told(record: ResultRecord) -> "Group":
+    """Question, steps, answer and evidence."""
+    from rich.console import Group
+    from rich.text import Text
+
+    steps = enumerate(steps_of(from_dict(Trajectory, record["trajectory"])), 1)
+    evidence = evidence_in(record)
+    return Group(
+        Text(f"{visible(record['model'])}: {visible(record['task']['question'])}", style="bold"),
+        *(step_shown(number, step) for number, step in steps),
+        Text(_answer(record)),
+        *((evidence_table(evidence),) if evidence.nodes else ()),
+        Text(""),
+    )
+
+
+def evidence_in(record: ResultRecord) -> AnswerEvidence:
+    """What the answer of a logged episode rests on."""
+    if not record["answer"]:
+        return AnswerEvidence()
+    trajectory = from_dict(Trajectory, record["trajectory"])
+    return evidence_of(record["task"]["question"], record["answer"], observed_graph(trajectory.results))
+
+
+def _answer(record: ResultRecord) -> str:
+    if record["answer"] is None:
+        return f"no answer ({record['exit_status']}): {visible(record['trajectory'].get('error') or '')}"
+    return printable(record["answer"])
+
+
+def ask_scene(record: ResultRecord) -> Scene:
+    """Nobody knows the target: nodes of the evidence count as answered."""
+    trajectory = from_dict(Trajectory, record["trajectory"])
+    asked = set(named_in(record["task"]["question"], observed_graph(trajectory.results)))
+    evidence = [node.key for node in evidence_in(record).nodes if node.key not in asked]
+    said = StateTable(("answer",), (("", record["answer"]),) if record["answer"] else ())
+    scene = walked_scene(trajectory, asked, dict.fromkeys(evidence, "right"), said)
+    return Scene(scene.steps, scene.nodes, scene.links, comparison=said, legend={**scene.legend, "right": "evidence"})

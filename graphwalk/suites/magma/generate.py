@@ -1,0 +1,437 @@
+"""Run algorithms on random instances and write down every step as a trace."""
+
+import hashlib
+import json
+from bisect import insort
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import combinations, compress, count, islice
+from math import ceil, inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphwalk.errors import ConfigError, OracleError
+from graphwalk.seeds import generator
+from graphwalk.suites.magma.answers import write_answer
+from graphwalk.suites.magma.config import Algorithm, MagmaSpec
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+Adjacency = Sequence[Mapping[int, float]]
+
+
+class Step(NamedTuple):
+    """One step of an algorithm; both parts are JSON values, to be read only: steps share what did not change."""
+
+    hint: dict[str, Any]
+    answer: list[Any]
+
+
+class PriorityQueue:
+    """Nodes that wait for their extraction, by (key, number); a sorted list, which for small graphs beats a heap."""
+
+    def __init__(self, n: int, source: int) -> None:
+        self.key = [inf] * n
+        """Of every node; infinite before it is reached, minus infinity once it is extracted: no edge improves it."""
+        self.key[source] = 0.0
+        self.waiting = [(0.0, source)]
+        self.unvisited = list(range(n))
+        self.visited: list[int] = []
+
+    def extract_minimum(self) -> tuple[float, int]:
+        """(key, node) of the smallest key; ties go to the lowest number."""
+        key, node = self.waiting.pop(0)
+        self.key[node] = -inf
+        self.unvisited.remove(node)
+        insort(self.visited, node)
+        return key, node
+
+    def decrease_key(self, node: int, key: float) -> None:
+        """Give a node a smaller key; a node not yet reached joins the queue."""
+        if self.key[node] < inf:
+            self.waiting.remove((self.key[node], node))
+        self.key[node] = key
+        insort(self.waiting, (key, node))
+
+    def hint(self) -> dict[str, Any]:
+        """The state of the queue."""
+        waiting = [[node, key] for key, node in self.waiting]
+        return {"priority_queue": waiting, "unvisited": self.unvisited.copy(), "visited": self.visited.copy()}
+
+
+def bfs(adjacency: Adjacency, source: int) -> Iterator[Step]:
+    """Breadth-first search. One step dequeues a node; the answer is [node, …], all reached, source included."""
+    queue, reached, answer = deque([source]), {source}, [source]
+    while queue:
+        waiting = list(queue)
+        node = queue.popleft()
+        unvisited = [neighbour for neighbour in adjacency[node] if neighbour not in reached]
+        if unvisited:
+            queue.extend(unvisited)
+            reached.update(unvisited)
+            answer = sorted(reached)
+        hint = {"queue": waiting, "dequeued": node, "unvisited_neighbourhood": unvisited}
+        yield Step(hint, answer)
+
+
+def dfs(adjacency: Adjacency) -> Iterator[Step]:
+    """Depth-first search. One step visits a node; the answer is [[node, …], …], the visited part of each component."""
+    components: list[list[int]] = []
+    visited: set[int] = set()
+    for root in range(len(adjacency)):
+        if root in visited:
+            continue
+        components.append([])
+        stack = [root]
+        while stack:
+            node = stack[-1]
+            if node not in visited:
+                visited.add(node)
+                insort(components[-1], node)
+                hint = {"stack": list(stack), "visited": node, "neighbourhood": list(adjacency[node])}
+                yield Step(hint, [list(component) for component in components])
+            unvisited = (neighbour for neighbour in adjacency[node] if neighbour not in visited)
+            child = next(unvisited, None)
+            if child is None:
+                stack.pop()
+            else:
+                stack.append(child)
+
+
+def dijkstra(adjacency: Adjacency, source: int) -> Iterator[Step]:
+    """Dijkstra's shortest paths. One step extracts a node and relaxes its edges.
+
+    The answer is [[source, node, distance], …] for every node reached so far but the source.
+    """
+    queue = PriorityQueue(len(adjacency), source)
+    triples: list[list[Any]] = [[] for _ in adjacency]
+    while queue.waiting:
+        hint = queue.hint()
+        distance, node = queue.extract_minimum()
+        for neighbour, weight in adjacency[node].items():
+            through = distance + weight
+            if through < queue.key[neighbour]:
+                queue.decrease_key(neighbour, through)
+                triples[neighbour] = [source, neighbour, through]
+        yield Step(hint, list(filter(None, triples)))
+
+
+def floyd_warshall(adjacency: Adjacency) -> Iterator[Step]:
+    """Floyd–Warshall. One step is one pivot; the answer is [[i, j, distance], …], i < j, unreachable pairs left out."""
+    n = len(adjacency)
+    distance = np.full((n, n), inf)
+    np.fill_diagonal(distance, 0.0)
+    triples: dict[tuple[int, int], list[Any]] = {pair: [] for pair in combinations(range(n), 2)}
+    for i, neighbours in enumerate(adjacency):
+        for j, weight in neighbours.items():
+            distance[i, j] = weight
+            triples[min(i, j), max(i, j)] = [min(i, j), max(i, j), weight]
+    for pivot in range(n):
+        through = distance[:, pivot, None] + distance[None, pivot, :]
+        for cell in np.flatnonzero(through < distance).tolist():
+            i, j = divmod(cell, n)
+            if i < j:
+                triples[i, j] = [i, j, float(through[i, j])]
+        distance = np.minimum(distance, through)
+        hint = {"pivot": pivot, "pivots_left": list(range(pivot + 1, n))}
+        yield Step(hint, list(filter(None, triples.values())))
+
+
+def mst_prim(adjacency: Adjacency, source: int) -> Iterator[Step]:
+    """Prim's minimum spanning tree of the source's component. One step extracts a node and commits its edge.
+
+    The answer is [[i, j, weight], …], i < j: the tree edges committed so far.
+    """
+    queue = PriorityQueue(len(adjacency), source)
+    parent: dict[int, int] = {}
+    tree: list[list[Any]] = []
+    while queue.waiting:
+        hint = queue.hint()
+        key, node = queue.extract_minimum()
+        if node in parent:
+            insort(tree, [min(node, parent[node]), max(node, parent[node]), key])
+        for neighbour, weight in adjacency[node].items():
+            if weight < queue.key[neighbour]:
+                queue.decrease_key(neighbour, weight)
+                parent[neighbour] = node
+        yield Step(hint, tree.copy())
+
+
+Bits = NDArray[np.bool_]
+"""One entry per pair of nodes in lexicographic order: is it an edge?"""
+
+ENUMERABLE = 5
+BLOCK = 512
+"""Graphs drawn at a time, fewer of large ones: part of what a seed means."""
+BLOCK_PAIRS = 1 << 22
+FRUITLESS = 1 << 18
+"""After so many candidates in a row without a new one, the split counts as exhausted."""
+
+WEIGHTED = frozenset({"dijkstra", "floyd_warshall", "mst_prim"})
+ROOTED = frozenset({"bfs", "dijkstra", "mst_prim"})
+
+_SMALL_SHARE = 112 / 1024
+"""Of the 1024 graphs of five nodes the paper holds 112 for validation, 112 for the test, and trains on 800."""
+
+
+class Instance(NamedTuple):
+    """One input of an algorithm: edges in lexicographic order, weights beside them, and a source where it needs one."""
+
+    n: int
+    edges: tuple[tuple[int, int], ...]
+    weights: tuple[float, ...] | None
+    source: int | None
+
+
+def instances(spec: MagmaSpec, seed: int) -> Iterator[Instance]:
+    """Instances `offset` … `offset + count - 1` of the split. ConfigError where the split has fewer."""
+    end = spec.offset + spec.count
+    found = 0
+    for instance in islice(_distinct(spec, seed), end):
+        found += 1
+        if found > spec.offset:
+            yield instance
+    if found < end:
+        raise ConfigError(
+            f"the {spec.split} split has {found} distinct {spec.algorithm} traces of {spec.nodes} nodes"
+            f" at p = {spec.p:g}, and {end} are asked for",
+            hint="ask for fewer, for more nodes, or for another split",
+        )
+
+
+def split_of(n: int, bits: Bits) -> str:
+    """The split that an edge set belongs to: 80:10:10 by hash; exact shares where edge sets are few enough to list."""
+    if n <= ENUMERABLE:
+        return _small_splits(n)[np.packbits(bits).tobytes()]
+    tenth = _hash(n, bits) * 10 >> 64
+    return "train" if tenth < 8 else "validation" if tenth == 8 else "test"
+
+
+def _distinct(spec: MagmaSpec, seed: int) -> Iterator[Instance]:
+    seen: set[int] = set()
+    pairs = list(combinations(range(spec.nodes), 2))
+    enumerated = spec.nodes <= ENUMERABLE
+    patience = 2 * spec.nodes << len(pairs) if enumerated else FRUITLESS
+    fruitless = 0
+    for bits, weights, source in _enumerated(spec, seed) if enumerated else _drawn(spec, seed):
+        fruitless += 1
+        if fruitless > patience:
+            return
+        if split_of(spec.nodes, bits) != spec.split:
+            continue
+        instance = Instance(
+            spec.nodes,
+            tuple(compress(pairs, bits.tolist())),
+            tuple(weights[bits].tolist()) if spec.algorithm in WEIGHTED else None,
+            source if spec.algorithm in ROOTED else None,
+        )
+        # 64 bits of each: a million traces would fill gigabytes. Two that share them, and differ, count as one.
+        key = int.from_bytes(hashlib.blake2b(repr(instance).encode(), digest_size=8).digest(), "big")
+        if key not in seen:
+            seen.add(key)
+            fruitless = 0
+            yield instance
+
+
+Candidate = tuple[Bits, NDArray[np.float64], int]
+"""Edge bits, a weight 1.0 … 10.0 for every pair, a source."""
+
+
+def _drawn(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
+    n, pairs = spec.nodes, spec.nodes * (spec.nodes - 1) // 2
+    rows = max(1, min(BLOCK, BLOCK_PAIRS // pairs))
+    for block in count():
+        draw = generator(seed, "magma.graphs", n, str(spec.p), block)
+        bits = draw.random((rows, pairs)) < spec.p
+        weights = draw.integers(1, 11, (rows, pairs)).astype(float)
+        yield from zip(bits, weights, draw.integers(n, size=rows).tolist(), strict=True)
+
+
+def _enumerated(spec: MagmaSpec, seed: int) -> Iterator[Candidate]:
+    """All edge sets with all sources, likely ones first, and again with other weights, for ever.
+
+    Sorting by exponential draws divided by the probabilities is sampling without replacement (Efraimidis and
+    Spirakis, 2006); at p = 0.5 it is a random permutation.
+    """
+    n, sets = spec.nodes, _edge_sets(spec.nodes)
+    sources = n if spec.algorithm in ROOTED else 1
+    edges = sets.sum(axis=1)
+    probability = np.repeat(spec.p**edges * (1 - spec.p) ** (sets.shape[1] - edges), sources)
+    possible = np.flatnonzero(probability)
+    for lap in count():
+        draw = generator(seed, "magma.enumeration", n, str(spec.p), sources, lap)
+        order = possible[np.argsort(draw.exponential(size=len(possible)) / probability[possible], kind="stable")]
+        for item in order.tolist():
+            weights = draw.integers(1, 11, sets.shape[1]).astype(float)
+            yield sets[item // sources], weights, item % sources
+
+
+def _edge_sets(n: int) -> Bits:
+    pairs = n * (n - 1) // 2
+    return (np.arange(1 << pairs)[:, None] >> np.arange(pairs) & 1).astype(bool)
+
+
+@cache
+def _small_splits(n: int) -> dict[bytes, str]:
+    """Every edge set on n nodes → its split, in exact shares."""
+    ordered = sorted(_edge_sets(n), key=lambda bits: _hash(n, bits))
+    held = ceil(len(ordered) * _SMALL_SHARE)
+    names = ["test"] * held + ["validation"] * held + ["train"] * len(ordered)
+    return {np.packbits(bits).tobytes(): name for bits, name in zip(ordered, names, strict=False)}
+
+
+def _hash(n: int, bits: Bits) -> int:
+    """64 bits that depend on the edge set alone."""
+    text = b"magma" + n.to_bytes(4, "big") + np.packbits(bits).tobytes()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")
+
+
+def check_final(algorithm: str, instance: Instance, final: list[Any]) -> None:
+    """OracleError where networkx finds another answer; the message holds the instance.
+
+    A minimum spanning tree need not be unique: it must span the component with edges of the graph, at the least weight.
+    """
+    graph = as_networkx(instance)
+    good = _spans(graph, instance, final) if algorithm == "mst_prim" else _solve(graph, algorithm, instance) == final
+    if not good:
+        raise OracleError(f"networkx does not confirm {algorithm} on {instance}: {final}")
+
+
+def as_networkx(instance: Instance) -> "nx.Graph[int]":
+    """The instance as a networkx graph, all nodes included."""
+    import networkx as nx
+
+    graph: nx.Graph[int] = nx.empty_graph(instance.n)
+    weights = instance.weights or (1.0,) * len(instance.edges)
+    graph.add_weighted_edges_from((i, j, w) for (i, j), w in zip(instance.edges, weights, strict=True))
+    return graph
+
+
+def _solve(graph: "nx.Graph[int]", algorithm: str, instance: Instance) -> list[Any]:
+    import networkx as nx
+
+    source = instance.source
+    if algorithm == "bfs":
+        return sorted(nx.node_connected_component(graph, source))
+    if algorithm == "dfs":
+        return sorted(sorted(component) for component in nx.connected_components(graph))
+    if algorithm == "dijkstra":
+        lengths = nx.single_source_dijkstra_path_length(graph, source)
+        return [[source, node, lengths[node]] for node in sorted(lengths) if node != source]
+    lengths_from = dict(nx.all_pairs_dijkstra_path_length(graph))
+    return [
+        [i, j, lengths_from[i][j]] for i in range(instance.n) for j in range(i + 1, instance.n) if j in lengths_from[i]
+    ]
+
+
+def _spans(graph: "nx.Graph[int]", instance: Instance, tree: list[list[Any]]) -> bool:
+    import networkx as nx
+
+    component = graph.subgraph(nx.node_connected_component(graph, instance.source))
+    ours: nx.Graph[int] = nx.Graph()
+    ours.add_node(instance.source)
+    ours.add_weighted_edges_from(tree)
+    least = nx.minimum_spanning_tree(component).size(weight="weight")
+    real = all(graph.has_edge(i, j) and graph[i][j]["weight"] == weight for i, j, weight in tree)
+    return real and nx.is_tree(ours) and set(ours) == set(component) and ours.size(weight="weight") == least
+
+
+ALGORITHMS: tuple[Algorithm, ...] = ("bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim")
+
+_RUN: dict[str, Callable[..., Iterator[Step]]] = {
+    "bfs": bfs,
+    "dfs": dfs,
+    "dijkstra": dijkstra,
+    "floyd_warshall": floyd_warshall,
+    "mst_prim": mst_prim,
+}
+
+
+@dataclass(frozen=True)
+class MagmaTrace:
+    """One trace; `index` counts the traces of its split, from 0."""
+
+    algorithm: Algorithm
+    instance: Instance
+    steps: tuple[Step, ...]
+    p: float
+    seed: int
+    split: str
+    index: int
+
+    @property
+    def trace_id(self) -> str:
+        return f"{self.algorithm}-n{self.instance.n}-p{self.p:g}-{self.split}-s{self.seed}-{self.index}"
+
+    @property
+    def final(self) -> list[Any]:
+        """The answer after the last step."""
+        return self.steps[-1].answer
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 (hex) of algorithm, edges, weights and source; seed and index have no part in it."""
+        return hashlib.sha256(json.dumps([self.algorithm, *self.instance]).encode()).hexdigest()
+
+    @cached_property
+    def written(self) -> tuple[str, ...]:
+        """Every state as a model is asked to write it; a prompt repeats all that came before."""
+        return tuple(write_answer(self.algorithm, step.answer) for step in self.steps)
+
+    def as_json(self) -> dict[str, Any]:
+        """The record of a data set, in the order of the file."""
+        n, edges, weights, source = self.instance
+        return {
+            "algorithm": self.algorithm,
+            "n": n,
+            "p": self.p,
+            "seed": self.seed,
+            "split": self.split,
+            "index": self.index,
+            "trace_id": self.trace_id,
+            "edges": [list(edge) for edge in edges],
+            **({} if weights is None else {"weights": list(weights)}),
+            **({} if source is None else {"source": source}),
+            "steps": [{"hint": step.hint, "answer": step.answer} for step in self.steps],
+            "final": self.final,
+        }
+
+
+def make_traces(spec: MagmaSpec, seed: int, *, check: bool = True) -> Iterator[MagmaTrace]:
+    """The traces of a spec, one by one. `check` compares every final answer with networkx (OracleError).
+
+    ConfigError where the split has fewer distinct traces than asked for.
+    """
+    yield from traces_of(spec, seed, instances(spec, seed), spec.offset, check=check)
+
+
+def traces_of(
+    spec: MagmaSpec, seed: int, drawn: Iterable[Instance], first: int, *, check: bool = True
+) -> Iterator[MagmaTrace]:
+    """The traces of instances that were drawn for a spec, `first` being the index of the first of them."""
+    for index, instance in enumerate(drawn, start=first):
+        steps = run_algorithm(spec.algorithm, instance)
+        if check:
+            check_final(spec.algorithm, instance, steps[-1].answer)
+        yield MagmaTrace(spec.algorithm, instance, steps, spec.p, seed, spec.split, index)
+
+
+def run_algorithm(algorithm: str, instance: Instance) -> tuple[Step, ...]:
+    """All steps of an algorithm on an instance."""
+    arguments = (adjacency_of(instance),) if instance.source is None else (adjacency_of(instance), instance.source)
+    return tuple(_RUN[algorithm](*arguments))
+
+
+def adjacency_of(instance: Instance) -> Adjacency:
+    """Neighbours in ascending order, since edges come in lexicographic order; weight 1.0 where there are none."""
+    adjacency: list[dict[int, float]] = [{} for _ in range(instance.n)]
+    weights = instance.weights or (1.0,) * len(instance.edges)
+    for (i, j), weight in zip(instance.edges, weights, strict=True):
+        adjacency[i][j] = adjacency[j][i] = weight
+    return adjacency

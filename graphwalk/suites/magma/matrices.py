@@ -1,0 +1,465 @@
+"""Aggregate the traces of a run: matrices, associations, relations between measures."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import ceil
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln, ndtri
+
+from graphwalk.reports.measures import tool_seconds
+from graphwalk.reports.suite_report import Groups, Report, ReportRow, ResultRecord
+from graphwalk.reports.text_table import (
+    UNKNOWN,
+    Cell,
+    Header,
+    TextTable,
+    integer,
+    interval_text,
+    one_decimal,
+    p_value,
+    two_decimals,
+)
+from graphwalk.suites.magma.generate import ALGORITHMS
+from graphwalk.suites.magma.prompts import STEPWISE
+from graphwalk.types.episode import ExitStatus
+from graphwalk.types.inert import visible
+
+TRACE, STEP = "trace", "step"
+CELLS = ("both_right", "earlier_only_right", "final_only_right", "none_right")
+"""Traces by their states: all earlier ones right and the final one too, and so on, as in `Fourfold`."""
+
+_KEPT = ("model", "setting", "repeat", "exit_status", "score", "turns", "tool_calls", "usage", "seconds")
+_KEPT_OF_TASK = ("trace_id", "algorithm", "n", "step", "total_steps", "template")
+_EDGES = re.compile(r"^Edges: (\[.*\])$", re.MULTILINE)
+_EDGE = re.compile(r"\((\d+, \d+)")
+_PARTS = 5
+
+
+def case(algorithm: str, n: int) -> str:
+    """Algorithm and size as one group; sizes are padded, so that groups sort."""
+    return f"{algorithm} {n:>3}"
+
+
+def part(step: int, total: int) -> int:
+    """The fifth of a trace that a step belongs to, as the percentage at its end; traces of all sizes have the last."""
+    return ceil(_PARTS * step / total) * 100 // _PARTS
+
+
+def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
+    """One record per trace and one per scored step; of an episode that was run again the last result counts.
+
+    `score["level"]` is "trace" or "step". A trace of which some episodes failed is measured by the others; it keeps
+    the status of the failure.
+    """
+    traces: dict[tuple[str, str, int, str], dict[int | None, ResultRecord]] = {}
+    graphs: dict[str, str] = {}
+    stepwise = set(STEPWISE)
+    for result in results:
+        task = result["task"]
+        if task["trace_id"] not in graphs:
+            graphs[task["trace_id"]] = _graph(task)
+        if task["step"] not in (None, task["total_steps"]):
+            stepwise.add(result["setting"])
+        key = (result["model"], result["setting"], result["repeat"], task["trace_id"])
+        traces.setdefault(key, {})[task["step"]] = _slim(result, graphs[task["trace_id"]])
+    for (_, setting, _, _), episodes in traces.items():
+        yield from _records(list(episodes.values()), setting in stepwise)
+
+
+def _graph(task: Mapping[str, Any]) -> str:
+    """The edges without weights; the trace itself where a prompt of the user's own lists them in another way."""
+    listed = _EDGES.search(task["question"])
+    return f"{task['n']}: {';'.join(_EDGE.findall(listed[1]))}" if listed else task["graph_digest"]
+
+
+def _slim(result: ResultRecord, graph: str) -> ResultRecord:
+    """Without most of the trajectory, which is too large to keep."""
+    task = {**{name: result["task"][name] for name in _KEPT_OF_TASK}, "graph_digest": graph}
+    trajectory = {"error": result.get("trajectory", {}).get("error")}
+    kept = {**{name: result[name] for name in _KEPT}, "tool_seconds": tool_seconds(result)}
+    return {**kept, "task": task, "trajectory": trajectory}
+
+
+def _records(episodes: Sequence[ResultRecord], stepwise: bool) -> Iterator[ResultRecord]:
+    """`stepwise`: the setting asks for every state."""
+    first, scores = episodes[0], [episode["score"] for episode in episodes if episode["score"]]
+    steps = sorted((step for score in scores for step in score["steps"]), key=lambda step: step["step"])
+    total, trace_id = first["task"]["total_steps"], first["task"]["trace_id"]
+    failed = next((e for e in episodes if ExitStatus(e["exit_status"]).infrastructure), first)
+    yield {
+        **first,
+        "task_id": trace_id,
+        "exit_status": failed["exit_status"],
+        "trajectory": failed["trajectory"],
+        "score": _trace_score(steps, total, scores, stepwise) | _relation(steps, first) if scores else None,
+        "turns": sum(episode["turns"] for episode in episodes),
+        "tool_calls": sum(episode["tool_calls"] for episode in episodes),
+        "usage": _sums([episode["usage"] for episode in episodes]),
+        **{name: _sum(episodes, name) for name in ("seconds", "tool_seconds")},
+    }
+    for step in steps:
+        yield {**first, "task_id": f"{trace_id}-{step['step']}", "score": {**step, "level": STEP}}
+
+
+def _sum(episodes: Sequence[ResultRecord], name: str) -> float | None:
+    known = [episode[name] for episode in episodes if episode[name] is not None]
+    return sum(known) if known else None
+
+
+def _trace_score(
+    steps: Sequence[Mapping[str, Any]], total: int, scores: Sequence[Mapping[str, Any]], stepwise: bool
+) -> dict[str, Any]:
+    """Exact match as a share. Where only the final state is asked for, nothing is known about the others."""
+    final = next((step for step in steps if step["step"] == total), {})
+    earlier = [step for step in steps if step["step"] < total]
+    every = steps if stepwise else ()
+    return {
+        "level": TRACE,
+        "correct": final.get("exact"),
+        **{name: final.get(name) for name in ("precision", "recall", "f1")},
+        "false_positives": sum(step["hallucinations"] for step in steps),
+        "intermediate_exact": _mean(earlier, "exact"),
+        "intermediate_f1": _mean(earlier, "f1"),
+        "trajectory_exact": _mean(every, "exact"),
+        "trajectory_f1": _mean(every, "f1"),
+        **_divergence(every, total),
+        "recovered": scores[0]["recovered"],
+        **_sums([{name: score[name] for name in ("thinking_tokens", "reasoning_tokens")} for score in scores]),
+    }
+
+
+def _divergence(steps: Sequence[Mapping[str, Any]], total: int) -> dict[str, Any]:
+    """The first state that is wrong, also as a share of the trace; whether there is one is known if all are."""
+    first = next((step["step"] for step in steps if not step["exact"]), None)
+    return {
+        "first_divergence": first,
+        "divergence_at": first and first / total,
+        "diverged": first is not None if len(steps) == total else None,
+    }
+
+
+def _relation(steps: Sequence[Mapping[str, Any]], first: ResultRecord) -> dict[str, Any]:
+    """The final state by whether all earlier ones are right. The counts take the first repeat: others are no new trace.
+
+    Nothing where there is no earlier state, or one that is not known.
+    """
+    total = first["task"]["total_steps"]
+    if len(steps) < total or total == 1:
+        return {}
+    *before, last = (step["exact"] for step in steps)
+    earlier, final = all(before), last
+    shares = {"final_if_earlier_right" if earlier else "final_if_earlier_wrong": final}
+    if first["repeat"]:
+        return shares
+    found = (earlier and final, earlier and not final, final and not earlier, not earlier and not final)
+    return shares | dict(zip(CELLS, found, strict=True))
+
+
+def _mean(steps: Sequence[Mapping[str, Any]], name: str) -> float | None:
+    return sum(step[name] for step in steps) / len(steps) if steps else None
+
+
+def _sums(counts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Sums of what is known, by name."""
+    sums: dict[str, Any] = {}
+    for count in counts:
+        for name, value in count.items():
+            if value is not None:
+                sums[name] = sums.get(name, 0) + value
+    return sums
+
+
+_METRICS = {"accuracy": "final", "intermediate_exact": "earlier", "trajectory_exact": "all"}
+"""In the order of the lines."""
+_MOST_PUBLISHED = 2
+"""Published lines of a strategy and metric that a terminal shows: those of our models first, then zero-shot ones."""
+_MOST_LINES = 24
+"""Lines of a table by step that a terminal shows."""
+_ZERO_SHOT = "zero-shot"
+
+
+@dataclass
+class _Line:
+    """Names, and the row of each column."""
+
+    names: tuple[str, ...]
+    metric: str
+    published: bool = False
+    rows: dict[int, ReportRow] = field(default_factory=dict)
+
+
+def size_tables(report: Report) -> Iterator[TextTable]:
+    """As the paper lays it out: one table per algorithm, with its figures for the sizes and strategies run here."""
+    ours = report.groups.get("case", [])
+    cases = {row["case"] for row in ours}
+    reference = report.reference
+    published = [row for row in reference.groups.get("case", ()) if row["case"] in cases] if reference else []
+    tables = [table for algorithm in ALGORITHMS for table in _sizes_of(algorithm, ours, published)]
+    for number, (table, long_only, with_paper) in enumerate(tables):
+        note = f"(paper): {reference.source}" if reference and with_paper else ""
+        if reference and with_paper and not any(later[2] for later in tables[number + 1 :]):
+            note = " ".join([note + ".", *reference.notes])
+        yield TextTable(table.title, table.headers, table.rows, note, long_only)
+
+
+def _sizes_of(
+    algorithm: str, ours: Sequence[ReportRow], published: Sequence[ReportRow]
+) -> Iterator[tuple[TextTable, frozenset[int], bool]]:
+    """The table, the lines that only long forms have, and whether there are published ones."""
+    lines = [*_size_lines(algorithm, ours, False), *_size_lines(algorithm, published, True)]
+    if not any(not line.published for line in lines):
+        return
+    metrics = list(_METRICS)
+    lines.sort(key=lambda line: (line.names[0], metrics.index(line.metric), line.published))
+    models = {row["model"].rpartition("/")[2] for row in ours}
+    names = ("setting", "model", "states")
+    table = _matrix(f"{algorithm}: exact match in % by number of nodes", names, lines)
+    yield table, frozenset(_beyond(lines, models)), any(line.published for line in lines)
+
+
+def _size_lines(algorithm: str, rows: Sequence[ReportRow], published: bool) -> Iterator[_Line]:
+    for metric, said in _METRICS.items():
+        lines: dict[tuple[str, str], _Line] = {}
+        for row in rows:
+            of, size = row["case"].split()
+            if of == algorithm and row.get(metric) is not None:
+                model = f"{row['model']} (paper, {row['note']})" if published else row["model"]
+                key = row["setting"], row["model"]
+                line = lines.setdefault(key, _Line((row["setting"], model, said), metric, published))
+                line.rows[int(size)] = row
+        yield from lines.values()
+
+
+def _beyond(lines: Sequence[_Line], models: set[str]) -> Iterator[int]:
+    """Numbers of the published lines that a terminal has no room for."""
+    sections: dict[tuple[str, str], list[int]] = {}
+    for number, line in enumerate(lines):
+        if line.published:
+            sections.setdefault((line.names[0], line.metric), []).append(number)
+
+    def distance(number: int) -> tuple[bool, bool]:
+        row = next(iter(lines[number].rows.values()))
+        return row["model"] not in models, row["note"] != _ZERO_SHOT
+
+    for numbers in sections.values():
+        yield from sorted(numbers, key=distance)[_MOST_PUBLISHED:]
+
+
+def step_tables(groups: Groups) -> Iterator[TextTable]:
+    """One table per algorithm: a line per size, setting and model, a column per step."""
+    note = "Of the traces that have this step. Steps are numbered from 1."
+    for algorithm in ALGORITHMS:
+        lines: dict[tuple[str, ...], _Line] = {}
+        for row in groups.get("step", ()):
+            of, size, step = row["step"].split()
+            if of == algorithm:
+                names = size, row["setting"], row["model"]
+                lines.setdefault(names, _Line(names, "step_exact")).rows[int(step)] = row
+        if any(len(line.rows) > 1 for line in lines.values()):
+            shown = _matrix(
+                f"{algorithm}: exact match in % by step", ("nodes", "setting", "model"), list(lines.values())
+            )
+            long_only = frozenset(range(_MOST_LINES, len(lines)))
+            yield TextTable(shown.title, shown.headers, shown.rows, note, long_only)
+
+
+def part_table(groups: Groups) -> Iterator[TextTable]:
+    """A line per algorithm, setting and model; columns are fifths of the traces, whatever their length."""
+    lines: dict[tuple[str, ...], _Line] = {}
+    for row in groups.get("part", ()):
+        algorithm, end = row["part"].split()
+        names = algorithm, row["setting"], row["model"]
+        lines.setdefault(names, _Line(names, "step_exact")).rows[int(end)] = row
+    if any(len(line.rows) > 1 for line in lines.values()):
+        table = _matrix(
+            "Exact match in % by part of the trace, all sizes",
+            ("algorithm", "setting", "model"),
+            list(lines.values()),
+            "– {} %",
+        )
+        note = "Step t of T is in the column of the first end that is not below t / T."
+        yield TextTable(table.title, table.headers, table.rows, note)
+
+
+def _matrix(title: str, names: Sequence[str], lines: Sequence[_Line], column: str = "{}") -> TextTable:
+    columns = sorted({number for line in lines for number in line.rows})
+    headers = tuple(Header(name, name=True) for name in names)
+    headers += tuple(Header(column.format(n), optional=_rank(place)) for place, n in enumerate(columns))
+    return TextTable(title, headers, tuple(tuple(_cells(line, columns)) for line in lines))
+
+
+def _rank(place: int) -> int:
+    """Where a terminal is narrow every second column goes first, then every second of the rest, and so on."""
+    return next((6 - power for power in range(5) if place % 2 ** (power + 1)), 1)
+
+
+def _cells(line: _Line, columns: Sequence[int]) -> Iterator[Cell]:
+    for name in line.names:
+        yield Cell(visible(name), dim=line.published)
+    for number in columns:
+        row: Mapping[str, Any] = line.rows.get(number, {})
+        text = one_decimal(row[line.metric]) if row else UNKNOWN
+        yield Cell(text, interval_text(row, line.metric, one_decimal), line.published)
+
+
+_EQUAL = 1 + 1e-7
+"""Probabilities that differ by less are the same."""
+
+
+class Fourfold(NamedTuple):
+    """Cases of one stratum, counted by two outcomes."""
+
+    both: int
+    first_only: int
+    second_only: int
+    neither: int
+
+    @property
+    def cases(self) -> int:
+        return sum(self)
+
+
+class OddsRatio(NamedTuple):
+    value: float
+    low: float
+    high: float
+
+
+def mantel_haenszel(strata: Sequence[Fourfold]) -> OddsRatio | None:
+    """The common odds ratio of the strata with its 95 % interval; None where it is 0, infinite or undefined.
+
+    N. Mantel and W. Haenszel, "Statistical aspects of the analysis of data from retrospective studies of disease",
+    JNCI 22 (1959); variance of the logarithm: J. Robins, N. Breslow and S. Greenland, Biometrics 42 (1986).
+    """
+    table = np.array([stratum for stratum in strata if stratum.cases], dtype=np.float64).reshape(-1, 4)
+    a, b, c, d = table.T
+    n = table.sum(axis=1)
+    concordant, discordant = a * d / n, b * c / n
+    r, s = concordant.sum(), discordant.sum()
+    if not r or not s:
+        return None
+    agree, differ = (a + d) / n, (b + c) / n
+    variance = (
+        (agree @ concordant) / (2 * r * r)
+        + (agree @ discordant + differ @ concordant) / (2 * r * s)
+        + (differ @ discordant) / (2 * s * s)
+    )
+    value, spread = float(r / s), float(np.exp(ndtri(0.975) * np.sqrt(variance)))
+    return OddsRatio(value, value / spread, value * spread)
+
+
+def exact_p_value(strata: Sequence[Fourfold]) -> float | None:
+    """Two-sided p-value of no association within any stratum; None where every stratum allows one outcome only.
+
+    The permutation test over the cases of each stratum, with all permutations in place of a sample of them: given its
+    margins `both` is hypergeometric, and their sum is the statistic. It adds up what is no more probable than the
+    observed sum. For a single stratum it is Fisher's exact test. (A. Agresti, "Categorical Data Analysis", 6.7.1.)
+    """
+    lowest, probabilities = 0, np.ones(1)
+    for stratum in strata:
+        start, of_stratum = _hypergeometric(stratum)
+        lowest += start
+        probabilities = np.convolve(probabilities, of_stratum)
+    if len(probabilities) == 1:
+        return None
+    observed = probabilities[sum(stratum.both for stratum in strata) - lowest]
+    return min(1.0, float(probabilities[probabilities <= observed * _EQUAL].sum()))
+
+
+def _hypergeometric(stratum: Fourfold) -> tuple[int, NDArray[np.float64]]:
+    """The lowest possible count of `both` given the margins, and the probability of each count from there."""
+    cases, first, second = stratum.cases, stratum.both + stratum.first_only, stratum.both + stratum.second_only
+    low, high = max(0, first + second - cases), min(first, second)
+    both = np.arange(low, high + 1)
+    # The factors that do not depend on `both` cancel out.
+    logs = -sum(gammaln(count + 1) for count in (both, first - both, second - both, cases - first - second + both))
+    probabilities = np.exp(logs - logs.max())
+    return low, probabilities / probabilities.sum()
+
+
+RELATION = "relation"
+GIVEN_EARLIER = ("final_if_earlier_right", "final_if_earlier_wrong")
+"""Measures: final states right in %, of the traces with all earlier ones right, and of the others."""
+_CERTAINTY = ("intervals", "no_interval")
+_NOTE = (
+    "Odds ratio: Mantel–Haenszel over sizes. p: exact, over all permutations of the final states within each size, not"
+    " adjusted for the number of rows. Both take the first repeat of a trace. With its own states as"
+    " context an association may be errors that carry on;"
+    " otherwise each step is asked on its own, and it says that some traces are hard throughout."
+)
+_HEADERS = (
+    *(Header(title, name=True) for title in ("algorithm", "model", "setting", "context")),
+    Header("traces"),
+    Header("final % | all earlier right", optional=2),
+    Header("final % | some wrong", optional=2),
+    Header("odds ratio", optional=1),
+    Header("p"),
+)
+
+
+def relations(groups: Mapping[str, Sequence[ReportRow]]) -> dict[str, list[ReportRow]]:
+    """Rows of the group "relation": by algorithm, with sizes as strata, and by algorithm and size."""
+    by_size: dict[tuple[str, str, str], list[ReportRow]] = {}
+    for row in groups.get("case", ()):
+        if all(row[name] is not None for name in CELLS):
+            by_size.setdefault((row["case"].split()[0], row["model"], row["setting"]), []).append(row)
+    pooled = {(row["algorithm"], row["model"], row["setting"]): row for row in groups.get("algorithm", ())}
+    rows = [_relation_rows(pooled[key], key[0], strata) for key, strata in by_size.items()]
+    rows += [_relation_rows(row, row["case"], [row]) for strata in by_size.values() for row in strata]
+    return {RELATION: rows} if rows else {}
+
+
+def _relation_rows(row: ReportRow, group: str, strata: Sequence[ReportRow]) -> ReportRow:
+    tables = [Fourfold(*(stratum[name] for name in CELLS)) for stratum in strata]
+    ratio = mantel_haenszel(tables)
+    intervals, reasons = ({n: row[part][n] for n in GIVEN_EARLIER if n in row[part]} for part in _CERTAINTY)
+    return {
+        "model": row["model"],
+        "setting": row["setting"],
+        RELATION: group,
+        "context": _context(row),
+        "strata": len(tables),
+        **{name: sum(stratum[name] for stratum in strata) for name in CELLS},
+        **{name: row[name] for name in GIVEN_EARLIER},
+        "odds_ratio": ratio and round(ratio.value, 6),
+        "p_value": exact_p_value(tables),
+        "no_interval": reasons,
+        "intervals": intervals | ({"odds_ratio": [round(ratio.low, 6), round(ratio.high, 6)]} if ratio else {}),
+    }
+
+
+def _context(row: ReportRow) -> str:
+    """What stands before the question for a state."""
+    if row["dialogues"]:
+        return "its own states"
+    return "correct states" if row["setting"] in STEPWISE else "no states"
+
+
+def relation_tables(groups: Mapping[str, Sequence[ReportRow]]) -> Iterator[TextTable]:
+    """One row per algorithm, model and setting."""
+    rows = [row for row in groups.get(RELATION, ()) if " " not in row[RELATION]]
+    if rows:
+        cells = tuple(tuple(_relation_cells(row)) for row in rows)
+        yield TextTable("Is the final state right where the earlier ones are?", _HEADERS, cells, _NOTE)
+
+
+def _relation_cells(row: ReportRow) -> Iterator[Cell]:
+    for name in (RELATION, "model", "setting", "context"):
+        yield Cell(visible(row[name]))
+    yield Cell(integer(sum(row[name] for name in CELLS)))
+    yield _share(row, "final_if_earlier_right", row["both_right"] + row["earlier_only_right"])
+    yield _share(row, "final_if_earlier_wrong", row["final_only_right"] + row["none_right"])
+    yield Cell(_known(row["odds_ratio"], two_decimals), interval_text(row, "odds_ratio", two_decimals))
+    yield Cell(_known(row["p_value"], p_value))
+
+
+def _share(row: ReportRow, name: str, traces: int) -> Cell:
+    return Cell(f"{_known(row[name], one_decimal)} of {traces}", interval_text(row, name, one_decimal))
+
+
+def _known(value: Any, form: Any) -> str:
+    return UNKNOWN if value is None else form(value)

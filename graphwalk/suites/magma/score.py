@@ -1,0 +1,125 @@
+"""Read and score the states in a model's reply."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+from graphwalk.scoring.extraction import Extraction
+from graphwalk.suites.magma.answers import TRIPLES, answer_start, read_answer
+from graphwalk.suites.magma.task import MagmaScore, MagmaTask, StepScore
+from graphwalk.types.episode import Trajectory
+
+ERRORS = ("missing_prefix", "false_negatives", "hallucinations", "invalid_items")
+
+
+def judge(algorithm: str, step: int, items: list[Any] | None, gold: list[Any]) -> StepScore:
+    """Items of a reply (None: no prefix) against the target. Both are sets: order and repetition do not count."""
+    if items is None:
+        return StepScore(step=step, missing_prefix=1)
+    forms = [canonical(algorithm, item) for item in items]
+    given = {form for form in forms if form is not None}
+    invalid = forms.count(None)
+    target = {canonical(algorithm, item) for item in gold}
+    right = len(given & target)
+    precision = _share(right, len(given) + invalid, empty=not target)
+    recall = _share(right, len(target), empty=not given and not invalid)
+    return StepScore(
+        step=step,
+        exact=given == target and not invalid,
+        precision=precision,
+        recall=recall,
+        f1=2 * precision * recall / (precision + recall) if precision and recall else 0.0,
+        false_negatives=len(target - given),
+        hallucinations=len(given - target),
+        invalid_items=min(invalid, 1),
+    )
+
+
+def canonical(algorithm: str, item: Any) -> Hashable | None:
+    """A form in which equal items are equal; None for a wrong type or shape.
+
+    An undirected edge, or the distance of a pair, is the same from both ends; Dijkstra's source comes first.
+    """
+    if algorithm == "bfs":
+        return item if _is_node(item) else None
+    if not isinstance(item, list):
+        return None
+    if algorithm not in TRIPLES:
+        return frozenset(item) if item and all(map(_is_node, item)) else None
+    if len(item) != 3 or not (_is_node(item[0]) and _is_node(item[1]) and _is_number(item[2])):
+        return None
+    i, j, number = item
+    return (i, j, float(number)) if algorithm == "dijkstra" else (min(i, j), max(i, j), float(number))
+
+
+def _share(part: int, whole: int, *, empty: bool) -> float:
+    """part / whole; of nothing, everything if nothing was right."""
+    return part / whole if whole else float(empty)
+
+
+def _is_node(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def score_episode(task: MagmaTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MagmaScore:
+    """Replies are read anew but the last, whose `extraction` may come from an extractor model."""
+    steps = _judge_replies(task, setting, trajectory, extraction)
+    last = steps[-1]
+    diverged = next((score.step for score in steps if not score.exact), None)
+    return MagmaScore(
+        correct=last.exact,
+        precision=last.precision,
+        recall=last.recall,
+        f1=last.f1,
+        false_positives=last.hallucinations,
+        extraction_stage=extraction.stage,
+        lossy=extraction.lossy,
+        algorithm=task.algorithm,
+        n=task.n,
+        trace_id=task.trace_id,
+        total_steps=task.total_steps,
+        steps=steps,
+        **{error: sum(getattr(score, error) for score in steps) for error in ERRORS},
+        first_divergence=diverged,
+        recovered=_recovered(steps, diverged),
+        thinking_tokens=trajectory.usage.reasoning_tokens,
+        reasoning_tokens=_reasoning_tokens(task, trajectory),
+    )
+
+
+def _judge_replies(
+    task: MagmaTask, setting: str, trajectory: Trajectory, extraction: Extraction
+) -> tuple[StepScore, ...]:
+    """One score per state asked for. A dialogue that broke off has no reply to judge there: not exact, no error."""
+    asked = task.asked(setting)
+    replies = [turn.message.content or "" for turn in trajectory.turns if not turn.message.tool_calls]
+    if len(asked) == 1:
+        replies = [trajectory.reply]
+    read = [read_answer(task.algorithm, reply).answer for reply in replies]
+    if len(replies) == len(asked):
+        read[-1] = extraction.answer
+    judged = [judge(task.algorithm, step, items, gold) for (step, gold), items in zip(asked, read, strict=False)]
+    return (*judged, *(StepScore(step=step) for step, _ in asked[len(judged) :]))
+
+
+def _recovered(steps: Sequence[StepScore], diverged: int | None) -> bool | None:
+    if diverged is None or diverged == steps[-1].step:
+        return None
+    return any(score.exact for score in steps if score.step > diverged)
+
+
+def _reasoning_tokens(task: MagmaTask, trajectory: Trajectory) -> int | None:
+    """Output tokens spent on text before the answers; all of them where there is no answer."""
+    counted = [turn for turn in trajectory.turns if turn.usage.output_tokens is not None]
+    if not counted:
+        return None
+    tokens = 0.0
+    for turn in counted:
+        text, usage = turn.message.content or "", turn.usage
+        written = (usage.output_tokens or 0) - (usage.reasoning_tokens or 0)
+        start = answer_start(task.algorithm, text)
+        tokens += written if start is None else written * start[0] / len(text)
+    return max(round(tokens), 0)

@@ -1,0 +1,116 @@
+"""Scripted agents for algorithm traces, and their thoughts."""
+
+import random
+import re
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.models.policy import Policy
+from graphwalk.seeds import stdlib_random
+from graphwalk.suites.magma import prompts
+from graphwalk.suites.magma.answers import TRIPLES, write_answer, write_list
+from graphwalk.suites.magma.generate import Instance, run_algorithm
+from graphwalk.suites.magma.task import MagmaTask
+from graphwalk.suites.thoughts import Thoughts
+from graphwalk.types.episode import Trajectory
+
+MakeReply = Callable[[MagmaTask, list[Any], Random], str]
+"""The text a player says where the given state is right."""
+
+MALFORMED = "none"
+
+
+def replies(name: str, task: MagmaTask, setting: str, seed: int) -> Policy:
+    """One reply per state that the setting asks for; the last one is returned."""
+    draw = stdlib_random(seed, "magma.policy", name, task.task_id)
+    *earlier, last = (REPLIES[name](task, state, draw) for _, state in task.asked(setting))
+    for reply in earlier:  # noqa: UP028 (a list takes no messages, which a policy is sent)
+        yield reply
+    return last
+
+
+def _expert(task: MagmaTask, state: list[Any], draw: Random) -> str:
+    return write_answer(task.algorithm, state)
+
+
+def _missing_prefix(task: MagmaTask, state: list[Any], draw: Random) -> str:
+    return write_list(task.algorithm, state)
+
+
+def _false_negative(task: MagmaTask, state: list[Any], draw: Random) -> str:
+    return write_answer(task.algorithm, state[1:])
+
+
+def _hallucination(task: MagmaTask, state: list[Any], draw: Random) -> str:
+    """The invented node is one that the graph does not have, so that it is never right by chance."""
+    start, unknown = int(task.parameters.get("source", 0)), task.n
+    invented: Any = unknown if task.algorithm == "bfs" else [unknown]
+    if task.algorithm in TRIPLES:
+        invented = [start, unknown, 1.0]
+    return write_answer(task.algorithm, [*state, invented])
+
+
+def _invalid_item(task: MagmaTask, state: list[Any], draw: Random) -> str:
+    text = write_answer(task.algorithm, state).removesuffix("]")
+    return f"{text}{', ' if state else ''}{MALFORMED}]"
+
+
+def _random(task: MagmaTask, state: list[Any], draw: Random) -> str:
+    """A guess of the right form that knows the number of nodes and the source, and never looks at the state."""
+    nodes = list(range(task.n))
+    if task.algorithm == "bfs":
+        return write_answer("bfs", [node for node in nodes if draw.random() < 0.5])
+    if task.algorithm == "dfs":
+        drawn = [draw.randrange(task.n) for _ in nodes]
+        return write_answer("dfs", [[v for v in nodes if drawn[v] == part] for part in sorted(set(drawn))])
+    if task.algorithm == "dijkstra":
+        pairs = [(int(task.parameters["source"]), node) for node in nodes if node != task.parameters["source"]]
+    else:
+        pairs = [(i, j) for i in nodes for j in nodes[i + 1 :]]
+    return write_answer(task.algorithm, [[*pair, float(draw.randint(1, 10))] for pair in pairs if draw.random() < 0.5])
+
+
+REPLIES: dict[str, MakeReply] = {
+    "expert": _expert,
+    "random": _random,
+    "flawed:missing_prefix": _missing_prefix,
+    "flawed:false_negative": _false_negative,
+    "flawed:hallucination": _hallucination,
+    "flawed:invalid_item": _invalid_item,
+}
+
+
+_EDGES = re.compile(r"^Edges: (\[.*\])$", re.MULTILINE)
+_EDGE = re.compile(r"\((\d+), (\d+)(?:, ([\d.]+))?\)")
+_SOURCE = re.compile(r"^Source: (\d+)$", re.MULTILINE)
+
+
+def steps_in_words(task: MagmaTask, setting: str, trajectory: Trajectory, draw: random.Random) -> list[str]:
+    """A thought before every reply: the state that a step begins with; of all steps where the reply is the only one.
+
+    Turns that call tools have none: what they look up is what the next replies need.
+    """
+    steps = run_algorithm(task.algorithm, instance_in(task))
+    thoughts = Thoughts("magma", draw)
+    texts = [
+        thoughts.say("step", step=number, state=prompts.hint_in_words(task.algorithm, step, AgentConfig()))
+        for number, step in enumerate(steps, 1)
+    ]
+    asked = [step for step, _ in task.asked(setting)]
+    words = iter(texts[step - 1] if setting in prompts.STEPWISE else "\n".join(texts[:step]) for step in asked)
+    return ["" if turn.message.tool_calls else next(words, "") for turn in trajectory.turns]
+
+
+def instance_in(task: MagmaTask) -> Instance:
+    """The graph of a problem statement, read from its text."""
+    edges, source = _EDGES.search(task.question), _SOURCE.search(task.question)
+    listed = _EDGE.findall(edges[1]) if edges else []
+    weighted = bool(listed) and bool(listed[0][2])
+    return Instance(
+        task.n,
+        tuple((int(i), int(j)) for i, j, _ in listed),
+        tuple(float(weight) for _, _, weight in listed) if weighted else None,
+        int(source[1]) if source else None,
+    )

@@ -1,0 +1,194 @@
+"""What is plotted of a run in mazes: validity and calls against what was varied."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from graphwalk.errors import ConfigError
+from graphwalk.reports.common_plots import against_size, cost_against_accuracy, failure_classes, over_par, within_calls
+from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, TASKS, WASTE, count_if, number, scored
+from graphwalk.reports.observations import Observations
+from graphwalk.reports.plots import Figure
+from graphwalk.reports.suite_report import (
+    BASELINE,
+    Column,
+    Grouping,
+    Measure,
+    Reference,
+    Report,
+    ResultRecord,
+    SuiteReport,
+)
+from graphwalk.reports.tables import players_table
+from graphwalk.reports.text_table import TextTable, dollars, duration, integer, one_decimal, short, two_decimals
+from graphwalk.resources import data_path
+from graphwalk.suites.mazes.task import PATH_ERRORS
+
+_SIZES = {
+    "size": "cells on a side",
+    "wall_ratio": "share of walls",
+    "min_path": "steps at least from start to goal",
+}
+
+
+def maze_figures(report: Report, observed: Observations) -> Iterator[Figure]:
+    varied = [name for name in _SIZES if len({row[name] for row in report.groups.get(name, ())}) > 1]
+    for grouping in varied[:1]:  # those after it were set along with it
+        said = _SIZES[grouping]
+        yield against_size(report, grouping, f"Valid paths by {said}", said, y="valid paths in %")
+        yield against_size(
+            report,
+            grouping,
+            f"Calls by {said}",
+            said,
+            "calls_per_question",
+            "tool calls per maze",
+            percent=False,
+            baselines=("par",),
+        )
+    yield failure_classes(report, {name: name.replace("_", " ") for name in PATH_ERRORS}, "How paths end")
+    yield within_calls(observed, "Valid paths by number of calls")
+    yield over_par(report)
+    yield cost_against_accuracy(report)
+
+
+_PAPER = "table_1_mazes"
+
+
+def _error_class(name: str) -> Callable[[ResultRecord], float | None]:
+    return count_if(lambda result: bool(result["score"]) and result["score"].get("error_class") == name)
+
+
+def _fact(name: str) -> Callable[[ResultRecord], Any]:
+    return lambda result: result.get("world", {}).get(name)
+
+
+_WASTE = tuple(column for column in WASTE if column.field != "unused_results")
+
+MEASURES = (
+    *OUTCOME,
+    Measure("shortest_path", "median", lambda result: number(result["task"].get("shortest_path_length"))),
+    Measure("strict_correct", "count", scored("strict_correct")),
+    Measure("strict_accuracy", "percent", scored("strict_correct")),
+    Measure("optimal", "percent", scored("optimal")),
+    Measure("length_ratio", "amount", scored("length_ratio")),
+    Measure("path_length", "amount", scored("path_length")),
+    *(Measure(name, "count", _error_class(name)) for name in PATH_ERRORS),
+    *(
+        Measure(name, "count", scored(name))
+        for name in ("repeated_cells", "wall_hits", "teleports", "jumps", "wall_calls", "revisits")
+    ),
+    Measure("visited", "amount", scored("visited")),
+    Measure("goal_visited", "percent", scored("goal_visited")),
+    Measure("grounded", "share", scored("grounded")),
+    *(Measure(column.field, "count", scored(column.field)) for column in _WASTE),
+    *EFFORT,
+)
+
+
+_QUALITY = (
+    Column("valid", "correct", integer),
+    Column("N", "questions", integer),
+    Column("valid %", "accuracy", one_decimal, interval=one_decimal),
+    Column("optimal %", "optimal", one_decimal, optional=4, interval=one_decimal),
+    Column("best", "shortest_path", short, optional=5),
+    Column("length/best", "length_ratio", two_decimals, optional=5),
+    Column("calls/maze", "calls_per_question", one_decimal, interval=one_decimal),
+    TASKS,
+    GRAPHS,
+)
+
+COLUMNS = (
+    *_QUALITY,
+    Column("over par", "calls_over_par", two_decimals, optional=6),
+    Column("visited", "visited", one_decimal, optional=6),
+    Column("wall calls", "wall_calls", integer, optional=5),
+    Column("jumps", "jumps", integer, optional=5),
+    Column("wall hits", "wall_hits", integer, optional=3),
+    Column("teleports", "teleports", integer, optional=3),
+    Column("repeated", "repeated_cells", integer, optional=6),
+    Column("time/maze", "seconds_per_question", duration, optional=1),
+    Column("tool time/maze", "tool_seconds_per_question", duration, optional=7),
+    Column("tokens/maze", "tokens_per_question", short, optional=7, interval=short),
+    Column("tokens", "tokens", short, optional=2),
+    Column("cost", "cost", dollars, optional=2),
+    Column("failed", "infrastructure_failures", integer, optional=2),
+    Column("strict %", "strict_accuracy", one_decimal, optional=7),
+)
+
+GROUP_COLUMNS = (
+    *_QUALITY,
+    Column("wall hits", "wall_hits", integer, optional=3),
+    Column("teleports", "teleports", integer, optional=3),
+    Column("time/maze", "seconds_per_question", duration, optional=2),
+    Column("failed", "infrastructure_failures", integer, optional=5),
+)
+
+
+def paper_reference(name: str) -> Reference:
+    """The paper's Table 1: ten mazes per model. ConfigError for another name."""
+    if name != _PAPER:
+        raise ConfigError(f"the paper has no table {name!r} of mazes", hint=f"reference: {_PAPER}")
+    paper = json.loads((data_path("templates") / "reports" / "graphwalk-paper.json").read_text("utf-8"))
+    notes = ("Its mazes are not ours: 10 × 10 cells, half of them walls, at least 15 steps from start to goal.",)
+    return Reference(f"{paper['source']}, Table 1", notes, tuple(_row(**row) for row in paper[_PAPER]))
+
+
+def _row(correct_of_10: int, mean_seconds: float, mean_tool_calls: float | None, **row: Any) -> dict[str, Any]:
+    right = {"correct": correct_of_10, "questions": 10, "accuracy": 10.0 * correct_of_10}
+    return {**row, **right, "calls_per_question": mean_tool_calls, "seconds_per_question": mean_seconds}
+
+
+def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
+    """Players that need not be run: one that never answers, and par, the explorer."""
+    task = result["task"]
+    empty = {"correct": False, "strict_correct": False, "optimal": False, "error_class": "no_answer"}
+    yield _player(result, "always empty", empty)
+    if task.get("par_calls") is not None:
+        walk = {"turns": task.get("par_turns"), "tool_calls": task["par_calls"]}
+        par = _player(result, "par", {"correct": True, "strict_correct": True})
+        yield {
+            **par,
+            **walk,
+            "usage": {"input_tokens": task.get("par_input_tokens"), "output_tokens": task.get("par_output_tokens")},
+        }
+
+
+def _player(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
+    fields = {"model": model, "setting": BASELINE, "repeat": 0, "exit_status": "answered", "score": score}
+    return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None, "tool_seconds": None}
+
+
+def more_tables(report: Report) -> Iterator[TextTable]:
+    """What is wrong with paths first, and calls that led nowhere."""
+    errors = (
+        Column(name.replace("_", " "), name, integer, optional=place // 2) for place, name in enumerate(PATH_ERRORS)
+    )
+    yield from players_table(report, "Mistakes and waste", (*errors, *_WASTE))
+
+
+REPORT = SuiteReport(
+    suite="mazes",
+    measures=MEASURES,
+    groupings=(
+        Grouping("size", "size", _fact("size")),
+        Grouping("wall_ratio", "share of walls", _fact("wall_ratio")),
+        Grouping("min_path", "steps at least", _fact("min_path")),
+        Grouping("generator", "generator", _fact("generator")),
+        Grouping("shortest_path_length", "steps of the shortest path", _fact("shortest_path_length"), shown=False),
+    ),
+    columns=COLUMNS,
+    group_columns=GROUP_COLUMNS,
+    compared=("accuracy",),
+    reference=paper_reference,
+    baselines=baselines,
+    # A path is right or wrong as a whole, and the calls are those of the trajectory.
+    unreported=("valid", "precision", "recall", "f1", "false_positives", "calls"),
+    notes=(
+        "valid: paths from start to goal by steps between open cells that share an edge. length/best: of valid paths.",
+        "wall hits, teleports, repeated: in the answers. wall calls, jumps: in the exploration.",
+        'Episodes that ended in an infrastructure failure have no score and are counted under "failed".',
+        "best: median steps of a shortest path. par: the explorer. A path drawn at random is never valid in practice.",
+    ),
+    tables=more_tables,
+)

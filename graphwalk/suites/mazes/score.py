@@ -1,0 +1,379 @@
+"""Score answers about mazes; verify them in the store."""
+
+import json
+import re
+from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+from graphwalk.console import counted
+from graphwalk.encodings import read_rows
+from graphwalk.errors import OracleError
+from graphwalk.scoring.evidence import shows_data
+from graphwalk.scoring.extraction import Extraction, Fit, Shape, extract, strip_thinking
+from graphwalk.scoring.values import parse_json
+from graphwalk.scoring.waste import waste_of
+from graphwalk.stores.base import GraphStore
+from graphwalk.suites.mazes.generate import Maze
+from graphwalk.suites.mazes.task import MazeScore, MazeTask, PathError
+from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, NEXT_CELLS
+from graphwalk.toolbox.readings import as_parameter
+from graphwalk.types.chat import ToolCall
+from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory
+from graphwalk.types.inert import visible
+from graphwalk.types.wire import from_dict
+
+StepKind = Literal["visit", "jump", "revisit", "wall", "refused", "path", "other"]
+"""other: a call of a tool that is none of the maze's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class WalkStep:
+    """One tool call. `cell` is None where the call names no cell of the grid, or asks for the path ("path")."""
+
+    kind: StepKind
+    cell: int | None
+
+
+@dataclass(frozen=True)
+class MazeWalk:
+    """All tool calls of an episode in order, and what they made known of the maze."""
+
+    steps: tuple[WalkStep, ...]
+    visited: tuple[int, ...]
+    """In the order of first visits."""
+    seen: frozenset[int]
+    """Cells that were visited, or listed as next to a visited one."""
+
+    def count(self, kind: StepKind) -> int:
+        return sum(step.kind == kind for step in self.steps)
+
+
+def walk_of(maze: Maze, results: Iterable[ToolResult]) -> MazeWalk:
+    """The walk that the tool results of an episode record."""
+    visited: dict[int, None] = {}
+    seen: set[int] = set()
+    steps = tuple(_steps(maze, results, visited, seen))
+    return MazeWalk(steps, tuple(visited), frozenset(seen))
+
+
+def shown_neighbours(results: Iterable[ToolResult]) -> dict[str, frozenset[str]]:
+    """Key of every visited cell → keys of the cells that its result lists; as the results say it, not the maze."""
+    shown: dict[str, frozenset[str]] = {}
+    for result in results:
+        if ALIASES.get(result.call.name, result.call.name) == NEXT_CELLS and result.error is None:
+            rows = read_rows(result.content) or []
+            key = _named_key(result.call)
+            if key is not None:
+                shown[key] = frozenset(row["key"] for row in rows if isinstance(row.get("key"), str))
+    return shown
+
+
+def _steps(maze: Maze, results: Iterable[ToolResult], visited: dict[int, None], seen: set[int]) -> Iterator[WalkStep]:
+    for result in results:
+        name = ALIASES.get(result.call.name, result.call.name)
+        cell = _named_cell(result.call, maze.size) if name == NEXT_CELLS else None
+        if name == CONNECTED_PATH and result.error is None:
+            yield WalkStep("path", None)
+        elif name != NEXT_CELLS and result.error is None:
+            yield WalkStep("other", None)
+        elif result.error is not None or cell is None:
+            yield WalkStep("wall" if result.error == "wall" else "refused", cell)
+        else:
+            yield WalkStep(_visit(maze, cell, visited, seen), cell)
+            visited[cell] = None
+            seen.update([cell, *maze.open_neighbours(cell)])
+
+
+def _visit(maze: Maze, cell: int, visited: dict[int, None], seen: set[int]) -> StepKind:
+    if cell in visited:
+        return "revisit"
+    return "visit" if cell in seen or (not visited and cell == maze.start) else "jump"
+
+
+def _named_key(call: ToolCall) -> str | None:
+    """The key that a call names, None where there is none."""
+    arguments = parse_json(call.arguments)
+    key = arguments.get("node_id") if isinstance(arguments, dict) else None
+    return key if isinstance(key, str) else None
+
+
+def _named_cell(call: ToolCall, size: int) -> int | None:
+    """The cell that a call names, None where that cannot be told."""
+    try:
+        key = json.loads(call.arguments)["node_id"]
+        number = int(key)
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
+        return None
+    return number if 0 <= number < size * size else None
+
+
+_LONGEST_KEY = 20
+_PLACEHOLDER = re.compile(r"<.*>|…|\.\.\.")
+_NOWHERE = -1
+"""The number of a cell that does not exist."""
+
+
+def extract_path(reply: str) -> Extraction:
+    """Stage 1: the keys in `{"path": […]}` or, where there is none, in a bare list."""
+    return extract(reply, Shape(_path_object), Shape(_key_list), Shape(_nothing, empty=True))
+
+
+def score_path(task: MazeTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
+    """Judge a path, and count what the walk before it did."""
+    maze, path = task.maze, path_cells(task.maze, extraction.answer)
+    walk, waste = walk_of(maze, trajectory.results), waste_of(trajectory)
+    error = path_error(maze, path) if path else _silence(trajectory, extraction)
+    valid = error is None
+    steps = len(path) - 1 if path else None
+    forced = trajectory.exit_status is ExitStatus.TURN_LIMIT
+    return MazeScore(
+        correct=valid,
+        precision=float(valid),
+        recall=float(valid),
+        f1=float(valid),
+        false_positives=sum(not maze.is_open(cell) for cell in path),
+        extraction_stage=extraction.stage,
+        lossy=extraction.lossy,
+        grounded=_grounded(path, trajectory) if setting != "no_tools" and path else None,
+        valid=valid,
+        optimal=valid and steps == maze.shortest_path_length,
+        strict_correct=valid and not forced,
+        error_class=error,
+        path_length=steps,
+        length_ratio=round(steps / maze.shortest_path_length, 4) if valid and steps is not None else None,
+        repeated_cells=len(path) - len(set(path)),
+        wall_hits=sum(cell in maze.wall_set for cell in path),
+        teleports=sum(not maze.adjacent(one, other) for one, other in pairwise(path)),
+        visited=len(walk.visited),
+        revisits=walk.count("revisit"),
+        jumps=walk.count("jump"),
+        wall_calls=walk.count("wall"),
+        goal_visited=maze.goal in walk.visited,
+        calls=len(trajectory.results),
+        repeated_calls=waste.repeated_calls,
+        cycles=waste.cycles,
+        tool_errors=waste.tool_errors,
+        parallel_calls=waste.parallel_calls,
+    )
+
+
+def path_error(maze: Maze, path: Sequence[int]) -> PathError | None:
+    """The first thing wrong with a path (at least one cell), None for a valid one."""
+    if path[0] != maze.start:
+        return "wrong_start" if maze.is_open(path[0]) else _no_open_cell(maze, path[0])
+    for one, other in pairwise(path):
+        if not maze.is_open(other):
+            return _no_open_cell(maze, other)
+        if not maze.adjacent(one, other):
+            return "not_adjacent"
+    return None if path[-1] == maze.goal else "wrong_goal"
+
+
+def _no_open_cell(maze: Maze, cell: int) -> PathError:
+    return "through_wall" if cell in maze.wall_set else "out_of_grid"
+
+
+def _silence(trajectory: Trajectory, extraction: Extraction) -> PathError:
+    said = extraction.answer is None and strip_thinking(trajectory.reply).strip()
+    return "unreadable" if said else "no_answer"
+
+
+def _grounded(path: Sequence[int], trajectory: Trajectory) -> float | None:
+    """Share of the steps that results show: open cells, next to each other. None where only other tools were used."""
+    shown = shown_neighbours(trajectory.results)
+    if not shown and any(map(shows_data, trajectory.results)):
+        return None
+    if len(path) == 1:
+        return float(str(path[0]) in shown or any(str(path[0]) in beside for beside in shown.values()))
+    steps = [(str(one), str(other)) for one, other in pairwise(path)]
+    return sum(_is_shown(shown, *step) for step in steps) / len(steps)
+
+
+def _is_shown(shown: Mapping[str, Collection[str]], one: str, other: str) -> bool:
+    """Either cell was visited, and its result lists the other."""
+    return other in shown.get(one, ()) or one in shown.get(other, ())
+
+
+def _path_object(value: Any) -> Fit | None:
+    return _key_list(value["path"]) if isinstance(value, dict) and "path" in value else None
+
+
+def _key_list(value: Any) -> Fit | None:
+    """A list of keys as text; whole numbers are taken for keys. None for anything else, and for an echo of the form."""
+    if not isinstance(value, list) or not value:
+        return None
+    keys = [key for key in map(_key, value) if key is not None]
+    return Fit(keys) if len(keys) == len(value) and not all(map(_PLACEHOLDER.fullmatch, keys)) else None
+
+
+def _nothing(value: Any) -> Fit | None:
+    return Fit([]) if value in ([], {"path": []}) else None
+
+
+def _key(item: Any) -> str | None:
+    if isinstance(item, str):
+        return item.strip()[:_LONGEST_KEY]
+    if isinstance(item, bool) or not isinstance(item, int):
+        return None
+    return str(item)[:_LONGEST_KEY]
+
+
+def path_cells(maze: Maze, answer: Sequence[str] | None) -> list[int]:
+    """The cell numbers of an answer; what names no cell becomes -1."""
+    return [_cell(maze, key) for key in answer or ()]
+
+
+def _cell(maze: Maze, key: str) -> int:
+    number = int(key) if key.isascii() and key.isdecimal() else _NOWHERE
+    return number if str(number) == key and number < maze.size**2 else _NOWHERE
+
+
+@dataclass(frozen=True)
+class MazeEpisode:
+    """One episode. `path` are the cells of the answer, -1 for those that do not exist; `verdict` in a few words."""
+
+    title: str
+    maze: Maze
+    walk: MazeWalk
+    path: tuple[int, ...]
+    verdict: str
+
+    @property
+    def hit(self) -> list[int]:
+        """Walls that were asked for, or stepped into by the answer."""
+        asked = [step.cell for step in self.walk.steps if step.kind == "wall" and step.cell is not None]
+        return [*asked, *(cell for cell in self.path if cell in self.maze.wall_set)]
+
+
+def maze_episodes(records: Iterable[Mapping[str, Any]]) -> Iterator[MazeEpisode]:
+    """The episodes in the records of a log; failures have walked too."""
+    for record in records:
+        task = MazeTask.model_validate(record["task"])
+        walk = walk_of(task.maze, from_dict(Trajectory, record["trajectory"]).results)
+        repeat = f" · repeat {record['repeat']}" if record["repeat"] else ""
+        title = visible(f"{record['model']} · {record['setting']} · {record['task_id']}{repeat}")
+        path = tuple(path_cells(task.maze, record["answer"]))
+        score = None if record["score"] is None else MazeScore.model_validate(record["score"])
+        said = f"failed: {record['exit_status']}" if score is None else verdict(score, task)
+        yield MazeEpisode(title, task.maze, walk, path, said)
+
+
+def verdict(score: MazeScore, task: MazeTask) -> str:
+    """How an episode ended, in a few words."""
+    if score.valid:
+        steps = counted(score.path_length or 0, "step")
+        return f"valid, {steps} (shortest {task.shortest_path_length}), {counted(score.calls, 'call')}"
+    return f"{(score.error_class or '').replace('_', ' ')}, {counted(score.calls, 'call')}"
+
+
+_CELLS = """
+MATCH (c:{{ "Cell" | label }}) WHERE c.{{ "key" | property }} IN $keys
+RETURN c.{{ "key" | property }} AS key, c.{{ "euclidean_distance" | property }} >= 0 AS open,
+  c.{{ "euclidean_distance" | property }} = 0 AS goal
+"""
+_JOINED = """
+MATCH (a:{{ "Cell" | label }})-[:{{ "ADJACENT" | type }}]-(b:{{ "Cell" | label }})
+WHERE a.{{ "key" | property }} IN $keys
+RETURN a.{{ "key" | property }} AS one, b.{{ "key" | property }} AS other
+"""
+_NEXT = """
+MATCH (a:{{ "Cell" | label }})-[:{{ "ADJACENT" | type }}]-(b:{{ "Cell" | label }})
+WHERE a.{{ "key" | property }} IN $layer AND b.{{ "euclidean_distance" | property }} >= 0
+  AND NOT b.{{ "key" | property }} IN $known
+RETURN DISTINCT b.{{ "key" | property }} AS key
+"""
+_STEPS_AT_ONCE = 1_000
+_MOST_LAYERS = 200
+"""A longer shortest path is checked for being a path, and not for being the shortest."""
+
+
+async def check_path(task: MazeTask, store: GraphStore, answer: Sequence[str] | None, score: MazeScore) -> None:
+    """OracleError, with the path, where Cypher judges it otherwise than the score does."""
+    if not answer:
+        return
+    error = await cypher_error(task, store, answer)
+    steps = len(answer) - 1
+    verdict = (error, error is None, error is None and steps == task.shortest_path_length)
+    if verdict != (score.error_class, score.valid, score.optimal) or steps != score.path_length:
+        raise _differ(task, store, answer, f"Cypher: {error or 'valid'}; the score: {score.error_class or 'valid'}")
+
+
+async def check_target(task: MazeTask, store: GraphStore) -> None:
+    """OracleError where Cypher does not take the target for a shortest path; it searches 200 steps far."""
+    error = await cypher_error(task, store, task.gold)
+    if error is not None:
+        raise _differ(task, store, task.gold, f"the target is no path by Cypher: {error}")
+    length = await shortest_length(task, store, _MOST_LAYERS)
+    expected = task.shortest_path_length if task.shortest_path_length <= _MOST_LAYERS else None
+    if length != expected:
+        raise _differ(task, store, task.gold, f"the shortest path has {length} steps by Cypher, not {expected}")
+
+
+async def cypher_error(task: MazeTask, store: GraphStore, path: Sequence[str]) -> PathError | None:
+    """The first thing wrong with a path of at least one key, None for a valid one; as `path_error` names it."""
+    # No cell has an empty key: it stands for what no database takes.
+    keys = [str(as_parameter(key) or "") for key in path]
+    async for error in _errors(task, store, keys):
+        if error is not None:
+            return error
+    return None
+
+
+async def shortest_length(task: MazeTask, store: GraphStore, limit: int) -> int | None:
+    """Steps from start to goal over open cells, found layer by layer; None where there are more than `limit`."""
+    before: list[str] = []
+    layer, goal = [str(task.start)], str(task.goal)
+    query = store.render(_NEXT, {})
+    for steps in range(1, limit + 1):
+        # A cell next to a layer of a breadth-first search is in the layer before it, in it, or in the next one.
+        rows = await store.run(query, {"layer": layer, "known": [*before, *layer]})
+        before, layer = layer, [row["key"] for row in rows]
+        if goal in layer:
+            return steps
+        if not layer:
+            return None
+    return None
+
+
+async def _errors(task: MazeTask, store: GraphStore, keys: Sequence[str]) -> AsyncIterator[PathError | None]:
+    """What is wrong at the start, with each step, and at the goal, in this order; None for what is right."""
+    if keys[0] != str(task.start):
+        yield _closed(await _cells(store, keys[:1]), keys[0]) or "wrong_start"
+    for number in range(0, len(keys) - 1, _STEPS_AT_ONCE):
+        part = keys[number : number + _STEPS_AT_ONCE + 1]
+        cells = await _cells(store, part)
+        joined = await _joined(store, part)
+        for step in pairwise(part):
+            yield _closed(cells, step[1])
+            yield None if step in joined else "not_adjacent"
+    cells = await _cells(store, keys[-1:])
+    yield None if cells[keys[-1]][1] else "wrong_goal"
+
+
+async def _cells(store: GraphStore, keys: Sequence[str]) -> dict[str, tuple[bool, bool]]:
+    """Key → (it is open, it is the goal) of the cells that exist."""
+    rows = await store.run(store.render(_CELLS, {}), {"keys": sorted(set(keys))})
+    return {row["key"]: (row["open"], row["goal"]) for row in rows}
+
+
+async def _joined(store: GraphStore, keys: Sequence[str]) -> set[tuple[str, str]]:
+    """All steps from these cells to cells that they share an edge with."""
+    rows = await store.run(store.render(_JOINED, {}), {"keys": sorted(set(keys))})
+    return {(row["one"], row["other"]) for row in rows}
+
+
+def _closed(cells: dict[str, tuple[bool, bool]], key: str) -> PathError | None:
+    if key not in cells:
+        return "out_of_grid"
+    return None if cells[key][0] else "through_wall"
+
+
+def _differ(task: MazeTask, store: GraphStore, path: Sequence[str], how: str) -> OracleError:
+    maze = f"size {task.size}, walls {list(task.walls)}, from {task.start} to {task.goal}"
+    return OracleError(
+        f"Cypher ({store.kind} store) and the scorer differ on a path through {task.task_id}\n  {how}\n"
+        f"  path: {list(path)[:_STEPS_AT_ONCE]}\n  {maze}",
+        hint="the store, the queries in graphwalk/suites/mazes/score.py or the scorer is wrong",
+    )

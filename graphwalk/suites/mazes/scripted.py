@@ -1,0 +1,320 @@
+"""Scripted agents for mazes, and their thoughts."""
+
+import json
+import random
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import Any
+
+from graphwalk.encodings import read_rows
+from graphwalk.errors import ConfigError
+from graphwalk.models.policy import Ask, Policy
+from graphwalk.models.scripted import NO_ANSWER, AnswerNow
+from graphwalk.scoring.values import parse_json
+from graphwalk.suites.mazes.toolbox import CONNECTED_PATH, NEXT_CELLS
+from graphwalk.suites.thoughts import Thoughts
+from graphwalk.types.chat import ToolCall
+from graphwalk.types.episode import ToolResult, Trajectory, Turn
+from graphwalk.types.values import Row
+
+Order = Callable[[Row], Any]
+"""Sort key of the cells next to a cell: which one to try first."""
+Visit = Generator[list[Ask], list[str], list[Row]]
+
+
+def nearest_first(row: Row) -> tuple[float, int]:
+    """By straight-line distance to the goal."""
+    return row["euclidean_distance"], int(row["key"])
+
+
+def by_key(row: Row) -> int:
+    """By number, whatever the distance."""
+    return int(row["key"])
+
+
+def depth_first(start: str, goal: str, order: Order) -> Policy:
+    """Explores until it has visited the goal, and then answers the path that the tools join.
+
+    Without a way to the goal, or out of turns, it answers the way from the start to where it is.
+    """
+    trail = [start]
+    untried: dict[str, list[str]] = {}
+    try:
+        while trail and goal not in untried:
+            here = trail[-1]
+            if here not in untried:
+                rows = yield from visit(here)
+                untried[here] = [str(row["key"]) for row in sorted(rows, key=order)]
+            fresh = [key for key in untried[here] if key not in untried]
+            untried[here] = fresh[1:]
+            if here != goal:
+                trail[-1:] = [here, fresh[0]] if fresh else []
+        if goal in untried:
+            path = yield from connected_path()
+            return answer(path or trail)
+    except AnswerNow:
+        pass
+    return answer([key for key in trail if key in untried])
+
+
+def visit(key: str) -> Visit:
+    """The cells that can be entered from a cell; none where the call was refused."""
+    return (yield from try_cell(key)) or []
+
+
+def try_cell(key: str) -> Generator[list[Ask], list[str], list[Row] | None]:
+    """The cells that can be entered from a cell; None where the call was refused."""
+    (text,) = yield [Ask(NEXT_CELLS, {"node_id": key})]
+    return read_cells(text)
+
+
+def connected_path() -> Generator[list[Ask], list[str], list[str] | None]:
+    """The path from the first to the last visited cell, None where the tool knows none."""
+    (text,) = yield [Ask(CONNECTED_PATH, {})]
+    try:
+        path: list[str] = json.loads(text)
+    except ValueError:
+        return None
+    return path
+
+
+def answer(path: Sequence[str]) -> str:
+    return json.dumps({"path": list(path)})
+
+
+def read_cells(text: str) -> list[Row] | None:
+    """Return the rows of a result in any encoding; None for a message."""
+    rows = read_rows(text)
+    if rows is None or not all("key" in row for row in rows):
+        return None
+    return [{**row, "key": str(row["key"])} for row in rows]
+
+
+MISTAKES = 0.1
+"""Share of the visits before which a cell is named in a form that is refused."""
+_SWAY = 1.5
+"""Cells: by so much the drawn order may differ from that of distances."""
+
+
+def varied(start: str, goal: str, draw: random.Random) -> Policy:
+    """Explores as the expert does, finds a path as surely, and corrects its mistakes at once."""
+
+    def nearly_nearest(row: Row) -> float:
+        return float(row["euclidean_distance"]) + draw.uniform(0, _SWAY)
+
+    walk = depth_first(start, goal, nearly_nearest)
+    asks = next(walk)
+    while True:
+        assert not isinstance(asks, str)  # explorers call tools until they answer
+        (ask,) = asks
+        if ask.tool == NEXT_CELLS and not isinstance(ask.arguments, str) and draw.random() < MISTAKES:
+            yield [Ask(NEXT_CELLS, {"node_id": f"cell {ask.arguments['node_id']}"})]
+        results = yield asks
+        try:
+            asks = walk.send(results)
+        except StopIteration as end:
+            answer: str = end.value
+            return answer
+
+
+def random_walk(start: str, goal: str, draw: random.Random) -> Policy:
+    """Until it meets the goal or its turns are used up; then the answer is its way with all loops cut out."""
+    way = [start]
+    try:
+        while True:
+            rows = yield from visit(way[-1])
+            if way[-1] == goal:
+                path = yield from connected_path()
+                return answer(path or way)
+            if not rows:
+                return answer(way)
+            step = str(draw.choice(rows)["key"])
+            way = way[: way.index(step) + 1] if step in way else [*way, step]
+    except AnswerNow:
+        return answer(way)
+
+
+Flaw = Callable[[str, str, random.Random], Policy]
+
+_FEW_STEPS = 4
+
+
+def flawed(start: str, goal: str, draw: random.Random) -> Policy:
+    """One of the flaws, drawn at random."""
+    return (yield from FLAWS[draw.choice(list(FLAWS))](start, goal, draw))
+
+
+def jump(start: str, goal: str, draw: random.Random) -> Policy:
+    """Visits start and goal, nothing between them, and answers just these: not_adjacent."""
+    yield from visit(start)
+    yield from visit(goal)
+    return answer([start, goal])
+
+
+def early_stop(start: str, goal: str, draw: random.Random) -> Policy:
+    """Takes a few steps towards the goal and answers the way so far: wrong_goal."""
+    way = [start]
+    for _ in range(_FEW_STEPS):
+        rows = yield from visit(way[-1])
+        fresh = [row for row in rows if row["key"] not in (*way, goal)]
+        if not fresh:
+            break
+        way.append(str(min(fresh, key=nearest_first)["key"]))
+    return answer(way)
+
+
+def other_start(start: str, goal: str, draw: random.Random) -> Policy:
+    """Finds the path, and leaves out its first cell: wrong_start."""
+    text = yield from _expert(start, goal)
+    return answer(json.loads(text)["path"][1:])
+
+
+def invented_cell(start: str, goal: str, draw: random.Random) -> Policy:
+    """Puts a cell into the path that does not exist: out_of_grid."""
+    text = yield from _expert(start, goal)
+    first, *others = json.loads(text)["path"]
+    return answer([first, f"x{draw.randint(1, 9)}", *others])
+
+
+def through_wall(start: str, goal: str, draw: random.Random) -> Policy:
+    """Tries the numbers around the start and answers a step to one that is refused: through_wall, or out_of_grid."""
+    yield from visit(start)
+    here, refused = int(start), "-1"
+    for key in (str(here + offset) for offset in range(-here, here + 2)):
+        if (yield from try_cell(key)) is None:
+            refused = key
+            break
+    return answer([start, refused, goal])
+
+
+def wall(start: str, goal: str, draw: random.Random) -> Policy:
+    """Asks for the cells with the next lower numbers, walls or not, and then goes on as it should: right."""
+    yield from visit(start)
+    for offset in range(1, _FEW_STEPS + 1):
+        if (key := str(abs(int(start) - offset))) != goal:
+            yield from visit(key)
+    return (yield from _expert(start, goal))
+
+
+def bad_id(start: str, goal: str, draw: random.Random) -> Policy:
+    """Names the start in ways that no key is written in, and then goes on as it should: right."""
+    for node_id in (int(start), f"cell {start}", f"{start}.0", None):
+        yield [Ask(NEXT_CELLS, {"node_id": node_id})]
+    return (yield from _expert(start, goal))
+
+
+def detour(start: str, goal: str, draw: random.Random) -> Policy:
+    """Finds the path, and goes its first step back and forth: right, and longer than it need be."""
+    text = yield from _expert(start, goal)
+    path = json.loads(text)["path"]
+    return answer([*path[:2], *path])
+
+
+def prose(start: str, goal: str, draw: random.Random) -> Policy:
+    """Wraps the answer in talk: right."""
+    text = yield from _expert(start, goal)
+    return f"I walked from {start} until I stood at {goal}. This is the way:\n\n{text}\n\nThank you for the maze!"
+
+
+def empty(start: str, goal: str, draw: random.Random) -> Policy:
+    """Explores, and says nothing: no_answer."""
+    yield from _expert(start, goal)
+    return ""
+
+
+def _expert(start: str, goal: str) -> Policy:
+    return depth_first(start, goal, nearest_first)
+
+
+FLAWS: dict[str, Flaw] = {
+    f.__name__: f
+    for f in (jump, early_stop, other_start, invented_cell, through_wall, wall, bad_id, detour, prose, empty)
+}
+SPOILING = frozenset({"jump", "early_stop", "other_start", "invented_cell", "through_wall", "empty"})
+
+
+MakePlayer = Callable[[str, str, random.Random], Policy]
+"""(key of the start, key of the goal, random) → a player for one episode."""
+
+
+def always_empty() -> Policy:
+    """The baseline that answers nothing, without a look."""
+    yield from ()
+    return NO_ANSWER
+
+
+WALKERS: dict[str, MakePlayer] = {
+    "expert": lambda start, goal, draw: depth_first(start, goal, nearest_first),
+    "depth_first": lambda start, goal, draw: depth_first(start, goal, by_key),
+    "varied": varied,
+    "random": random_walk,
+    "flawed": flawed,
+    "empty": lambda start, goal, draw: always_empty(),
+    **{f"flawed:{name}": flaw for name, flaw in FLAWS.items()},
+}
+
+
+def walker_named(name: str, start: str, goal: str, draw: random.Random) -> Policy:
+    """A player for one episode. ConfigError for an unknown name."""
+    if name not in WALKERS:
+        raise ConfigError(f"mazes have no scripted player {name!r}", hint=f"known players: {', '.join(WALKERS)}")
+    return WALKERS[name](start, goal, draw)
+
+
+def walk_in_words(trajectory: Trajectory, draw: random.Random) -> list[str]:
+    """A thought before every turn; it knows the calls so far and the cells that their results list."""
+    thoughts, seen = Thoughts("mazes", draw), _Seen()
+    said = []
+    for number, turn in enumerate(trajectory.turns):
+        before = trajectory.turns[number - 1].results if number else ()
+        for result in before:
+            seen.learn(result)
+        said.append(_thought(thoughts, seen, turn, before[-1] if before else None))
+    return said
+
+
+class _Seen:
+    """What the walk has shown so far."""
+
+    def __init__(self) -> None:
+        self.beside: dict[str, dict[str, float]] = {}
+        """Visited cell → cells next to it that can be entered, each with its distance to the goal."""
+        self.here = ""
+
+    def learn(self, result: ToolResult) -> None:
+        cell = _cell(result.call)
+        if cell is not None and result.error is None:
+            rows = read_rows(result.content) or []
+            self.beside[cell] = {str(row["key"]): float(row["euclidean_distance"]) for row in rows}
+            self.here = cell
+
+    def fresh(self) -> Mapping[str, float]:
+        """Next to the cell visited last, those that are not visited."""
+        return {key: far for key, far in self.beside.get(self.here, {}).items() if key not in self.beside}
+
+
+def _thought(thoughts: Thoughts, seen: _Seen, turn: Turn, last: ToolResult | None) -> str:
+    if not turn.message.tool_calls:
+        return thoughts.say("answer")
+    cell = _cell(turn.message.tool_calls[0])
+    if cell is None:
+        return thoughts.say("join", visited=len(seen.beside)) if seen.beside else ""
+    if last is not None and last.error is not None:
+        return thoughts.say("refused", error=last.error.replace("_", " "), next=cell)
+    return thoughts.say(_move(seen, cell), here=seen.here, next=cell, fresh=list(seen.fresh()))
+
+
+def _move(seen: _Seen, cell: str) -> str:
+    fresh = seen.fresh()
+    if not seen.beside:
+        return "start"
+    if cell not in fresh:
+        return "back" if not fresh else "onward"
+    if len(fresh) == 1:
+        return "only"
+    return "nearest" if fresh[cell] == min(fresh.values()) else "onward"
+
+
+def _cell(call: ToolCall) -> str | None:
+    """The cell that a call names; None for other calls."""
+    arguments: Any = parse_json(call.arguments) if call.name == NEXT_CELLS else None
+    return str(arguments["node_id"]) if isinstance(arguments, dict) and "node_id" in arguments else None

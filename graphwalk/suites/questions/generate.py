@@ -1,0 +1,415 @@
+"""The tasks about one graph: generated, your own, or an anonymised copy; each with an answer that both oracles name."""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from jinja2 import TemplateError
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.config.graph_source import GraphSource
+from graphwalk.environment import Environment
+from graphwalk.errors import OracleError
+from graphwalk.graphs.anonymise import Twin
+from graphwalk.seeds import stdlib_random
+from graphwalk.stores.base import Database, GraphStore
+from graphwalk.stores.cypher import render_cypher
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.stores.schema_queries import schema_of
+from graphwalk.stores.sources import open_source, read_source
+from graphwalk.suites.questions.catalogue import (
+    Question,
+    QuestionKind,
+    choose_kinds,
+    count_candidates,
+    instantiate,
+    shipped_kinds,
+)
+from graphwalk.suites.questions.config import ANY_ROWS, RowBounds
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.oracles import LoadGraph, Scratch, agreed_rows
+from graphwalk.suites.questions.parameters import (
+    GENERATED,
+    OWN,
+    CannotHost,
+    Drawn,
+    Effort,
+    ParameterSpace,
+    draw_parameters,
+    generated_effort,
+)
+from graphwalk.suites.questions.reference import ExpertReference, MemoryTools, can_be_walked_in_memory
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.template import QuestionTemplate, render_wording
+from graphwalk.suites.reference import ReferenceWalk
+from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.types.graph import Node, PropertyGraph, Relationship, value_order
+from graphwalk.types.values import Row, Temporal, Value, shown
+
+Par = Callable[[QuestionTask], Awaitable[ReferenceWalk]]
+"""The walk of the scripted expert."""
+LeaveOut = Callable[[str, str], None]
+"""Called with the name of a question that a graph cannot host, and why."""
+MAX_HOPS = 3
+OWN_ROWS = RowBounds(at_most=100)
+"""Rows of a right answer about your own graph, unless the experiment has bounds."""
+_WALKED_IN_VAIN = 10
+"""Choices whose answer the tools cannot reach before a question is left out."""
+
+
+async def tasks_on(
+    graph: PropertyGraph, *, seed: int, questions: Sequence[str] | None = None, per_question: int = 1
+) -> list[QuestionTask]:
+    """The questions about a graph, made on the embedded engine; named as in an experiment, None: all that ship.
+
+    Of a graph that was not generated, None means those that it can host. ConfigError where it cannot host one.
+    """
+    store = await EmbeddedDatabase().load(graph)
+    return await _tasks_on(graph, store, questions, seed, per_question, {})
+
+
+async def tasks_of_source(
+    source: GraphSource,
+    environment: Environment,
+    *,
+    seed: int,
+    left_out: dict[str, str],
+    questions: Sequence[str] | None = None,
+    per_question: int = 1,
+) -> list[QuestionTask]:
+    """Make the tasks about a file or an existing database; `left_out` gets what the graph cannot host, and why."""
+    graph = await read_source(source, environment)
+    if source.file is not None:
+        store = await EmbeddedDatabase().load(graph)
+        return await _tasks_on(graph, store, questions, seed, per_question, left_out)
+    async with open_source(source, environment) as opened:
+        return await _tasks_on(graph, opened.store, questions, seed, per_question, left_out)
+
+
+async def _tasks_on(
+    graph: PropertyGraph,
+    store: GraphStore,
+    questions: Sequence[str] | None,
+    seed: int,
+    per_question: int,
+    left_out: dict[str, str],
+) -> list[QuestionTask]:
+    kinds = choose_kinds(questions)
+    if graph.spec:
+        return await tasks_in(graph, store, kinds, seed=seed, per_question=per_question)
+    if questions is not None:
+        return await tasks_in(graph, store, kinds, seed=seed, per_question=per_question, effort=OWN)
+    leave_out = left_out.__setitem__
+    return await own_tasks(graph, store, kinds, seed=seed, per_question=per_question, leave_out=leave_out)
+
+
+async def tasks_in(
+    graph: PropertyGraph,
+    store: GraphStore,
+    kinds: Sequence[QuestionKind],
+    agent: AgentConfig = AgentConfig(),
+    **drawing: Any,
+) -> list[QuestionTask]:
+    """Return the questions about a graph that a store holds, with their par. `drawing`: see `make_tasks`."""
+    scratch: Database = EmbeddedDatabase()
+    index = GraphIndex(graph)
+    drawing = {"effort": generated_effort(graph), **drawing}
+    par = _par_on(store, index, agent)
+    return await make_tasks(graph, store, kinds=kinds, index=index, par=par, load=scratch.load, **drawing)
+
+
+async def own_tasks(
+    graph: PropertyGraph,
+    store: GraphStore,
+    kinds: Sequence[QuestionKind],
+    *,
+    seed: int,
+    leave_out: LeaveOut,
+    per_question: int = 1,
+    answer_rows: Sequence[RowBounds] = (ANY_ROWS,),
+    agent: AgentConfig = AgentConfig(),
+) -> list[QuestionTask]:
+    """Make the tasks that your own graph can host; call `leave_out` with the others."""
+    scratch: Database = EmbeddedDatabase()
+    index = GraphIndex(graph)
+    return await make_tasks(
+        graph,
+        store,
+        kinds=kinds,
+        index=index,
+        seed=seed,
+        per_question=per_question,
+        answer_rows=tuple(OWN_ROWS if bounds == ANY_ROWS else bounds for bounds in answer_rows),
+        effort=OWN,
+        leave_out=leave_out,
+        par=await _own_par(index, store, scratch, agent),
+        load=scratch.load,
+    )
+
+
+async def twin_tasks(
+    twin: Twin,
+    originals: Sequence[QuestionTask],
+    store: GraphStore,
+    kinds: Sequence[QuestionKind],
+    *,
+    seed: int,
+    leave_out: LeaveOut,
+    agent: AgentConfig = AgentConfig(),
+) -> list[QuestionTask]:
+    """The same questions on the twin that `store` holds, in the names of the twin.
+
+    A question of your own that has names or values in its text cannot be asked: `leave_out` is called.
+    """
+    scratch: Database = EmbeddedDatabase()
+    twins, index = GraphIndex(twin.graph), GraphIndex(twin.original)
+    par_of = await _own_par(twins, store, scratch, agent)
+    maker = TaskMaker(twin.graph, store, seed=seed, index=twins, par=par_of, load=scratch.load)
+    by_name = {kind.name: kind for kind in kinds}
+    tasks = []
+    for original in originals:
+        kind = by_name[original.template]
+        parameters = mapped_parameters(kind.template, original.parameters, index, twin)
+        number = int(original.task_id.rpartition("-")[2])
+        task = await maker.task(kind, number, parameters)
+        if same_answer(original, task):
+            tasks.append(task.model_copy(update={"twin_of": original.task_id, "answer_rows": original.answer_rows}))
+        else:
+            leave_out(kind.name, "its text names what has another name in the twin")
+    return tasks
+
+
+def mapped_parameters(
+    template: QuestionTemplate, parameters: Mapping[str, Value], index: GraphIndex, twin: Twin
+) -> dict[str, Value]:
+    """The parameters of a task about the original, of which `index` is, as they are in the twin."""
+    mapped: dict[str, Value] = {}
+    for name, parameter in template.parameters.items():
+        given = parameters[name]
+        match parameter.role:
+            case "label":
+                mapped[name] = twin.labels[str(given)]
+            case "relationship_type":
+                mapped[name] = twin.relationship_types[str(given)]
+            case "property":
+                mapped[name] = twin.properties[str(given)]
+            case "key":
+                mapped[name] = twin.keys[str(given)]
+            case "value":
+                property_name = str(parameters[str(parameter.of)])
+                owner = template.parameters[str(parameter.of)].of
+                raw = _raw(_entities(template, parameters, str(owner), index), property_name, given)
+                mapped[name] = twin.values.of(property_name, raw)
+            case "hops":
+                mapped[name] = given
+    return mapped
+
+
+def _entities(
+    template: QuestionTemplate, parameters: Mapping[str, Value], owner: str, index: GraphIndex
+) -> Iterable[Node | Relationship]:
+    name = str(parameters[owner])
+    return index.nodes_of[name] if template.parameters[owner].role == "label" else index.relationships_of[name]
+
+
+def _raw(entities: Iterable[Node | Relationship], name: str, given: Value) -> Value:
+    """The value of the graph that a parameter shows: a date, say, where it is text. No two values are shown alike."""
+    found = (entity.properties[name] for entity in entities if name in entity.properties)
+    return next(value for value in found if value_order(shown(value)) == value_order(given))
+
+
+def same_answer(original: QuestionTask, task: QuestionTask) -> bool:
+    """False where a query has names or values in its text, which the twin does not have."""
+    computed = [[row[field] for row in one.gold for field in one.computed_fields] for one in (original, task)]
+    return original.gold_size == task.gold_size and computed[0] == computed[1]
+
+
+async def _own_par(index: GraphIndex, store: GraphStore, scratch: Database, agent: AgentConfig) -> Par:
+    """Played on the embedded engine: the schema of a large database is sampled, and a plan needs all of it."""
+    here = store if store.in_process else await scratch.load(index.graph)
+    return _par_on(here, index, agent)
+
+
+def _par_on(store: GraphStore, index: GraphIndex, agent: AgentConfig) -> Par:
+    """Pages are those of the agent; values are not cut, since the expert's answer is checked."""
+    schema = schema_of(index.graph)
+    in_memory = agent.result_tokens is None and can_be_walked_in_memory(index.graph)
+    toolbox = GraphToolbox(store, schema, agent=AgentConfig(**paging_of(agent)))
+    return ExpertReference(schema, toolbox, MemoryTools(index) if in_memory else None, agent.result_budget)
+
+
+def paging_of(agent: AgentConfig) -> dict[str, Any]:
+    """The fields of an agent that decide how many calls reading a result takes."""
+    by_tokens = {"result_tokens", "encoding"} if agent.result_tokens is not None else set()
+    return agent.model_dump(include={"result_budget", *by_tokens})
+
+
+async def make_tasks(
+    graph: PropertyGraph,
+    store: GraphStore,
+    *,
+    seed: int,
+    kinds: Sequence[QuestionKind] | None = None,
+    per_question: int = 1,
+    answer_rows: Sequence[RowBounds] = (ANY_ROWS,),
+    max_hops: int | None = None,
+    index: GraphIndex | None = None,
+    par: Par | None = None,
+    load: LoadGraph | None = None,
+    effort: Effort = GENERATED,
+    leave_out: LeaveOut | None = None,
+) -> list[QuestionTask]:
+    """`per_question` tasks of every kind (None: all that ship) with answers within each of the bounds `answer_rows`,
+    all different, about the graph that `store` holds.
+
+    A task depends on (seed, graph, question, its number) alone. `max_hops` bounds walks, by default what the graph's
+    spec says, else 3. `index`: the graph as evaluators read it, where it is known. `par` fills the par
+    of questions that the expert has a plan for. `load` puts a graph into the database that is looked at in drawing, and
+    in the search for a small counter-example; by default an embedded one. With `leave_out` questions that the graph
+    cannot host are left out. ConfigError where it cannot host one otherwise, or its YAML is wrong; OracleError where
+    two oracles differ.
+    """
+    maker = TaskMaker(graph, store, seed=seed, index=index, par=par, load=load)
+    space = ParameterSpace(maker.index, max_hops or int(graph.spec.get("hops", MAX_HOPS)))
+    tasks = []
+    for kind in shipped_kinds().values() if kinds is None else kinds:
+        taken: dict[Drawn, None] = {}
+        for number in range(per_question * len(answer_rows)):
+            bounds = answer_rows[number // per_question]
+            await asyncio.sleep(0)  # episodes about other graphs may be in flight
+            try:
+                tasks.append(await _drawn(maker, kind, number, space, taken, bounds, effort))
+            except CannotHost as error:
+                if leave_out is None:
+                    raise
+                leave_out(f"{kind.name} from number {number + 1} on" if number else kind.name, error.reason)
+                break
+    return tasks
+
+
+async def _drawn(
+    maker: "TaskMaker",
+    kind: QuestionKind,
+    number: int,
+    space: ParameterSpace,
+    taken: dict[Drawn, None],
+    bounds: RowBounds,
+    effort: Effort,
+) -> QuestionTask:
+    """Task `number` of a kind. On a graph with nodes that no tool can name, one whose answer the tools can reach."""
+    random = stdlib_random(maker.seed, "question", maker.index.graph.digest, kind.name, number)
+    for _ in range(_WALKED_IN_VAIN):
+        parameters, rows = await draw_parameters(kind, maker.index, space, random, maker.scratch, taken, bounds, effort)
+        taken[tuple(parameters.values())] = None
+        try:
+            return await maker.task(kind, number, parameters, bounds, rows)
+        except OutOfReachError:
+            continue
+    reason = f"the ways of {_WALKED_IN_VAIN} choices lead over nodes without a label, which the tools cannot look up"
+    raise CannotHost(f"{kind.name}: {reason}", reason=reason, hint="give the nodes a label, or leave the question out")
+
+
+class OutOfReachError(OracleError):
+    """The expert does not find an answer, on a graph with nodes that no tool can name."""
+
+
+class TaskMaker:
+    """Makes the tasks of one graph from parameters."""
+
+    def __init__(
+        self,
+        graph: PropertyGraph,
+        store: GraphStore,
+        *,
+        seed: int,
+        index: GraphIndex | None = None,
+        par: Par | None = None,
+        load: LoadGraph | None = None,
+    ) -> None:
+        self.index = index or GraphIndex(graph)
+        self.seed = seed
+        self.scratch = Scratch(graph, store, load)
+        self._store = store
+        self._par = par
+
+    async def task(
+        self,
+        kind: QuestionKind,
+        number: int,
+        parameters: dict[str, Value],
+        bounds: RowBounds = ANY_ROWS,
+        right: list[Row] | None = None,
+    ) -> QuestionTask:
+        """The task with these parameters, its target and its par; `right`: what the evaluator finds, where it is
+        known. OracleError where two oracles differ.
+        """
+        question = instantiate(kind, self.index, parameters)
+        gold = await agreed_rows(question, self.index, self._store, self.scratch, right)
+        task = _task(question, gold, self.index, self.seed, number, bounds)
+        if self._par is None or kind.python is None:
+            return task
+        try:
+            return (await self._par(task)).added_to(task)
+        except OracleError as error:
+            if self.index.all_labelled:
+                raise
+            raise OutOfReachError(str(error), hint=error.hint) from error
+
+
+def _task(
+    question: Question, gold: list[Row], index: GraphIndex, seed: int, number: int, bounds: RowBounds
+) -> QuestionTask:
+    kind, fields, digest = question.kind, question.answer_fields, index.graph.digest
+    template = kind.template
+    shipped = shipped_kinds().get(kind.name)
+    return QuestionTask(
+        task_id=f"{digest[:12]}-{template.name}-{number}",
+        template=template.name,
+        template_version=template.version,
+        category=template.category,
+        question=_wording(question),
+        parameters=question.written,
+        cypher=_with_times(render_cypher(template.cypher, question.identifiers), question.values),
+        cypher_parameters={name: question.written[name] for name in question.values},
+        answer_fields=fields,
+        scored_fields=template.scored_fields or fields,
+        mode=template.mode,
+        gold=[{field: row[field] for field in fields} for row in gold],
+        gold_size=len(gold),
+        candidates=count_candidates(template, index, question.parameters),
+        seed=seed,
+        graph_digest=digest,
+        answer_rows=None if bounds == ANY_ROWS else bounds,
+        oracles=1 if kind.python is None else 2,
+        computed=None if shipped is not None and shipped.template.computed == template.computed else template.computed,
+    )
+
+
+def _with_times(cypher: str, values: Mapping[str, Value]) -> str:
+    """The query as it runs with parameters that JSON has: a date is made from its text, `date($value)`."""
+    for name, value in values.items():
+        if isinstance(value, Temporal):
+            cypher = re.sub(rf"\${name}\b", f"{value.kind.replace(' ', '')}(${name})", cypher)
+    return cypher
+
+
+def _wording(question: Question) -> str:
+    kind = question.kind
+    properties = question.answer_fields[len(kind.template.answer_fields) :]
+    try:
+        return render_wording(kind.template.wording, {**question.written, "answer_properties": properties})
+    except (TemplateError, ArithmeticError, TypeError, ValueError) as error:
+        raise kind.mistake(f"it cannot be written for {question.written}: {error}", "wording") from error
+
+
+def in_other_words(task: QuestionTask, texts: Sequence[str], seed: int) -> QuestionTask:
+    """Return the task with one of these wordings; unchanged if there are none.
+
+    The form of the answer, the last paragraph of a question, stays.
+    """
+    if not texts:
+        return task
+    text = stdlib_random(seed, "wording", task.task_id).choice(list(texts))
+    asked, _, form = task.question.rpartition("\n\n")
+    return task.model_copy(update={"question": f"{render_wording(text, task.parameters)}\n\n{form}"}) if asked else task

@@ -1,0 +1,154 @@
+"""A property graph as reference evaluators read it: plain rows, and who is next to whom.
+
+A node with several labels is one of the nodes of each of them; one without labels belongs to none.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import Any, Literal
+
+from graphwalk.suites.questions.rows import equal
+from graphwalk.types.graph import Column, Node, PropertyGraph, Relationship, value_order
+from graphwalk.types.values import Value
+
+Kind = Literal["node", "relationship"]
+
+
+class GraphIndex:
+    """All nodes and relationships of a graph by key, label, type and source. Costs one pass; read only."""
+
+    def __init__(self, graph: PropertyGraph) -> None:
+        self.graph = graph
+        self._arrange(graph.nodes(), graph.relationships())
+
+    def _arrange(self, nodes: Iterable[Node], relationships: Iterable[Relationship]) -> None:
+        self.nodes: dict[str, Node] = {node.key: node for node in nodes}
+        nodes_of: dict[str, list[Node]] = defaultdict(list)
+        relationships_of: dict[str, list[Relationship]] = defaultdict(list)
+        outgoing: dict[str, list[Relationship]] = {key: [] for key in self.nodes}
+        for node in self.nodes.values():
+            for label in node.labels:
+                nodes_of[label].append(node)
+        for relationship in relationships:
+            relationships_of[relationship.type].append(relationship)
+            outgoing[relationship.source].append(relationship)
+        self.nodes_of: Mapping[str, list[Node]] = nodes_of
+        self.relationships_of: Mapping[str, list[Relationship]] = relationships_of
+        self.outgoing: Mapping[str, list[Relationship]] = outgoing
+        self._walks: list[dict[str, int]] = [dict.fromkeys(self.nodes, 0)]
+        # What is asked again and again while parameters are drawn.
+        self._known_names: dict[tuple[str, str], list[str]] = {}
+        self._keys_of: dict[str, list[str]] = {}
+        self._keys_with: dict[tuple[str, str], Mapping[Value | None, list[str]]] = {}
+        self._walks_from: dict[tuple[str, int], int] = {}
+
+    @cached_property
+    def successors(self) -> Mapping[str, frozenset[str]]:
+        """Key → keys of the nodes that a relationship leads to."""
+        return {key: frozenset(r.target for r in outgoing) for key, outgoing in self.outgoing.items()}
+
+    @cached_property
+    def successor_labels(self) -> Mapping[str, frozenset[str]]:
+        """Key → all labels of these nodes. Equal sets are one: there are as many nodes, and few combinations."""
+        shared: dict[frozenset[str], frozenset[str]] = {}
+        found = {}
+        for key, targets in self.successors.items():
+            labels = frozenset([label for target in targets for label in self.nodes[target].labels])
+            found[key] = shared.setdefault(labels, labels)
+        return found
+
+    @cached_property
+    def all_labelled(self) -> bool:
+        """False where a node has no label, so that no tool can look it up."""
+        return all(node.labels for node in self.nodes.values())
+
+    def has_label(self, key: str, label: str) -> bool:
+        return label in self.nodes[key].labels
+
+    def keys_of(self, label: str) -> Sequence[str]:
+        """Keys of the nodes with this label, none where there is no such label."""
+        if label not in self._keys_of:
+            self._keys_of[label] = [node.key for node in self.nodes_of.get(label, ())]
+        return self._keys_of[label]
+
+    def with_key(self, label: str, key: str) -> list[str]:
+        """The node with this label and key: one or none."""
+        return [key] if key in self.nodes and self.has_label(key, label) else []
+
+    def keys_with(self, label: str, name: str, value: Value) -> list[str]:
+        """Keys of the nodes with this label that have the value in a property, as Cypher's `=` finds them."""
+        if name == "key":
+            return self.with_key(label, value) if isinstance(value, str) else []
+        if (label, name) not in self._keys_with:
+            keys: defaultdict[Value | None, list[str]] = defaultdict(list)
+            for node in self.nodes_of.get(label, ()):
+                keys[node.properties.get(name)].append(node.key)
+            self._keys_with[label, name] = keys
+        # Python finds 1 for true, and Cypher does not.
+        alike = self._keys_with[label, name].get(value, ())
+        return [key for key in alike if equal(self.nodes[key].properties.get(name), value)]
+
+    def property(self, key: str, name: str) -> Value | None:
+        """A node's property; None where it is missing. `key` is one too."""
+        return key if name == "key" else self.nodes[key].properties.get(name)
+
+    def node_properties(self, label: str) -> list[str]:
+        """Names of the properties that nodes with this label have, sorted; without `key`."""
+        return self._names("node", label)
+
+    def relationship_properties(self, type_: str) -> list[str]:
+        """Names of the properties that relationships of this type have, sorted."""
+        return self._names("relationship", type_)
+
+    def _names(self, kind: Kind, owner: str) -> list[str]:
+        if (kind, owner) not in self._known_names:
+            columns = chain.from_iterable(columns.items() for columns in self._columns(kind, owner))
+            self._known_names[kind, owner] = sorted({name for name, column in columns if column.values()})
+        return self._known_names[kind, owner]
+
+    def values(self, kind: Kind, owner: str, name: str) -> list[Value]:
+        """The values that nodes with a label, or relationships of a type, have in a property; some may come again."""
+        columns = (columns.get(name) for columns in self._columns(kind, owner))
+        return [value for column in columns if column is not None for value in column.values()]
+
+    def _columns(self, kind: Kind, owner: str) -> Iterator[Mapping[str, Column]]:
+        if kind == "node":
+            yield from (table.columns for table in self.graph.node_tables if owner in table.labels)
+        else:
+            yield from (table.columns for table in self.graph.relationship_tables if table.type == owner)
+
+    def node_values(self, label: str, name: str) -> set[Any]:
+        """What tells the values of a node property apart, as Cypher does: 1 and 1.0 are equal, 1 and true are not."""
+        return {value_order(value) for value in self.values("node", label, name) if value is not None}
+
+    def joined_pairs(self, type_: str) -> set[tuple[str, str]]:
+        """Keys of the nodes that relationships of this type join, from source to target."""
+        return {(r.source, r.target) for r in self.relationships_of.get(type_, ())}
+
+    def walks(self, longest: int) -> Mapping[str, int]:
+        """Key → how many walks of 1 … `longest` steps begin there; a relationship may come up again."""
+        while len(self._walks) <= longest:
+            shorter = self._walks[-1]
+            self._walks.append({key: sum(1 + shorter[r.target] for r in out) for key, out in self.outgoing.items()})
+        return self._walks[longest]
+
+    def walks_from(self, label: str, longest: int) -> int:
+        """How many walks of 1 … `longest` steps begin at the nodes with this label."""
+        if (label, longest) not in self._walks_from:
+            walks = self.walks(longest)
+            self._walks_from[label, longest] = sum(walks[key] for key in self.keys_of(label))
+        return self._walks_from[label, longest]
+
+    def distances(self, start: str, limit: int) -> dict[str, int]:
+        """Fewest steps, 1 … limit, from `start` to every node that can be reached; to `start` itself by a cycle.
+
+        A shortest walk repeats no relationship, so these are the nodes that Cypher's trails `-[*1..limit]->` reach.
+        """
+        found: dict[str, int] = {}
+        frontier = {start}
+        for distance in range(1, limit + 1):
+            frontier = {target for key in frontier for target in self.successors[key]} - found.keys()
+            found |= dict.fromkeys(frontier, distance)
+        return found

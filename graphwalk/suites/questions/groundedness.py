@@ -1,0 +1,257 @@
+"""Which rows the results of an episode's tools prove (docs/method.md, Scores).
+
+A row is supported where the question's reference evaluator finds it in the part of the graph that was observed, and no
+relationship that was not observed could change that. So it has to be found twice: in the observed part, which has all
+that must be there, and in the largest graph that may be there, which has all that must not be.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
+from itertools import islice
+from typing import Any, Generic, TypeVar
+
+from graphwalk.scoring.evidence import shows_data
+from graphwalk.scoring.rows import row_set
+from graphwalk.scoring.values import normalise
+from graphwalk.suites.questions.catalogue import PythonPart, python_part
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.toolbox.observed import ObservedGraph, ObservedRelationship, Pair, observed_graph
+from graphwalk.types.episode import Trajectory
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.values import Row, Value
+
+RowTuple = tuple[Hashable, ...]
+"""The scored fields of a row, as `graphwalk.scoring.rows.row_set` has them."""
+
+_MOST_ROWS = 1_000_000
+"""Rows of an evaluator that are looked at."""
+_MOST_OPEN = 2_000
+"""Nodes not observed with all of their relationships, beyond which the largest possible graph is not made."""
+_MOST_JOINED = 20_000
+"""So many possible relationships are listed for one pair of labels; of more, one for each source."""
+_UNSEEN = "\0"
+"""First character of the key of a node that may be there; it tells them from data."""
+_NAMES = re.compile(r"`[^`]*`|'[^']*'|\"[^\"]*\"")
+_NOT_ONLY_GROWING = re.compile(
+    r"\b(not|optional|with|order|limit|skip|call|is|count|collect|min|max|sum|avg|size|all|none|single|reduce)\b", re.I
+)
+"""Words without which a query only finds more rows where a graph has more. That there are no others is Cypher's; a
+word too many costs time and changes nothing."""
+
+_NOT_COMPARED = {list, dict, type(None)}
+
+V = TypeVar("V")
+
+
+def supported_rows(task: QuestionTask, trajectory: Trajectory, rows: Sequence[Row]) -> frozenset[RowTuple] | None:
+    """Return those of `rows` that the tool results prove.
+
+    None where that cannot be told: the question has no evaluator, no result is of a known form, the tools hide what
+    the question is about (directions, properties of relationships), or too much was left open. Never raises.
+    """
+    wanted = frozenset(row for row in row_set(rows, task.scored_fields) if None not in row)
+    part = _evaluator(task.template) if task.oracles == 2 else None
+    if part is None:
+        return None
+    try:
+        prompt = "\n".join(message.content or "" for message in trajectory.prompt)
+        observed = observed_graph(trajectory.results, prompt)
+        known = observed.understood or not any(map(shows_data, trajectory.results))
+        return _proven(task, part, observed, wanted) if known else None
+    except Exception:
+        # Hidden, and whatever an evaluator makes of half a graph: then nothing can be told.
+        return None
+
+
+def _proven(
+    task: QuestionTask, part: PythonPart, observed: ObservedGraph, wanted: frozenset[RowTuple]
+) -> frozenset[RowTuple] | None:
+    index = ObservedIndex(observed)
+    found = _found(task, part, index, wanted)
+    if not found or only_grows(task.cypher):
+        return found
+    complete = observed.complete_nodes()
+    if len(index.nodes.keys() - complete) > _MOST_OPEN:
+        return None
+    pairs = observed.pairs or _any_pairs(task, index)
+    return _found(task, part, PossibleIndex(index, complete, observed.complete_labels, pairs), found)
+
+
+@lru_cache(maxsize=64)
+def _evaluator(question: str) -> PythonPart | None:
+    """Remembered: looking for the parts that other packages bring takes longer than many a question."""
+    return python_part(question)
+
+
+def only_grows(cypher: str) -> bool:
+    """Return True for a query that keeps every row where a graph gets more nodes and relationships."""
+    return not _NOT_ONLY_GROWING.search(_NAMES.sub("", cypher))
+
+
+def _found(task: QuestionTask, part: PythonPart, index: GraphIndex, wanted: frozenset[RowTuple]) -> frozenset[RowTuple]:
+    """Return the wanted rows that the evaluator finds; stop when all are found."""
+    left = set(wanted)
+    for row in islice(part.rows(index, **task.parameters), _MOST_ROWS):
+        if not left:
+            break
+        left.discard(tuple(normalise(row.get(field)) for field in task.scored_fields))
+    return wanted - left
+
+
+def _any_pairs(task: QuestionTask, index: GraphIndex) -> frozenset[Pair]:
+    """Where the prompt has no schema, anything may be joined with anything."""
+    labels = {str(value) for name, value in task.parameters.items() if "label" in name} | set(index.nodes_of)
+    types = {str(value) for name, value in task.parameters.items() if "type" in name}
+    types |= set(index.relationships_of) | {""}
+    return frozenset((source, type_, target) for source in labels for target in labels for type_ in types)
+
+
+class HiddenError(Exception):
+    """An evaluator asked for what the tools hide."""
+
+
+class ObservedIndex(GraphIndex):
+    """What was observed. HiddenError where a direction or a property is asked for that the tools hide."""
+
+    def __init__(self, observed: ObservedGraph) -> None:
+        nodes = [Node(n.key, n.labels, _plain(n.properties)) for n in observed.nodes.values()]
+        relationships = list(observed.relationships.values())
+        # What one tool shows without properties, another may have shown with them.
+        whole = {(r.type, r.source, r.target) for r in relationships if r.properties_shown}
+        self._arrange(
+            nodes,
+            [
+                relationship
+                for r in relationships
+                if r.properties_shown or (r.type, r.source, r.target) not in whole
+                for relationship in (_relationship(r) for _ in range(r.count))
+            ],
+        )
+        if observed.hidden_direction:
+            self.outgoing = self.relationships_of = _Hidden()
+
+    @cached_property
+    def graph(self) -> PropertyGraph:  # type: ignore[override]
+        return PropertyGraph.from_rows(self.nodes.values(), [r for many in self.outgoing.values() for r in many])
+
+
+class PossibleIndex(GraphIndex):
+    """What was observed, and every relationship that may have been missed; all of it is made when it is asked for.
+
+    A relationship that was missed joins two nodes of which neither was observed with all of its relationships, and fits
+    the schema. A node may have any number of them: here, more than any node was observed to have. They have no
+    properties.
+    """
+
+    def __init__(
+        self, observed: ObservedIndex, complete: set[str], complete_labels: set[str], pairs: frozenset[Pair]
+    ) -> None:
+        labels = {label for source, _, target in pairs for label in (source, target)} - complete_labels
+        unseen = [Node(_UNSEEN + label, (label,), {}) for label in sorted(labels)]
+        known = [r for many in observed.relationships_of.values() for r in many]
+        self._arrange([*observed.nodes.values(), *unseen], known)
+        self._pairs = sorted(pairs)
+        self._open: dict[str, list[str]] = defaultdict(list)
+        for node in (*observed.nodes.values(), *unseen):
+            for label in node.labels if node.key not in complete else ():
+                self._open[label].append(node.key)
+        self._open_keys = {key for keys in self._open.values() for key in keys}
+        self._known_of, self._known_outgoing = self.relationships_of, self.outgoing
+        types = dict.fromkeys([*self._known_of, *(type_ for _, type_, _ in self._pairs)])
+        self.relationships_of = _Made(types, self._all_of)
+        self.outgoing = _Made(self.nodes, self._all_from)
+
+    @cached_property
+    def graph(self) -> PropertyGraph:  # type: ignore[override]
+        return PropertyGraph.from_rows(self.nodes.values(), [r for many in self.outgoing.values() for r in many])
+
+    @cached_property
+    def successors(self) -> Mapping[str, frozenset[str]]:
+        return _Made(self.nodes, lambda key: frozenset(r.target for r in self.outgoing[key]))
+
+    @cached_property
+    def successor_labels(self) -> Mapping[str, frozenset[str]]:
+        return _Made(self.nodes, lambda key: frozenset(self._labels_after(key)))
+
+    def _labels_after(self, key: str) -> Iterator[str]:
+        yield from (label for r in self._known_outgoing[key] for label in self.nodes[r.target].labels)
+        yield from (target for _, _, target in self._open_pairs(key) if self._open[target])
+
+    def _open_pairs(self, key: str) -> list[Pair]:
+        """Return what unobserved relationships may begin at a node."""
+        return [pair for pair in self._pairs if self.has_label(key, pair[0])] if key in self._open_keys else []
+
+    def _all_of(self, type_: str) -> list[Relationship]:
+        made = [
+            r for pair in self._pairs if pair[1] == type_ for key in self._open[pair[0]] for r in self._new(key, pair)
+        ]
+        return [*self._known_of.get(type_, ()), *made]
+
+    def _all_from(self, key: str) -> list[Relationship]:
+        return [*self._known_outgoing[key], *(r for pair in self._open_pairs(key) for r in self._new(key, pair))]
+
+    def _new(self, key: str, pair: Pair) -> Iterator[Relationship]:
+        source, type_, target = pair
+        targets = self._open[target]
+        if len(targets) * len(self._open[source]) > _MOST_JOINED:
+            targets = targets[:1]
+        yield from (Relationship(type_, key, other, {}) for other in targets)
+        yield from (Relationship(type_, key, other, {}) for other in targets[:1] for _ in range(self._most(type_)))
+
+    @cached_property
+    def _counts(self) -> dict[str, int]:
+        per_node = {type_: Counter(r.source for r in many) for type_, many in self._known_of.items()}
+        return {type_: max(counts.values(), default=0) for type_, counts in per_node.items()}
+
+    def _most(self, type_: str) -> int:
+        """Return the most relationships of a type that one node was observed to have."""
+        return self._counts.get(type_, 0)
+
+
+class _Made(Mapping[str, V], Generic[V]):
+    """A mapping whose values are made when they are asked for, and kept."""
+
+    def __init__(self, keys: Mapping[str, object], make: Callable[[str], V]) -> None:
+        self._keys, self._make = keys, make
+        self._made: dict[str, V] = {}
+
+    def __getitem__(self, key: str) -> V:
+        if key not in self._made:
+            if key not in self._keys:
+                raise KeyError(key)
+            self._made[key] = self._make(key)
+        return self._made[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+
+class _Hidden(Mapping[str, V], Generic[V]):
+    """What the tools hide: looking raises HiddenError."""
+
+    def __getitem__(self, key: str) -> V:
+        raise HiddenError
+
+    def __iter__(self) -> Iterator[str]:
+        raise HiddenError
+
+    def __len__(self) -> int:
+        raise HiddenError
+
+
+def _relationship(observed: ObservedRelationship) -> Relationship:
+    properties: Mapping[str, Value] = _plain(observed.properties) if observed.properties_shown else _Hidden()
+    return Relationship(observed.type, observed.source, observed.target, properties)
+
+
+def _plain(properties: Mapping[str, Any]) -> dict[str, Value]:
+    """Leave out what evaluators do not compare: lists, maps."""
+    if _NOT_COMPARED.isdisjoint(map(type, properties.values())):
+        return dict(properties)
+    return {name: value for name, value in properties.items() if type(value) not in _NOT_COMPARED}

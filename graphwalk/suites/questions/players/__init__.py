@@ -1,1 +1,0 @@
-"""Scripted players of questions, and what their plans are made of."""

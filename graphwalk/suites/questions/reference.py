@@ -1,0 +1,241 @@
+"""Reference figures of a question: the turns, tool calls and tokens that the expert's walk takes."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from typing import Any
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.errors import OracleError
+from graphwalk.models.policy import Ask
+from graphwalk.models.tokens import rule_hundredths, tokens_of
+from graphwalk.scoring.rows import compare_rows
+from graphwalk.suites.questions.graph_index import GraphIndex, Kind
+from graphwalk.suites.questions.prompts import tools_system
+from graphwalk.suites.questions.scripted import plan_of
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.walker import Page, Result
+from graphwalk.suites.reference import Account, ReferenceWalk, calls_of, count, tokens_told
+from graphwalk.toolbox.observed import KEY, RelationshipRow
+from graphwalk.toolbox.readings import as_parameter, shown_alike
+from graphwalk.toolbox.rows import canonical_rows
+from graphwalk.toolbox.toolbox import Toolbox
+from graphwalk.types.chat import ToolCall
+from graphwalk.types.graph import Column, PropertyGraph, Relationship, value_order
+from graphwalk.types.schema import Schema
+from graphwalk.types.values import SCALARS, Row, Value, shown
+
+_EXACT = 2**53
+"""Larger whole numbers are equal to others in some engines."""
+
+
+class ExpertReference:
+    """The walks of the expert on one graph (docs/method.md, Questions), with prompt and tools in their default form.
+
+    With `memory` the expert gets rows in place of text, at most `budget` for one call; the figures are those of the
+    texts.
+    """
+
+    def __init__(
+        self, schema: Schema, toolbox: Toolbox, memory: "MemoryTools | None" = None, budget: int | None = None
+    ) -> None:
+        self._schema, self._toolbox, self._memory, self._budget = schema, toolbox, memory, budget
+        self._paged: dict[str, Found] = {}
+        """Results of which further pages are asked for, by the call for the first."""
+        self._told = tokens_told(toolbox, [tools_system(schema, AgentConfig())])
+
+    async def __call__(self, task: QuestionTask) -> ReferenceWalk:
+        """Raise OracleError if the expert's answer is not the target: Cypher, evaluator, a tool or a plan is wrong."""
+        account = Account(self._told + count(task.question))
+        self._paged.clear()
+        plan = plan_of(task.template, task.parameters, self._schema)
+        results: list[Result] | None = None
+        while True:
+            account.turn()
+            try:
+                asks = next(plan) if results is None else plan.send(results)
+            except StopIteration as end:
+                return self._closed(account, task, end.value)
+            asked = calls_of(asks)
+            account.say(asked)
+            results = [await self._result(*one, account) for one in zip(asks, asked, strict=True)]
+
+    async def _result(self, ask: Ask, call: ToolCall, account: Account) -> Result:
+        given = {} if isinstance(ask.arguments, str) else dict(ask.arguments)
+        number = given.pop("page", 1)
+        first = f"{ask.tool} {given}"
+        found = self._paged.get(first) or (self._memory and self._memory.answer(ask.tool, given))
+        if not found:
+            result = await self._toolbox.call(call)
+            account.show(count(result.content), note=result.is_note)
+            return result.content
+        rows, most = found.rows, self._budget or len(found.rows)
+        if len(rows) > most:
+            self._paged[first] = found
+        page = rows[(number - 1) * most : number * most]
+        account.show(found.tokens * len(page) // len(rows))
+        return Page(page, number + 1 if number * most < len(rows) else None)
+
+    def _closed(self, account: Account, task: QuestionTask, rows: Sequence[Row]) -> ReferenceWalk:
+        walk = account.close(json.dumps(rows, ensure_ascii=False))
+        any_one = task.mode != "set"
+        if rows != task.gold and not compare_rows(rows, task.gold, task.answer_fields, any_one=any_one).correct:
+            raise OracleError(
+                f"the expert finds another answer than the oracles to {task.task_id} ({task.question.strip()})\n"
+                f"  expert: {walk.answer}\n  target: {json.dumps(task.gold, ensure_ascii=False)}",
+                hint=f"graphwalk questions {task.template}",
+            )
+        return walk
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The rows of a call, or the relationships in their place, and the tokens of their text."""
+
+    rows: list[Row] | list[RelationshipRow]
+    tokens: int
+
+
+def can_be_walked_in_memory(graph: PropertyGraph) -> bool:
+    """Return True for graphs as they are generated: one label each, plain values, keys that sort as their maps do."""
+    types = [table.type for table in graph.relationship_tables]
+    return (
+        all(len(table.labels) == 1 for table in graph.node_tables if len(table.numbers))
+        and len({table.labels for table in graph.node_tables}) == len(graph.node_tables)
+        and len(set(types)) == len(types)
+        and all(KEY not in columns for columns in graph.all_columns())
+        and all(_is_plain(column) for columns in graph.all_columns() for column in columns.values())
+        and len({len(key) for key in graph.keys}) == 1
+        and all(key.isascii() and key.isalnum() for key in graph.keys)
+    )
+
+
+def _is_plain(column: Column) -> bool:
+    """One look for one value: no dates, no lists, no 1 beside 1.0."""
+    plain = all(isinstance(value, SCALARS) and shown(value) == value for value in column.pool)
+    return plain and len(set(map(value_order, column.pool))) == len(set(column.pool)) == len(column.pool)
+
+
+class MemoryTools:
+    """The three tools that read a graph, answered from memory; see `can_be_walked_in_memory`.
+
+    They show what `GraphToolbox` shows, in the same order, for names that exist, values that mean one thing, and
+    something found. All other calls are left to the toolbox. The tokens of a text are the sum of its parts.
+    """
+
+    def __init__(self, index: GraphIndex) -> None:
+        self._index = index
+        self._around: dict[str, tuple[list[RelationshipRow], int]] = {}
+        self._nodes: dict[str, tuple[Row, int]] = {}
+
+    @cached_property
+    def _incoming(self) -> Mapping[str, list[Relationship]]:
+        incoming: defaultdict[str, list[Relationship]] = defaultdict(list)
+        for relationships in self._index.outgoing.values():
+            for relationship in relationships:
+                incoming[relationship.target].append(relationship)
+        return incoming
+
+    def answer(self, tool: str, given: Mapping[str, Any]) -> Found | None:
+        """Return what a call shows; None where only the toolbox knows."""
+        rows: list[Row] | list[RelationshipRow]
+        if tool == "get_unique_property_values" and given.keys() == _VALUES:
+            rows = canonical_rows([{"values": value} for value in self._values(**given)])
+            return Found(rows, count(json.dumps(rows, ensure_ascii=False))) if rows else None
+        if tool not in ("get_all_nearest_neighbors", "get_node_by_property") or given.keys() != _LOOK_UP:
+            return None
+        keys = self._matching(**given)
+        if tool == "get_node_by_property":
+            nodes = [self._node(key) for key in keys]
+            rows = [{"label": given["label"], "properties": properties} for properties, _ in nodes]
+            weight = sum(weight for _, weight in nodes) + len(rows) * _node_frame(given["label"])
+        else:
+            around = [self._neighborhood(key) for key in keys]
+            rows = [row for found, _ in around for row in found]
+            weight = sum(weight for _, weight in around)
+        return Found(rows, tokens_of(_weight([]) + weight + _COMMA * (len(rows) - 1))) if rows else None
+
+    def _values(self, property_name: str, entity_name: str, entity_type: Kind) -> Sequence[Value]:
+        if entity_type not in ("node", "relationship"):
+            return ()
+        if entity_type == "node" and property_name == KEY:
+            return self._index.keys_of(entity_name)
+        return self._index.values(entity_type, entity_name, property_name)
+
+    def _matching(self, label: str, property_name: str, property_value: Value) -> list[str]:
+        """Return the sorted keys of the nodes with the value; none where it may mean something else too."""
+        value = property_value
+        if not isinstance(value, SCALARS) or as_parameter(value) is not value or any(True for _ in shown_alike(value)):
+            return []
+        if isinstance(value, int) and abs(value) > _EXACT:
+            return []
+        return sorted(self._index.keys_with(label, property_name, value))
+
+    def _node(self, key: str) -> tuple[Row, int]:
+        """Return the properties of a node, its key among them, and their weight."""
+        if key not in self._nodes:
+            properties = {KEY: key, **self._index.nodes[key].properties}
+            self._nodes[key] = properties, _map_weight(properties)
+        return self._nodes[key]
+
+    def _neighborhood(self, key: str) -> tuple[list[RelationshipRow], int]:
+        """Return all relationships of a node in the order of the tool's rows, and the weight of these rows."""
+        if key not in self._around:
+            nodes = self._index.nodes
+            ends = [("incoming", r.type, nodes[r.source].label, r.source, r) for r in self._incoming.get(key, ())]
+            ends += [("outgoing", r.type, nodes[r.target].label, r.target, r) for r in self._index.outgoing[key]]
+            ends.sort(key=lambda end: end[:4])
+            if len({end[:4] for end in ends}) < len(ends):  # parallel relationships
+                ends.sort(key=lambda end: (*end[:4], str(sorted(end[4].properties.items()))))
+            own, rows = frozenset([nodes[key].label]), []
+            weight = len(ends) * (_weight(key) - _weight(""))
+            for direction, type_, label, other, r in ends:
+                neighbor, of_neighbor = self._node(other)
+                labels, outgoing = _alone(label), direction == "outgoing"
+                sides = (own, labels) if outgoing else (labels, own)
+                rows.append(
+                    RelationshipRow(r.source, sides[0], type_, r.target, sides[1], r.properties, neighbor, outgoing)
+                )
+                weight += _neighbor_frame(direction, type_, label) + of_neighbor + _map_weight(r.properties)
+            self._around[key] = rows, weight
+        return self._around[key]
+
+
+def _weight(value: Any) -> int:
+    """Return the hundredths of a token that a value has as JSON."""
+    return rule_hundredths(json.dumps(value, ensure_ascii=False))
+
+
+def _map_weight(properties: Mapping[str, Value]) -> int:
+    """Return the weight of a map as the sum of its fields, most of which other maps have too."""
+    fields = sum(_field_weight(name, value) for name, value in properties.items())
+    return _BRACES + fields + _COMMA * max(0, len(properties) - 1)
+
+
+@lru_cache(maxsize=1 << 17, typed=True)
+def _field_weight(name: str, value: Value) -> int:
+    return _weight({name: value}) - _BRACES
+
+
+@cache
+def _neighbor_frame(direction: str, type_: str, label: str) -> int:
+    """Return the weight of a row without its keys and properties."""
+    row = {"center_key": "", "direction": direction, "type": type_, "neighbor_label": label}
+    return _weight({**row, "neighbor_properties": {}, "relationship_properties": {}}) - 2 * _BRACES
+
+
+@cache
+def _node_frame(label: str) -> int:
+    return _weight({"label": label, "properties": {}}) - _BRACES
+
+
+@cache
+def _alone(label: str) -> frozenset[str]:
+    return frozenset([label])
+
+
+_COMMA, _BRACES = rule_hundredths(", "), _weight({})
+_LOOK_UP = {"label", "property_name", "property_value"}
+_VALUES = {"property_name", "entity_name", "entity_type"}

@@ -1,0 +1,293 @@
+"""The report of questions: measures, break-downs and columns."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from math import prod
+from typing import Any
+
+from graphwalk.errors import ConfigError
+from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, ROWS, TASKS, WASTE, count_if, if_scored, scored
+from graphwalk.reports.suite_report import (
+    BASELINE,
+    Column,
+    Grouping,
+    Measure,
+    Reference,
+    Report,
+    ResultRecord,
+    SuiteReport,
+)
+from graphwalk.reports.tables import Line, common_facts, counts_table, line_of, players_table
+from graphwalk.reports.text_table import TextTable, dollars, duration, integer, one_decimal, short, two_decimals
+from graphwalk.resources import data_path
+from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.score import ERROR_CLASSES
+from graphwalk.suites.questions.template import CATEGORIES
+
+CHANCE, PAR, EMPTY, EVERYTHING = "chance", "par", "always empty", "everything"
+
+
+def _error_class(name: str) -> Callable[[ResultRecord], float | None]:
+    return count_if(lambda result: bool(result["score"]) and result["score"].get("error_class") == name)
+
+
+def _per_answer(result: ResultRecord) -> float | None:
+    score = result["score"]
+    return float(score["false_positives"]) if score.get("answered") else None
+
+
+def _without_think(result: ResultRecord) -> float | None:
+    return float(result["tool_calls"] - result["score"].get("think_calls", 0))
+
+
+MEASURES = (
+    *OUTCOME,
+    ROWS,
+    Measure("strict_correct", "count", scored("strict_correct")),
+    Measure("strict_accuracy", "percent", scored("strict_correct")),
+    Measure("all_properties_accuracy", "percent", scored("all_properties_correct")),
+    Measure("precision", "share", scored("precision")),
+    Measure("recall", "share", scored("recall")),
+    Measure("f1", "share", scored("f1")),
+    Measure("answered", "count", scored("answered")),
+    Measure("false_positives", "count", scored("false_positives")),
+    Measure("false_positives_per_answered", "amount", if_scored(_per_answer)),
+    Measure("grounded", "share", scored("grounded")),
+    Measure("last_mile", "count", scored("last_mile")),
+    *(Measure(name, "count", _error_class(name)) for name in ERROR_CLASSES),
+    Measure("text_tokens", "amount", lambda result: result.get("world", {}).get("text_tokens")),
+    Measure("tool_calls_without_think", "count", if_scored(_without_think)),
+    *(Measure(column.field, "count", scored(column.field)) for column in WASTE),
+    *EFFORT,
+)
+_QUALITY = (
+    Column("Correct", "correct", integer),
+    Column("N", "questions", integer),
+    Column("Accuracy %", "accuracy", two_decimals, interval=one_decimal),
+    Column("P", "precision", two_decimals, optional=2, interval=two_decimals),
+    Column("R", "recall", two_decimals, optional=2, interval=two_decimals),
+    Column("F1", "f1", two_decimals, optional=1, interval=two_decimals),
+    Column("FP", "false_positives", integer, optional=1),
+    Column("rows", "answer_rows", short, optional=5),
+    TASKS,
+    GRAPHS,
+)
+COLUMNS = (
+    *_QUALITY,
+    Column("FP/ans", "false_positives_per_answered", two_decimals, optional=6, interval=two_decimals),
+    Column("calls", "tool_calls", integer, optional=1),
+    Column("calls/q", "calls_per_question", one_decimal, optional=5, interval=one_decimal),
+    Column("no think", "tool_calls_without_think", integer, optional=9),
+    Column("tokens/q", "tokens_per_question", short, optional=5, interval=short),
+    Column("time/q", "seconds_per_question", duration, optional=4),
+    Column("tool time/q", "tool_seconds_per_question", duration, optional=8),
+    Column("tokens", "tokens", short, optional=3),
+    Column("cost", "cost", dollars, optional=3),
+    Column("failed", "infrastructure_failures", integer, optional=3),
+    Column("strict accuracy %", "strict_accuracy", two_decimals, optional=7, interval=one_decimal),
+    Column("grounded", "grounded", two_decimals, optional=7, interval=two_decimals),
+    Column("last mile", "last_mile", integer, optional=8),
+)
+GROUP_COLUMNS = (
+    *_QUALITY,
+    Column("calls/q", "calls_per_question", one_decimal, optional=3, interval=one_decimal),
+    Column("tokens/q", "tokens_per_question", short, optional=4, interval=short),
+    Column("grounded", "grounded", two_decimals, optional=4),
+    Column("failed", "infrastructure_failures", integer, optional=5),
+)
+
+
+def remark(result: ResultRecord) -> str | None:
+    """Return a note about questions whose answers only their own Cypher confirms, or that are not asked."""
+    task, world = result["task"], result.get("world", {})
+    if task.get("oracles", 2) == 2:
+        left_out = world.get("left_out")
+        # Generated graphs have no names, and may be many.
+        which = f"{world['name']} is" if "name" in world else "Some graphs are"
+        return f"{which} not asked: {', '.join(left_out)} (run.json says why)." if left_out else None
+    return f"{task['template']} has one oracle only: its targets come from its Cypher, and no evaluator confirms them."
+
+
+@cache
+def question_report() -> SuiteReport:
+    """Return what the report of questions measures; groups are in the order of the questions that ship."""
+    return SuiteReport(
+        suite="questions",
+        measures=MEASURES,
+        groupings=(
+            Grouping("category", "category", lambda result: result["task"].get("category"), CATEGORIES),
+            Grouping("question", "question", lambda result: result["task"]["template"], tuple(shipped_kinds())),
+            Grouping("graph", "graph", lambda result: result.get("world", {}).get("name")),
+            Grouping("nodes", "graph size", lambda result: result.get("world", {}).get("nodes")),
+        ),
+        columns=COLUMNS,
+        group_columns=GROUP_COLUMNS,
+        compared=("accuracy", "f1"),
+        reference=paper_reference,
+        baselines=baselines,
+        remark=remark,
+        unreported=("evidence_sufficient", "extra_fields", "missing_fields", "rows_given"),  # why one answer is wrong
+        notes=(
+            "N: questions with a score; Correct: right answers. P, R, F1: means over questions."
+            " FP: rows given that are not right, in total. rows: median size of the right answer.",
+            "chance: one valid row drawn at random (a count: any up to the nodes or relationships of the graph),"
+            " and what is to be expected of it. par: the scripted expert.",
+            'Episodes that ended in an infrastructure failure have no score and are counted under "failed".',
+        ),
+        tables=more_tables,
+    )
+
+
+_TABLES = ("table_2_questions", "table_3_correct_of_10_by_question", "table_4_graph_size")
+_OF_ALL, _OF_EACH = 120, 10
+"""Questions that a model was asked in all, and of each kind."""
+
+
+def paper_reference(name: str) -> Reference:
+    """Figures of the paper that belong to one of its tables. ConfigError where it has no such table."""
+    if name not in _TABLES:
+        raise ConfigError(f"the paper has no table {name!r} of questions", hint=f"reference: {' or '.join(_TABLES)}")
+    paper = _paper()
+    notes = tuple(paper["notes"])
+    if name == "table_4_graph_size":
+        sizes = tuple(_counted(row) for row in paper[name])
+        return Reference(f"{paper['source']}, Table 4", notes, groups={"nodes": sizes})
+    overall = tuple(_overall(**row) for row in paper["table_2_questions"])
+    table = paper["table_3_correct_of_10_by_question"]
+    asked = {name: kind.template.category for name, kind in shipped_kinds().items() if name in table[0]}
+    categories = {category: [name for name in asked if asked[name] == category] for category in CATEGORIES}
+    groups = {
+        "category": tuple(_grouped(table, "category", categories)),
+        "question": tuple(_grouped(table, "question", {name: [name] for name in asked})),
+    }
+    return Reference(f"{paper['source']}, Tables 2 and 3", notes, overall, groups)
+
+
+def _overall(correct_of_120: int, **row: Any) -> dict[str, Any]:
+    return {**row, "correct": correct_of_120, "questions": _OF_ALL}
+
+
+def _counted(row: Mapping[str, Any]) -> dict[str, Any]:
+    """With the count that the printed percentage was made from."""
+    return {**row, "correct": round(row["accuracy"] * _OF_ALL / 100), "questions": _OF_ALL}
+
+
+def _grouped(table: list[dict[str, Any]], name: str, groups: Mapping[Any, Sequence[str]]) -> Iterator[dict[str, Any]]:
+    for group, questions in groups.items():
+        asked = _OF_EACH * len(questions)
+        for row in table:
+            correct = sum(row[question] for question in questions)
+            counts = {"correct": correct, "questions": asked, "accuracy": round(100 * correct / asked, 2)}
+            yield {"model": row["model"], "setting": row["setting"], name: group, **counts}
+
+
+@cache
+def _paper() -> dict[str, Any]:
+    paper: dict[str, Any] = json.loads((data_path("templates") / "reports" / "graphwalk-paper.json").read_text("utf-8"))
+    return paper
+
+
+def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
+    """ "always empty"; "everything", which gives every candidate row; "chance", which gives one valid row drawn at
+    random, with the scores to be expected of it; "par", the scripted expert.
+
+    `candidates` of a task is the number of rows that the form of its answer allows (nodes of the asked label, pairs
+    of nodes of the asked labels, …); where a task does not record it, nothing is known about "everything". Par is
+    left out where a task has none.
+    """
+    task = result["task"]
+    gold = task["gold_size"]
+    yield _player(result, EMPTY, _score(0, 0, gold))
+    if task.get("candidates"):
+        yield _player(result, EVERYTHING, _score(task["candidates"], gold, gold))
+    rows = valid_rows(result)
+    if rows:
+        yield _player(result, CHANCE, _random_row(gold / rows, gold, task.get("mode", "set") != "set"))
+    if task.get("par_calls") is not None:
+        walk = {"turns": task.get("par_turns"), "tool_calls": task["par_calls"]}
+        usage = {"input_tokens": task.get("par_input_tokens"), "output_tokens": task.get("par_output_tokens")}
+        yield {**_player(result, PAR, _score(gold, gold, gold)), **walk, "usage": usage}
+
+
+def valid_rows(result: ResultRecord) -> int | None:
+    """How many rows have the form that is asked for; None where that is not known."""
+    task, world = result["task"], result.get("world", {})
+    if task.get("candidates"):
+        return int(task["candidates"])
+    kind = shipped_kinds().get(task["template"])
+    sizes = [world.get(size) for size in kind.template.chance] if kind else []
+    return prod(sizes) if sizes and all(sizes) else None
+
+
+def _random_row(hit: float, gold: int, any_one: bool) -> dict[str, Any]:
+    """What one row is expected to score that is right with the probability `hit`."""
+    needed = 1 if any_one else gold
+    return {
+        "correct": hit if needed == 1 else 0.0,
+        "strict_correct": hit if needed == 1 else 0.0,
+        "precision": hit,
+        "recall": hit / needed,
+        "f1": hit * 2 / (1 + needed),
+        "false_positives": 1 - hit,
+        "answered": True,
+    }
+
+
+def _score(rows: int, right: int, gold: int) -> dict[str, Any]:
+    precision = right / rows if rows else float(gold == 0)
+    recall = right / gold if gold else 1.0
+    return {
+        "correct": rows == right == gold,
+        "strict_correct": rows == right == gold,
+        "precision": precision,
+        "recall": recall,
+        "f1": 2 * precision * recall / (precision + recall) if precision + recall else 0.0,
+        "false_positives": rows - right,
+        "answered": rows > 0,
+    }
+
+
+def _player(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
+    fields = {"model": model, "setting": BASELINE, "repeat": 0, "exit_status": "answered", "score": score}
+    return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None, "tool_seconds": None}
+
+
+_FACTS = common_facts(EMPTY, CHANCE, PAR)
+_NOTE = "right/asked. rows: median size of the right answer. chance %: one valid row at random. (n): known for n tasks."
+_MISTAKES = tuple(
+    Column(name.replace("_", " "), name, integer, optional=place // 2) for place, name in enumerate(ERROR_CLASSES)
+)
+
+
+def more_tables(report: Report) -> Iterator[TextTable]:
+    if len(report.groups.get("question", ())):
+        names = ("category", "question")
+        yield counts_table("Right answers by question", names, list(_questions(report)), _FACTS, _note(report))
+    sizes = list(dict.fromkeys(row["nodes"] for row in report.groups.get("nodes", ())))
+    if len(sizes) > 1:
+        lines = [line_of(report, (str(size),), "nodes", size) for size in sizes]
+        yield counts_table("Right answers by graph size", ("nodes",), lines, _FACTS, _note(report))
+    last_mile = Column("last mile", "last_mile", integer, optional=3)
+    yield from players_table(report, "Mistakes and waste", (*_MISTAKES, last_mile, *WASTE))
+
+
+def _note(report: Report) -> str:
+    return f"{_NOTE} (paper): {report.reference.source}." if report.reference else _NOTE
+
+
+def _questions(report: Report) -> Iterator[Line]:
+    """The questions of each category with its total, and the total of all."""
+    rows = report.groups["question"]
+    asked = list(dict.fromkeys(row["question"] for row in rows))
+    categories = list(dict.fromkeys(row["category"] for row in report.groups.get("category", ())))
+    category_of = {name: kind.template.category for name, kind in shipped_kinds().items()}
+    for category in categories:
+        members = [question for question in asked if category_of.get(question) == category]
+        for place, question in enumerate(members):
+            yield line_of(report, ("" if place else category, question), "question", question)
+        yield line_of(report, ("" if members else category, f"all {category}"), "category", category)
+    for question in asked:
+        if category_of.get(question) not in categories:
+            yield line_of(report, ("", question), "question", question)
+    yield line_of(report, ("", "all"))

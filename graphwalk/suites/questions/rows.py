@@ -1,0 +1,59 @@
+"""Values and rows compared as Cypher does."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from graphwalk.types.graph import value_order
+from graphwalk.types.values import PLAIN, Row, Value, shown
+
+RowKey = tuple[tuple[str, tuple[int, Any]], ...]
+
+
+def equal(left: Value | None, right: Value | None) -> bool:
+    """Cypher's `=`: numbers by value, booleans only with booleans, null with nothing."""
+    return left is not None and left == right and isinstance(left, bool) == isinstance(right, bool)
+
+
+def differs(left: Value | None, right: Value | None) -> bool:
+    """Cypher's `<>`: a missing property does not differ from anything either."""
+    return left is not None and right is not None and not equal(left, right)
+
+
+def as_shown(row: Row) -> Row:
+    """The row with its values in the form in which they are answered: a date as text, a list as a list."""
+    plain = all(value.__class__ in PLAIN or value is None for value in row.values())
+    return row if plain else {name: shown(value) for name, value in row.items()}
+
+
+def row_key(row: Row) -> RowKey:
+    """Equal for rows with equal fields; 1 and 1.0 are equal, 1 and true are not (Cypher's equality). Sortable."""
+    return tuple((name, (-1, 0) if row[name] is None else value_order(row[name])) for name in sorted(row))
+
+
+def _keys(rows: list[Row]) -> Sequence[tuple[Any, ...]]:
+    """What tells the rows apart and sorts them: mostly there is nothing but text in them, which does so as it is."""
+    texts = [tuple(row.values()) for row in rows]
+    names = {tuple(row) for row in rows}
+    if len(names) == 1 and list(*names) == sorted(*names) and all(v.__class__ is str for t in texts for v in t):
+        return texts
+    return list(map(row_key, rows))
+
+
+def distinct(rows: Iterable[Row], most: int | None = None) -> list[Row]:
+    """Every row once, in ascending order. `most`: of more rows, any `most` + 1."""
+    if most is None:
+        found = list(rows)
+        by_key = dict(zip(_keys(found), found, strict=True))
+        return [by_key[key] for key in sorted(by_key)]
+    few: dict[RowKey, Row] = {}
+    for row in rows:
+        few[row_key(row)] = row
+        if len(few) > most:
+            break
+    return [few[key] for key in sorted(few)]
+
+
+def same_rows(left: list[Row], right: list[Row]) -> bool:
+    """True for the same set of rows. Lists that Python calls equal need not be: to it 1 and true are."""
+    keys = _keys([*left, *right])
+    return set(keys[: len(left)]) == set(keys[len(left) :])

@@ -1,0 +1,161 @@
+"""How good the answer to a question is, and why it is wrong where it is (docs/method.md, Scores)."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Literal, get_args
+
+from graphwalk.scoring.evidence import Evidence, holds_row, tool_evidence
+from graphwalk.scoring.extraction import Extraction, extract, strip_thinking
+from graphwalk.scoring.rows import (
+    RowScore,
+    compare_rows,
+    missing_fields,
+    row_set,
+    row_shapes,
+    typed_rows,
+    unknown_fields,
+)
+from graphwalk.scoring.waste import waste_of
+from graphwalk.suites.questions.groundedness import supported_rows
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.types.episode import ExitStatus, Score, Trajectory
+from graphwalk.types.values import Row
+
+ErrorClass = Literal["no_answer", "unreadable", "invented", "unsupported", "incomplete", "misread", "unverifiable"]
+ERROR_CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
+_MOST_ROWS = 10_000
+"""Rows of an answer that are checked for what supports them."""
+
+
+class QuestionScore(Score):
+    """Score of one answer.
+
+    `strict_correct`: an answer given only when the turn limit forced it counts as none.
+    `all_properties_correct`: all fields of the rows are right, not only those that are scored; None where these are
+    the same. `rows_given`: rows of the answer as it was read. `extra_fields`, `missing_fields`: names that rows have
+    beyond what was asked for, and lack.
+
+    `grounded`: share of the rows given (of the first 10,000) that the tool results prove, None where that is
+    unknown. `evidence_sufficient`: they prove every row of the target, or one where one is enough.
+    `error_class` (None for a right answer): "no_answer" nothing or an empty list was given; "unreadable" there is a
+    text but no answer in it; "invented" some row has a value that is in no tool result; "misread" the
+    results prove the whole target, and something else was answered; "unsupported" they do not, nor some row that was
+    given; "incomplete" they prove every row given, and not the whole target; "unverifiable" it is unknown.
+    `last_mile`: not correct though the text of the reply names the right answer, its evidence was seen, and only the
+    form was wrong (nothing could be read, or fields were missing).
+    """
+
+    strict_correct: bool
+    all_properties_correct: bool | None = None
+    answered: bool
+    rows_given: int
+    extra_fields: tuple[str, ...] = ()
+    missing_fields: tuple[str, ...] = ()
+    error_class: ErrorClass | None = None
+    evidence_sufficient: bool | None = None
+    last_mile: bool = False
+    repeated_calls: int = 0
+    cycles: int = 0
+    unused_results: int = 0
+    tool_errors: int = 0
+    think_calls: int = 0
+    parallel_calls: int = 0
+
+
+def extract_rows(task: QuestionTask, reply: str) -> Extraction:
+    """Stage 1: the rows in a reply."""
+    return extract(reply, *row_shapes(task.answer_fields))
+
+
+def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
+    """Compare an answer with the target, and audit where it came from."""
+    rows: list[Row] | None = extraction.answer
+    compared = compare_rows(rows, task.gold, task.scored_fields, any_one=_any_one(task))
+    audit = _Audit(task, setting, trajectory, typed_rows(rows or [], task.gold, task.scored_fields))
+    return QuestionScore(
+        correct=compared.correct,
+        precision=compared.precision,
+        recall=compared.recall,
+        f1=compared.f1,
+        false_positives=compared.false_positives,
+        extraction_stage=extraction.stage,
+        lossy=extraction.lossy,
+        grounded=audit.grounded,
+        strict_correct=compared.correct and not _forced(trajectory),
+        all_properties_correct=_all_properties_correct(task, rows),
+        answered=bool(rows),
+        rows_given=len(rows or []),
+        extra_fields=unknown_fields(rows or [], task.answer_fields),
+        missing_fields=missing_fields(rows or [], task.answer_fields),
+        error_class=_error_class(rows, compared, trajectory, audit),
+        evidence_sufficient=audit.sufficient,
+        last_mile=not compared.correct and _only_the_form_is_wrong(task, trajectory, rows, audit),
+        **asdict(waste_of(trajectory)),
+    )
+
+
+class _Audit:
+    """What the tool results prove of the answer, and of the target. All None without tools, or where it is unknown."""
+
+    def __init__(self, task: QuestionTask, setting: str, trajectory: Trajectory, rows: Sequence[Row]) -> None:
+        self.grounded: float | None = None
+        self.sufficient: bool | None = None
+        self.invented = False
+        rows = rows[:_MOST_ROWS]
+        # Columns of a query of the model's own may hold anything: what they show is unknown.
+        proven = supported_rows(task, trajectory, [*rows, *task.gold]) if setting == "tools" else None
+        if proven is None:
+            return
+        if rows:
+            given = [row_set([row], task.scored_fields) for row in rows]
+            self.grounded = sum(row <= proven for row in given) / len(rows)
+            self.invented = self.grounded < 1 and _has_invented(task, rows, tool_evidence(trajectory))
+        target = row_set(task.gold, task.scored_fields)
+        self.sufficient = bool(target & proven) if _any_one(task) else target <= proven
+
+
+def _has_invented(task: QuestionTask, rows: Sequence[Row], evidence: Evidence) -> bool:
+    """Return whether a value that is not computed is in no tool result."""
+    fields = [field for field in task.scored_fields if field not in task.computed_fields]
+    values = (row[field] for row in rows for field in fields if row.get(field) is not None)
+    return not all(map(evidence.holds, values))
+
+
+def _error_class(
+    rows: list[Row] | None, compared: RowScore, trajectory: Trajectory, audit: _Audit
+) -> ErrorClass | None:
+    if compared.correct:
+        return None
+    if rows is None and strip_thinking(trajectory.reply).strip():
+        return "unreadable"
+    if not rows:
+        return "no_answer"
+    if audit.grounded is None:
+        return "unverifiable"
+    if audit.invented:
+        return "invented"
+    if audit.sufficient:
+        return "misread"
+    return "incomplete" if audit.grounded == 1 else "unsupported"
+
+
+def _only_the_form_is_wrong(task: QuestionTask, trajectory: Trajectory, rows: list[Row] | None, audit: _Audit) -> bool:
+    if audit.sufficient is False or (rows and not missing_fields(rows, task.scored_fields)):
+        return False
+    reply = Evidence([strip_thinking(trajectory.reply)])
+    named = (holds_row(row, task.scored_fields, reply) for row in task.gold)
+    return any(named) if _any_one(task) else all(named)
+
+
+def _all_properties_correct(task: QuestionTask, rows: list[Row] | None) -> bool | None:
+    if set(task.answer_fields) == set(task.scored_fields):
+        return None
+    return compare_rows(rows, task.gold, task.answer_fields, any_one=_any_one(task)).correct
+
+
+def _any_one(task: QuestionTask) -> bool:
+    return task.mode != "set"
+
+
+def _forced(trajectory: Trajectory) -> bool:
+    return trajectory.exit_status is ExitStatus.TURN_LIMIT or any(turn.forced for turn in trajectory.turns)

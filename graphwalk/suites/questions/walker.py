@@ -1,0 +1,324 @@
+"""What the plans of experts are made of: relationships of whole labels or of single nodes, in few tool calls."""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from graphwalk.encodings import next_page, read_rows
+from graphwalk.models.policy import Ask
+from graphwalk.toolbox.observed import KEY, RelationshipRow, relationship_in
+from graphwalk.types.graph import value_order
+from graphwalk.types.schema import PropertyType, Schema
+from graphwalk.types.values import SCALARS, Row, Value
+
+WORTH_ASKING = 8
+"""More properties are looked at only if that could save this many times the calls it costs."""
+CALLS_PER_TURN = 256
+"""The default limit of an agent (AgentConfig.max_calls_per_turn); more calls are spread over turns."""
+NEIGHBOR_KEY = "neighbor_properties.key"
+Layers = list[list[RelationshipRow]]
+"""Relationships that begin at nodes 0, 1, … steps away from a start."""
+Successors = Mapping[str, set[str]]
+
+
+class Centre(NamedTuple):
+    """The nodes of one label that share a property value: what one call is about."""
+
+    label: str
+    property: str
+    value: Value
+
+
+class Page(NamedTuple):
+    """The rows of a result, or the relationships read from them, without its text; the number of the next page."""
+
+    rows: list[Row] | list[RelationshipRow]
+    next: int | None = None
+
+
+Result = str | Page
+"""The result of a call: the text that a model reads, or its rows where the text is not needed."""
+T = TypeVar("T")
+Steps = Generator[list[Ask], Sequence[Result], T]
+"""A part of a scripted agent: yields the calls of a turn, is sent their results, and returns what it found."""
+
+
+def read(asks: Sequence[Ask]) -> Steps[list[list[Any]]]:
+    """Return the rows of every call (or what `Page` has), in order of the calls, over as many turns as needed.
+
+    Later pages are asked for, and so is what an agent refused because a turn had too many calls. Calls that give no
+    rows while all others of their turn give none either are mistakes and count as empty.
+    """
+    rows: list[list[Any]] = [[] for _ in asks]
+    waiting = list(enumerate(asks))
+    while waiting:
+        turn, waiting = waiting[:CALLS_PER_TURN], waiting[CALLS_PER_TURN:]
+        results = yield [ask for _, ask in turn]
+        refused = []
+        for (number, ask), result in zip(turn, results, strict=True):
+            found, page = (read_rows(result), next_page(result)) if isinstance(result, str) else result
+            if found is None:
+                refused.append((number, ask))
+                continue
+            rows[number] += found
+            if page is not None:
+                waiting.append((number, _paged(ask, page)))
+        if len(refused) < len(turn):
+            waiting = refused + waiting
+    return rows
+
+
+def neighborhood(label: str, name: str, value: Any) -> Ask:
+    """Return the call for all relationships of the nodes that have this value."""
+    return Ask("get_all_nearest_neighbors", {"label": label, "property_name": name, "property_value": value})
+
+
+def nodes(label: str, name: str, value: Any) -> Ask:
+    """Return the call for the nodes that have this value."""
+    return Ask("get_node_by_property", {"label": label, "property_name": name, "property_value": value})
+
+
+def unique_values(name: str, entity: str, entity_type: Literal["node", "relationship"] = "node") -> Ask:
+    """Return the call for the values of a property of a label or relationship type."""
+    return Ask("get_unique_property_values", {"property_name": name, "entity_name": entity, "entity_type": entity_type})
+
+
+def _paged(ask: Ask, page: int) -> Ask:
+    assert not isinstance(ask.arguments, str)  # only calls made here are read
+    return Ask(ask.tool, {**ask.arguments, "page": page})
+
+
+class Walker:
+    """Asks for neighbourhoods and reads them; knows the schema and nothing else about the graph."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._schema = schema
+        self._pairs = frozenset((source, t.type, target) for t in schema.relationships for source, target in t.pairs)
+
+    def links(self, centres: Iterable[Centre]) -> Steps[list[RelationshipRow]]:
+        """The relationships of all matching nodes, one per row: twice where both ends match.
+
+        A node that matches under several of its labels is read once.
+        """
+        asked = list(centres)
+        results = yield from read([neighborhood(*centre) for centre in asked])
+        links = [self.as_links(centre.label, found) for centre, found in zip(asked, results, strict=True)]
+        if not self._schema.several_labels:
+            return [link for found in links for link in found]
+        label_of: dict[str, str] = {}
+        return [
+            link
+            for centre, found in zip(asked, links, strict=True)
+            for link in found
+            if label_of.setdefault(link.centre, centre.label) == centre.label
+        ]
+
+    def outgoing(self, centres: Iterable[Centre]) -> Steps[list[RelationshipRow]]:
+        """The relationships that begin at the matching nodes, once each as long as no node matches twice."""
+        links = yield from self.links(centres)
+        return [link for link in links if link.outgoing]
+
+    def relationships(self, labels: Collection[str]) -> Steps[list[RelationshipRow]]:
+        """Every relationship that begins or ends at a node of these labels, once each.
+
+        The nodes of a label are asked for by the values of one property, and those that were not seen, because they
+        lack that property or have no relationships, by key.
+        """
+        values = yield from self._values(sorted(labels))
+        splits = [_split(label, values) for label in sorted(labels)]
+        links = yield from self.links(centre for split in splits for centre in split)
+        seen = {link.source if link.outgoing else link.target for link in links}
+        grouped = [split[0].label for split in splits if split and split[0].property != KEY]
+        keys = [Centre(label, KEY, key) for label in grouped for key in values[label, KEY]]
+        links += yield from self.links(centre for centre in keys if centre.value not in seen)
+        # A relationship between two of these labels has a row at either end, and counts at its source.
+        once = [link for link in links if link.outgoing or link.source_labels.isdisjoint(labels)]
+        if not self._schema.several_labels:
+            return once
+        return list(_with_all_labels(once, _labels_known(links, values)))
+
+    def _values(self, labels: list[str]) -> Steps[dict[tuple[str, str], list[Value]]]:
+        """Values by label and property: of all keys, and of the properties that promise to have few."""
+        likely = {label: self._likely(label) for label in labels}
+        values = yield from _unique((label, name) for label in labels for name in (KEY, *likely[label][:1]))
+        more = []
+        for label, names in likely.items():
+            fewest = min(len(values[label, name]) for name in (KEY, *names[:1]))
+            if WORTH_ASKING * len(names[1:]) < fewest:
+                more += [(label, name) for name in names[1:]]
+        return values | (yield from _unique(more))
+
+    def _likely(self, label: str) -> list[str]:
+        """Properties of the label besides its key; those known to have few values first."""
+        node = self._schema.node(label)
+        properties = [p for p in node.properties if p.name != KEY] if node else []
+        return [p.name for p in sorted(properties, key=_known_values)]
+
+    def as_links(self, label: str, found: list[Any]) -> list[RelationshipRow]:
+        """Return the relationships of a call's rows, which may be read already."""
+        if found and isinstance(found[0], RelationshipRow):
+            return found
+        return [link for row in found if (link := relationship_in(row, label, self._pairs)) is not None]
+
+
+def _labels_known(
+    links: Iterable[RelationshipRow], values: Mapping[tuple[str, str], Iterable[Value]]
+) -> Mapping[Value, frozenset[str]]:
+    """Key → labels, from both ends of all rows, and from the lists of keys of whole labels."""
+    known: defaultdict[Value, frozenset[str]] = defaultdict(frozenset)
+    for (label, name), found in values.items():
+        for key in found if name == KEY else ():
+            known[key] |= {label}
+    for link in links:
+        known[link.source] |= link.source_labels
+        known[link.target] |= link.target_labels
+    return known
+
+
+def _with_all_labels(
+    links: Iterable[RelationshipRow], known: Mapping[Value, frozenset[str]]
+) -> Iterator[RelationshipRow]:
+    for link in links:
+        labels = known[link.source], known[link.target]
+        if labels == (link.source_labels, link.target_labels):
+            yield link
+        else:
+            yield replace(link, source_labels=labels[0], target_labels=labels[1])
+
+
+def _unique(names: Iterable[tuple[str, str]]) -> Steps[dict[tuple[str, str], list[Value]]]:
+    asked = list(names)
+    results = yield from read([unique_values(name, label) for label, name in asked])
+    return {name: _once(row["values"] for row in rows) for name, rows in zip(asked, results, strict=True)}
+
+
+def _once(values: Iterable[Value]) -> list[Value]:
+    """Each value once as Cypher compares them: asking for 1 finds 1.0 too, and not true."""
+    given = list(values)
+    if set(map(type, given)) == {str}:
+        return list(dict.fromkeys(given))
+    return list({value_order(value): value for value in given}.values())
+
+
+def _split(label: str, values: Mapping[tuple[str, str], list[Value]]) -> list[Centre]:
+    """All nodes of a label that have the property with the fewest values; the key where it is no worse.
+
+    Nothing can be looked up by a list, so that properties with one are not taken.
+    """
+    plain = {name: found for (owner, name), found in values.items() if owner == label and _can_be_asked(found)}
+    names = [name for name, found in plain.items() if found]
+    best = min(names, key=lambda name: (len(values[label, name]), name != KEY), default=KEY)
+    return [Centre(label, best, value) for value in values[label, best]]
+
+
+def _can_be_asked(values: Iterable[Value]) -> bool:
+    return all(isinstance(value, SCALARS) for value in values)
+
+
+def _known_values(property_: PropertyType) -> float:
+    return len(property_.samples) if property_.complete else float("inf")
+
+
+def target_labels(walker: Walker, label: str) -> Steps[dict[str, set[str]]]:
+    """Key of every node of the label that relationships begin at → labels that they lead to."""
+    links = yield from walker.relationships({label})
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for link in links:
+        if label in link.source_labels:
+            found[link.source] |= link.target_labels
+    return found
+
+
+def links_of_type(walker: Walker, schema: Schema, name: str) -> Steps[list[RelationshipRow]]:
+    """All relationships of a type, seen from its sources or from its targets, whichever have fewer labels."""
+    type_ = schema.relationship(name)
+    pairs = type_.pairs if type_ else ()
+    links = yield from walker.relationships(min(_labels(pairs, 0), _labels(pairs, 1), key=len))
+    return [link for link in links if link.type == name]
+
+
+def _labels(pairs: Collection[tuple[str, str]], end: int) -> set[str]:
+    return {pair[end] for pair in pairs}
+
+
+def spread(
+    walker: Walker, schema: Schema, start: Centre, target_label: str, hops: int, until: Callable[[Layers], bool]
+) -> Steps[Layers]:
+    """Walk on from all nodes of a layer at once, but only where the target label may still be reached."""
+    layers: Layers = []
+    seen: set[str] = set()
+    edge = {str(start.value): frozenset([start.label])}
+    for labels in on_the_way(schema, start.label, target_label, hops):
+        fresh = {key: edge[key] & labels for key in edge.keys() - seen if edge[key] & labels}
+        layers.append((yield from walker.outgoing(sorted(Centre(min(own), KEY, key) for key, own in fresh.items()))))
+        if until(layers):
+            break
+        seen |= fresh.keys()
+        edge = {link.target: link.target_labels for link in layers[-1]}
+    return layers
+
+
+def on_the_way(schema: Schema, source: str, target: str, hops: int) -> list[set[str]]:
+    """Labels worth walking on from after 0, 1, … hops-1 steps: those from which the target may still be reached."""
+    follow: defaultdict[str, set[str]] = defaultdict(set)  # label → labels that one relationship leads to
+    for type_ in schema.relationships:
+        for before, after in type_.pairs:
+            follow[before].add(after)
+    layers = [{source}]
+    for _ in range(hops - 1):
+        layers.append({label for previous in layers[-1] for label in follow.get(previous, ())})
+    return [
+        {label for label in layer if target in reached(label, hops - depth, follow)}
+        for depth, layer in enumerate(layers)
+    ]
+
+
+def successors(links: Iterable[RelationshipRow]) -> Successors:
+    """Key of a node → keys of the nodes that one step leads to."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for link in links:
+        found[link.source].add(link.target)
+    return found
+
+
+def reached(start: str, hops: int, follow: Successors) -> set[str]:
+    """Nodes that 1..hops steps lead to; the start itself only by a way back to it.
+
+    Cypher matches trails, in which no relationship comes twice; walks are looked for here, which is the same: a
+    shortest walk from a to b repeats no node, and one back to a uses one relationship that begins at a.
+    """
+    found: set[str] = set()
+    edge = {start}
+    for _ in range(hops):
+        edge = {target for node in edge for target in follow.get(node, ())} - found
+        found |= edge
+    return found
+
+
+def node_keys(keys: Iterable[str]) -> list[Row]:
+    """One row per node."""
+    return [{"node_key": key} for key in sorted(set(keys))]
+
+
+def end_keys(pairs: Iterable[tuple[str, str]]) -> list[Row]:
+    """One row per pair of first and last node."""
+    return [{"source_node_key": source, "target_node_key": target} for source, target in sorted(set(pairs))]
+
+
+def condition(**named: Any) -> str:
+    """Return a condition on rows of neighborhoods: every column has this value."""
+    return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in named.items())
+
+
+def leading_to(label: str) -> str:
+    """Return the condition that a row leads to a node with this label."""
+    return condition(direction="outgoing", neighbor_label=label)
+
+
+def side_of(schema: Schema, relationship_type: str) -> str:
+    """Return the side from which `links_of_type` looks at the relationships of a type."""
+    type_ = schema.relationship(relationship_type)
+    pairs = type_.pairs if type_ else ()
+    return "outgoing" if len({p[0] for p in pairs}) <= len({p[1] for p in pairs}) else "incoming"

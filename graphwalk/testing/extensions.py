@@ -1,0 +1,152 @@
+"""Checks for models, questions and tools of other packages."""
+
+import asyncio
+import json
+import re
+from collections.abc import Collection
+from itertools import product
+from pathlib import Path
+
+from graphwalk.environment import Environment
+from graphwalk.errors import ConfigError
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.models import conformance
+from graphwalk.models.base import Model
+from graphwalk.models.conformance import Capability
+from graphwalk.runs.episode import play_task
+from graphwalk.runs.experiment import can_play, resolve
+from graphwalk.stores.cypher import Dialect, render_cypher
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.questions.generate import tasks_on
+from graphwalk.suites.questions.score import extract_rows, score_question
+from graphwalk.suites.questions.suite import QuestionsSuite
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.toolbox.tool import GRAPH_SWITCHES, SWITCHES, Tool, load_tool, load_tools
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall
+from graphwalk.types.episode import ExitStatus, Trajectory, Turn
+from graphwalk.types.graph import Node, PropertyGraph
+
+_CONVERSATIONS = 5
+
+
+async def check_model(model: Model, *, without: Collection[str] = (), seconds: float = 120.0) -> list[Capability]:
+    """All capabilities; AssertionError for one that failed, and for what no backend may do.
+
+    `without` names capabilities that may fail: a weak model does not always do what its backend could. The checks make
+    about twenty short calls, of which each has `seconds`.
+    """
+    found = await conformance.check_model(model, seconds=seconds)
+    failed = {capability.name: capability.detail for capability in found if capability.status == "failed"}
+    wrong = {name: detail for name, detail in failed.items() if name not in without}
+    assert not wrong, "\n".join(f"{name}: {detail}" for name, detail in wrong.items())
+    prompts = [(Message("user", f"Say the number {number}."),) for number in range(_CONVERSATIONS)]
+    replies = await asyncio.gather(*(model.complete(prompt, (), CallOptions()) for prompt in prompts))
+    for reply in replies:
+        assert isinstance(reply, Reply), f"`complete` returned {type(reply).__name__} instead of a Reply"
+        assert reply.message.role == "assistant", f"a reply has the role {reply.message.role!r}, not 'assistant'"
+    return found
+
+
+_PRESETS = ("paper-100", "paper-150")
+_EXPERT = "scripted/expert"
+
+
+async def check_question(question: str, *, seed: int = 7, graphs: int = 3) -> None:
+    """A question that ships, by its name, or one of your own, by its path, on generated graphs.
+
+    Its tasks are made twice, are the same both times and survive JSON; both oracles agree on them (where there are
+    two); the right answer counts as right and an empty one does not; the expert finds it, where one is there.
+    """
+    for preset in _PRESETS:
+        for index in range(graphs):
+            graph = generate_graph(GraphSpec(preset=preset), seed, index)
+            made = await tasks_on(graph, seed=seed, questions=[question])
+            assert made, f"{question}: no task on graph {index} of {preset}"
+            assert made == await tasks_on(graph, seed=seed, questions=[question]), f"{question}: other tasks each time"
+            for task in made:
+                _check_task(task)
+                await _check_expert(task, graph)
+
+
+def _check_task(task: QuestionTask) -> None:
+    again = QuestionTask.model_validate_json(task.model_dump_json())
+    assert again == task, f"{task.template}: a task is another one after JSON: {task} → {again}"
+    assert task.question.strip(), f"{task.template}: the wording is empty"
+    assert task.gold_size == len(task.gold), f"{task.template}: gold_size is not the number of gold rows"
+    for row in task.gold:
+        assert tuple(row) == task.answer_fields, f"{task.template}: a gold row has the fields {', '.join(row)}"
+    rows = task.gold if task.mode == "set" else task.gold[:1]
+    assert _correct(task, json.dumps(rows)), f"{task.template}: its own gold counts as wrong: {rows}"
+    assert not task.gold or not _correct(task, "[]"), f"{task.template}: an empty answer counts as right"
+
+
+def _correct(task: QuestionTask, reply: str) -> bool:
+    said = Trajectory((Message("user", task.question),), (Turn(Message("assistant", reply)),), ExitStatus.ANSWERED)
+    return score_question(task, "no_tools", said, extract_rows(task, reply)).correct
+
+
+async def _check_expert(task: QuestionTask, graph: PropertyGraph) -> None:
+    if not can_play(QuestionsSuite(), _EXPERT, "tools", task):
+        return
+    experiment = resolve(
+        load_experiment({"name": "check", "suite": {"name": "questions"}, "models": [_EXPERT]}), Environment()
+    )
+    result = await play_task(experiment, task, graph)
+    assert result.score is not None, f"{task.template}: the expert failed: {result.trajectory.error}"
+    assert result.score["correct"], f"{task.template}: the expert answers {result.answer}, right is {task.gold}"
+    calls = len(result.trajectory.results)
+    assert calls == task.par_calls, f"{task.template}: par_calls is {task.par_calls}, the expert needs {calls}"
+
+
+_WRITES = re.compile(r"\b(CREATE|MERGE|DELETE|SET|REMOVE|CALL|LOAD|DROP|FOREACH)\b", re.IGNORECASE)
+_NODE = re.compile(r"(?<!\w)\(\w*(?::`[^`]+`)*\)")
+_HEADINGS = ("When to use it:", "What comes back:")
+
+
+async def check_tool(tool: Tool | Path | str) -> None:
+    """A tool that ships, by its name, or one of your own, by its path.
+
+    Its description says when to use it and what comes back; its queries only read, quote every name and stay in their
+    graph; a call like its example is refused for the unknown names alone.
+    """
+    tool = _loaded(tool)
+    for heading in _HEADINGS:
+        assert heading in tool.description, f"{tool.name}: the description lacks {heading!r}"
+    for field in ("cypher", "matches", "count"):
+        template = getattr(tool, field)
+        if template is not None:
+            _check_query(tool, field, template)
+    await _check_example(tool)
+
+
+def _loaded(tool: Tool | Path | str) -> Tool:
+    if isinstance(tool, Tool):
+        return tool
+    return load_tool(Path(tool)) if str(tool).endswith((".yaml", ".yml")) else load_tools([str(tool)])[0]
+
+
+def _check_query(tool: Tool, field: str, template: str) -> None:
+    found = _WRITES.search(template)
+    assert not found, f"{tool.name}: {field}: a tool only reads, and this says {found.group()}"
+    for entity_type, switch in product(("node", "relationship"), (True, False)):
+        names = dict.fromkeys(tool.resolution, "x y") | dict.fromkeys(tool.with_role("entity_type"), entity_type)
+        switches = dict.fromkeys((*SWITCHES, *GRAPH_SWITCHES), switch)
+        try:
+            cypher = render_cypher(template, {**names, **switches}, Dialect("gw_1"))
+        except ConfigError as error:
+            raise AssertionError(f"{tool.name}: {field}: {error}") from error
+        assert cypher.count("x y") == cypher.count("`x y`"), f"{tool.name}: {field}: a name is not quoted:\n{cypher}"
+        unscoped = [node for node in _NODE.findall(cypher) if "`gw_1`" not in node]
+        assert not unscoped, f"{tool.name}: {field}: {unscoped[0]} matches nodes of other graphs:\n{cypher}"
+
+
+async def _check_example(tool: Tool) -> None:
+    """On a graph without the example's names. A tool with messages of its own has a toolbox of its own."""
+    if tool.messages:
+        return
+    store = await EmbeddedDatabase().load(PropertyGraph.from_rows([Node("a", ("Zorep",), {})], []))
+    toolbox = GraphToolbox(store, await store.schema(), [tool])
+    result = await toolbox.call(ToolCall("1", tool.name, json.dumps(tool.example.arguments)))
+    assert result.error in (None, "unknown_name"), f"{tool.name}: its own example is refused: {result.content}"

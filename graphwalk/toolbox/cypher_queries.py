@@ -1,0 +1,60 @@
+"""Queries that a model writes: asked of the store, cut to what a model can read, and refused in words."""
+
+import json
+from dataclasses import dataclass
+
+from graphwalk.config.agent import AgentConfig
+from graphwalk.stores.base import GraphStore
+from graphwalk.stores.cypher_guard import QueryRefused
+from graphwalk.toolbox.arguments import listed_names
+from graphwalk.toolbox.messages import ToolMistake
+from graphwalk.toolbox.rows import canonical_rows
+from graphwalk.types.values import Row
+
+MOST_CHARACTERS = 200_000
+"""Of all rows shown, as JSON: a single value can be longer than anything that a model could read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The rows to show; `total` is how many there are, None where that is not known."""
+
+    rows: list[Row]
+    total: int | None
+
+    @property
+    def more(self) -> bool:
+        return self.total is None or self.total > len(self.rows)
+
+
+async def answer_query(store: GraphStore, query: str, agent: AgentConfig) -> Answered:
+    """Rows in the order that the query asks for, else in one that is the same on every store.
+
+    ToolMistake where the query is at fault; ConfigError for a store that takes no such queries.
+    """
+    try:
+        found = await store.ask(query, seconds=agent.query_seconds, rows=agent.query_rows)
+    except QueryRefused as refused:
+        raise _mistake(refused) from refused
+    rows = found.rows if found.ordered else canonical_rows(found.rows)
+    return Answered(_readable(rows), found.total)
+
+
+def _readable(rows: list[Row]) -> list[Row]:
+    """The first rows that fit. ToolMistake "too_large" where not even one does."""
+    left = MOST_CHARACTERS
+    for number, row in enumerate(rows):
+        left -= len(json.dumps(row, default=str))
+        if left < 0:
+            if number == 0:
+                raise ToolMistake("too_large", "query_too_large")
+            return rows[:number]
+    return rows
+
+
+def _mistake(refused: QueryRefused) -> ToolMistake:
+    """The same for the model; of names that there are, the closest come first."""
+    values = dict(refused.values)
+    if refused.kind == "unknown_name":
+        values |= listed_names(values["name"], values["names"])
+    return ToolMistake(refused.kind, refused.message, **values)

@@ -1,0 +1,317 @@
+"""What the tool results of an episode show of a graph: the only reader of what a model has seen.
+
+Scores, scenes and scripted agents read results here. No result is too odd to be read: rows of an unknown form show
+nothing.
+"""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from graphwalk.encodings import decode_notes, read_rows
+from graphwalk.scoring.values import parse_json
+from graphwalk.toolbox.readings import other_readings
+from graphwalk.types.episode import ToolResult
+from graphwalk.types.graph import value_order
+from graphwalk.types.values import Row, Value, shown
+
+KEY = "key"
+NEIGHBORS, VALUES = "get_all_nearest_neighbors", "get_unique_property_values"
+FIRST_PAGE = 1
+_NAMING = ("name", "title", "label", "caption")
+"""Properties that people call a node by, where it has one of them."""
+_PATTERN = re.compile(r"\(:([^\n]+?)\)-\[:([^\n]+?)\]->\(:([^\n]+?)\)")
+
+Pair = tuple[str, str, str]
+"""Label of the source, type, label of the target: what the schema allows."""
+
+
+@dataclass(slots=True, eq=False)
+class RelationshipRow:
+    """One relationship as one row shows it. Parallel relationships may look alike, so each equals itself only.
+
+    Not frozen, because millions are made. The centre has the one label that the call asked for; it may have more.
+    """
+
+    source: str
+    source_labels: frozenset[str]
+    type: str
+    target: str
+    target_labels: frozenset[str]
+    properties: Mapping[str, Value]
+    """Empty where the tools hide the properties of relationships."""
+    neighbor: Mapping[str, Value]
+    """Properties of the end that is not the centre, its key among them."""
+    outgoing: bool
+    """The centre is the source."""
+    directed: bool = True
+    """False where the row hides the direction and the schema allows both or neither."""
+    properties_shown: bool = True
+
+    @property
+    def centre(self) -> str:
+        """Return the key of the node that the call asked about."""
+        return self.source if self.outgoing else self.target
+
+
+def relationship_in(row: Row, label: str, pairs: frozenset[Pair] = frozenset()) -> RelationshipRow | None:
+    """Return the relationship of a row about a centre with this label; None for a row of another form.
+
+    `pairs` decide on the direction where the row hides it: outgoing if they allow both.
+    """
+    centre, type_, other = row.get("center_key"), row.get("type"), row.get("neighbor_properties")
+    beside = labels_in(row, "neighbor_label")
+    if not isinstance(centre, str) or not isinstance(type_, str) or not isinstance(other, dict) or beside is None:
+        return None
+    if not _is_key(key := other.get(KEY)):
+        return None
+    own, others = _label_set(label), _label_set(*beside)
+    if "direction" in row:
+        outgoing = row["direction"] == "outgoing"
+        directed = outgoing or row["direction"] == "incoming"
+    else:
+        outgoing = any((label, type_, one) in pairs for one in beside)
+        directed = outgoing != any((one, type_, label) in pairs for one in beside)
+    properties = row.get("relationship_properties")
+    shows = isinstance(properties, dict)
+    properties = properties if isinstance(properties, dict) else {}
+    if outgoing:
+        return RelationshipRow(centre, own, type_, str(key), others, properties, other, True, directed, shows)
+    return RelationshipRow(str(key), others, type_, centre, own, properties, other, False, directed, shows)
+
+
+def labels_in(row: Row, name: str) -> list[str] | None:
+    """Return the labels in the column `name`, or in `name`s where nodes may have several; None where it has none."""
+    found = row.get(f"{name}s", [row.get(name)])
+    return found if isinstance(found, list) and all(isinstance(label, str) for label in found) else None
+
+
+@dataclass
+class ObservedNode:
+    """A node as results show it. Labels and properties that no call asked for are missing."""
+
+    key: str
+    labels: tuple[str, ...] = ()
+    """Sorted."""
+    properties: dict[str, Any] = field(default_factory=dict)
+    """Without the key."""
+
+    @property
+    def label(self) -> str:
+        return self.labels[0] if self.labels else ""
+
+    @property
+    def name(self) -> str:
+        """Return the name for a reader: a property with such a name, else the first text, else the key."""
+        texts = {name: value for name, value in self.properties.items() if isinstance(value, str) and value.strip()}
+        named = next((text for wanted in _NAMING for name, text in texts.items() if name.lower() == wanted), None)
+        return named or next(iter(texts.values()), self.key)
+
+
+@dataclass(slots=True)
+class ObservedRelationship:
+    """A relationship; `source` and `target` are keys. `count`: how many parallel ones are alike."""
+
+    type: str
+    source: str
+    target: str
+    properties: Mapping[str, Any]
+    properties_shown: bool = True
+    count: int = 0
+
+
+@dataclass
+class _Call:
+    """One tool call, its pages put together. `found`: rows in all, on whatever pages."""
+
+    tool: str
+    arguments: dict[str, Any]
+    found: int
+    read: set[tuple[int, str]] = field(default_factory=set)
+    """Pages with their text: a page that is asked for again shows nothing more."""
+    rows_on: dict[int, int] = field(default_factory=dict)
+    centres_on: dict[int, list[str]] = field(default_factory=dict)
+    """Keys of the centres of each page, in the order of the rows, without repetitions."""
+    counts: Counter[tuple[Any, bool]] = field(default_factory=Counter)
+    """Rows that show the same relationship from the same end."""
+    understood: bool = True
+    retried: bool = False
+    """Nothing matched the value as it was given, and another reading of it was looked up."""
+
+    @property
+    def complete(self) -> bool:
+        """True if every row was shown."""
+        return sum(self.rows_on.values()) == self.found
+
+    def text(self, name: str) -> str | None:
+        value = self.arguments.get(name)
+        return value if isinstance(value, str) else None
+
+    @property
+    def value(self) -> Any:
+        """Return the value as it was looked up."""
+        value = self.arguments.get("property_value")
+        if self.retried and isinstance(value, str | int | float):
+            return shown(next(other_readings(value), value))
+        return value
+
+    @property
+    def lists_keys_of(self) -> str | None:
+        """Return the label whose keys are listed, if the call asks for that."""
+        kind = (self.text("entity_type") or "").strip().lower()
+        return self.text("entity_name") if kind == "node" and self.text("property_name") == KEY else None
+
+    def complete_centres(self) -> list[str]:
+        """Return the centres all of whose rows were shown: rows of one centre follow each other."""
+        centres: dict[str, None] = {}
+        number = FIRST_PAGE
+        while number in self.centres_on:
+            centres |= dict.fromkeys(self.centres_on[number])
+            number += 1
+        return list(centres)[: None if self.complete else -1]
+
+
+class ObservedGraph:
+    """All nodes and relationships that results show, in that order; results are added one by one.
+
+    `pairs`: what the schema of the prompt allows, for results that hide directions. `hidden_direction`: some
+    relationship is left out because its direction was not shown.
+    """
+
+    def __init__(self, pairs: frozenset[Pair] = frozenset()) -> None:
+        self.pairs = pairs
+        self.nodes: dict[str, ObservedNode] = {}
+        self.relationships: dict[Any, ObservedRelationship] = {}
+        """By their content: two results that show the same show one relationship."""
+        self.hidden_direction = False
+        self._calls: dict[tuple[str, str], _Call] = {}
+
+    @property
+    def understood(self) -> bool:
+        """True if some result with rows was of a known form."""
+        return any(call.understood and call.found for call in self._calls.values())
+
+    @property
+    def complete_labels(self) -> set[str]:
+        """Return the labels of which all nodes were listed."""
+        calls = (call for call in self._calls.values() if call.tool == VALUES and call.understood and call.complete)
+        return {call.lists_keys_of for call in calls if call.lists_keys_of is not None}
+
+    def complete_nodes(self) -> set[str]:
+        """Return the keys of the nodes all of whose relationships were shown."""
+        found: set[str] = set()
+        looked_up: set[tuple[str, str, Any]] = set()
+        for call in self._calls.values():
+            label, name, value = call.text("label"), call.text("property_name"), call.value
+            known = label is not None and name is not None and isinstance(value, str | int | float)
+            if call.tool == NEIGHBORS and call.understood and known:
+                found.update(call.complete_centres())
+                if call.complete:
+                    looked_up.add((str(label), str(name), value_order(value)))
+        names = {name for _, name, _ in looked_up}
+        for node in self.nodes.values():
+            values = ((name, node.key if name == KEY else node.properties.get(name)) for name in names)
+            own = [(name, value_order(value)) for name, value in values if value is not None]
+            if any((label, *one) in looked_up for label in node.labels for one in own):
+                found.add(node.key)
+        return found
+
+    def add(self, result: ToolResult) -> None:
+        """Add what a result shows. Mistakes and notes show nothing."""
+        rows = None if result.error is not None or result.rows is None else read_rows(result.content)
+        if rows is None:
+            return
+        arguments = parse_json(result.call.arguments)
+        arguments = arguments if isinstance(arguments, dict) else {}
+        page = arguments.pop("page", FIRST_PAGE)
+        page = page if isinstance(page, int) else FIRST_PAGE
+        identity = result.call.name, json.dumps(arguments, sort_keys=True)
+        call = self._calls.setdefault(identity, _Call(result.call.name, arguments, result.rows or 0))
+        if (page, result.content) in call.read:
+            return
+        call.read.add((page, result.content))
+        call.rows_on[page] = len(rows)
+        # One note where nothing was found, one on a page of several, and one more for another reading of the value.
+        call.retried = len(decode_notes(result.content)) > int(not result.rows) + int(len(rows) != result.rows)
+        centres: dict[str, None] = {}
+        for row in rows:
+            if "neighbor_properties" in row:
+                read = self._add_relationship(row, call, centres)
+            elif "properties" in row:
+                read = self._add_node(row["properties"], labels_in(row, "label"))
+            else:
+                read = self._add_value(row, call)
+            call.understood = call.understood and read
+        call.centres_on[page] = list(centres)
+
+    def _add_relationship(self, row: Row, call: _Call, centres: dict[str, None]) -> bool:
+        label, name = call.text("label") or "", call.text("property_name")
+        read = relationship_in(row, label, self.pairs)
+        if read is None:
+            return False
+        if read.centre not in centres:
+            centres[read.centre] = None
+            known = {} if name is None or name == KEY else {name: call.value}
+            self._add_node({KEY: read.centre, **known}, [label] if label else [])
+        self._add_node(read.neighbor, read.target_labels if read.outgoing else read.source_labels)
+        if not read.directed:
+            self.hidden_direction = self.hidden_direction or "direction" not in row
+            return True
+        alike = str(sorted(read.properties.items())) if read.properties_shown else None
+        content = read.type, read.source, read.target, alike
+        relationship = self.relationships.get(content)
+        if relationship is None:
+            relationship = self.relationships[content] = ObservedRelationship(
+                read.type, read.source, read.target, read.properties, read.properties_shown
+            )
+        call.counts[content, read.outgoing] += 1
+        # Both ends of a relationship may show it, and several calls: it is the same one.
+        relationship.count = max(relationship.count, call.counts[content, read.outgoing])
+        return True
+
+    def _add_value(self, row: Row, call: _Call) -> bool:
+        """A list of keys shows nodes; a list of other values shows no node that has them."""
+        label = call.lists_keys_of
+        if row.keys() == {"values"} and label is not None:
+            self._add_node({KEY: row["values"]}, [label])
+        return "values" in row and (label is None or _is_key(row["values"]))
+
+    def _add_node(self, properties: Any, labels: Iterable[str] | None) -> bool:
+        key = properties.get(KEY) if isinstance(properties, dict) else None
+        if not _is_key(key):
+            return False
+        node = self.nodes.get(str(key))
+        if node is None:
+            node = self.nodes[str(key)] = ObservedNode(str(key))
+        if labels and not set(labels).issubset(node.labels):
+            node.labels = tuple(sorted({*node.labels, *labels}))
+        node.properties |= {name: value for name, value in properties.items() if name != KEY and value is not None}
+        return labels is not None
+
+
+def observed_graph(results: Iterable[ToolResult], prompt: str = "") -> ObservedGraph:
+    """Return what results show, after a prompt that may contain the schema."""
+    observed = ObservedGraph(schema_pairs(prompt))
+    for result in results:
+        observed.add(result)
+    return observed
+
+
+@lru_cache(maxsize=256)
+def schema_pairs(prompt: str) -> frozenset[Pair]:
+    """Return what can be joined according to the Cypher patterns in a prompt."""
+    return frozenset(_PATTERN.findall(prompt))
+
+
+@lru_cache(maxsize=4096)
+def _label_set(*labels: str) -> frozenset[str]:
+    """Equal sets are one object: millions of rows have few labels."""
+    return frozenset(labels)
+
+
+def _is_key(key: Any) -> bool:
+    return isinstance(key, str | int) and not isinstance(key, bool)

@@ -1,0 +1,54 @@
+"""A quick slice of `make coverage`, and that its imagined players are as correlated as they say."""
+
+import numpy as np
+import pytest
+
+from benchmarks.clustered_outcomes import Cell, beta_binomial, latent_normal
+from benchmarks.coverage import coverage, rejections, table
+from benchmarks.markers import write_between_markers
+
+
+@pytest.mark.parametrize("cell", [Cell(5, 0.3, 1, 0.95), Cell(10, 0.3, 4, 0.1), Cell(30, 0.3, 1, 0.95)], ids=str)
+def test_intervals_of_shares_hold_where_others_do_not(cell):
+    shares = coverage(cell, 1500)
+    assert 0.92 < shares["ours"] < 0.995
+    assert 0.92 < shares["ours, beta"] < 0.995
+    assert shares["t"] < 0.9
+    assert shares["episodes"] < 0.9
+
+
+def test_around_one_half_they_hold_as_often_as_they_say():
+    shares = coverage(Cell(10, 0.1, 1, 0.5), 3000)
+    assert 0.935 < shares["ours"] < 0.97
+    assert shares["episodes"] < 0.9
+
+
+def test_equal_players_are_rarely_told_apart_but_by_mcnemar():
+    shares = rejections(Cell(10, 0.3, 1, 0.5), 1000)
+    assert 0.03 < shares["t"] < 0.07
+    assert shares["sign-flip"] < shares["mid-p"] < 0.07
+    assert shares["McNemar"] > 0.15
+    assert 0.92 < shares["covered"] < 0.98
+
+
+@pytest.mark.parametrize("accuracy", [0.5, 0.95])
+def test_outcomes_have_the_stated_accuracy_and_correlations(accuracy):
+    cell = Cell(40, 0.3, 2, accuracy)
+    random = np.random.default_rng(0)
+    for values in (*latent_normal(cell, random, 500, accuracy), beta_binomial(cell, random, 500)):
+        shaped = values.reshape(40, 12, 2, 500) - accuracy
+        variance = accuracy * (1 - accuracy)
+        assert values.mean() == pytest.approx(accuracy, abs=0.01)
+        assert (shaped[:, :6, 0] * shaped[:, 6:, 0]).mean() / variance == pytest.approx(0.3, abs=0.03)
+        assert (shaped[:, :, 0] * shaped[:, :, 1]).mean() / variance == pytest.approx(0.65, abs=0.03)
+
+
+def test_the_page_keeps_what_stands_around_the_markers(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("above\n<!-- coverage: begin -->\nold\n<!-- coverage: end -->\nbelow\n", encoding="utf-8")
+    rows = [(Cell(5, 0.1, 1, 0.95), {"ours": 0.9712}), (Cell(5, 0.1, 4, 0.95), {"ours": 0.9704})]
+    write_between_markers(page, "coverage", table("Title", ("ours",), rows, {"ours": range(93, 97)}))
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("above\n<!-- coverage: begin -->\n**Title**\n")
+    assert "| 5 | 0.1 | 1 | 0.95 | 97.1 ↑ |\n| 5 | 0.1 | 4 | 0.95 | 97.0 |\n| | | | in the aim | 1 (↓ 0, ↑ 1) |" in text
+    assert text.endswith("<!-- coverage: end -->\nbelow\n")

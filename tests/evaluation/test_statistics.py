@@ -1,0 +1,389 @@
+"""Intervals and tests against textbook formulas, scipy and direct sums."""
+
+import math
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from graphwalk.evaluation.statistics import (
+    compare,
+    estimate_means,
+    estimate_shares,
+    holm,
+    mcnemar_exact,
+    outcomes_of,
+    paired,
+    pass_at_k,
+    pass_hat_k,
+    pass_rates,
+    sign_flips,
+)
+
+
+def test_repeats_are_averaged_so_that_each_task_counts_once():
+    outcomes = outcomes_of([1, 0, 1, 1, np.nan, 0], ["a", "a", "a", "b", "b", "b"], [1, 1, 2, 1, 1, 2])
+    assert outcomes.values[:, 0].tolist() == [0.5, 1.0, 1.0, 0.0]
+    assert outcomes.keys == (("a", 1), ("a", 2), ("b", 1), ("b", 2))
+    assert outcomes.graphs.tolist() == [0, 0, 1, 1]
+    assert outcomes.episodes.tolist() == [5]
+
+
+def test_noise_is_the_variance_of_repeats_of_one_task():
+    values = np.random.default_rng(0).random((30, 2))
+    outcomes = outcomes_of(values, ["g"] * 30, [number // 3 for number in range(30)])
+    assert outcomes.noise == pytest.approx(values.reshape(10, 3, 2).var(axis=1, ddof=1).mean(axis=0))
+    assert np.isnan(outcomes_of(values, ["g"] * 30).noise).all()
+
+
+def test_tasks_with_one_known_repeat_say_nothing_of_noise():
+    values = [[0.0, 0.5], [1.0, np.nan], [1.0, 0.5], [0.5, 0.25]]
+    outcomes = outcomes_of(values, ["g"] * 4, [1, 1, 2, 3])
+    assert outcomes.noise[0] == pytest.approx(0.5)
+    assert np.isnan(outcomes.noise[1])
+
+
+def test_the_order_of_episodes_makes_no_difference():
+    random = np.random.default_rng(1)
+    values, graphs, tasks = random.random(40), random.integers(0, 4, 40), random.integers(0, 3, 40)
+    order = random.permutation(40)
+    once = outcomes_of(values, graphs.tolist(), tasks.tolist())
+    again = outcomes_of(values[order], graphs[order].tolist(), tasks[order].tolist())
+    assert dict(zip(once.keys, once.values[:, 0], strict=True)) == pytest.approx(
+        dict(zip(again.keys, again.values[:, 0], strict=True))
+    )
+
+
+def test_lengths_must_agree():
+    with pytest.raises(ValueError, match="3 rows of values, but 2 graphs"):
+        outcomes_of([1, 0, 1], ["a", "b"])
+
+
+def miller_error(values, graphs):
+    """The clustered standard error as the double sum of Miller (2024), with the factor C/(C-1)."""
+    mean, n = values.mean(), len(values)
+    total = sum((values[i] - mean) * (values[j] - mean) for i in range(n) for j in range(n) if graphs[i] == graphs[j])
+    count = len(set(graphs))
+    return math.sqrt(count / (count - 1) * total) / n
+
+
+def test_standard_error_is_the_clustered_one():
+    random = np.random.default_rng(0)
+    values, graphs = random.random(40), random.integers(0, 7, 40).tolist()
+    for estimate in (*estimate_means(outcomes_of(values, graphs)), *estimate_shares(outcomes_of(values, graphs))):
+        assert estimate.error == pytest.approx(miller_error(values, graphs))
+
+
+def test_one_task_per_graph_is_the_t_interval_of_every_textbook():
+    values = np.random.default_rng(2).normal(5, 2, 12)
+    (estimate,) = estimate_means(outcomes_of(values, range(12)))
+    expected = stats.t.interval(0.95, 11, loc=values.mean(), scale=stats.sem(values))
+    assert (estimate.low, estimate.high) == pytest.approx(expected)
+    assert estimate.df == 11
+
+
+def test_a_graph_that_holds_most_tasks_leaves_few_degrees_of_freedom():
+    graphs = ["large"] * 60 + [number for number in range(9) for _ in range(2)]
+    (estimate,) = estimate_shares(outcomes_of(np.arange(78) % 2, graphs))
+    assert (estimate.clusters, estimate.df) == (10, 1)
+    even = estimate_shares(outcomes_of(np.arange(120) % 3 > 0, np.repeat(range(10), 12).tolist()))
+    assert even[0].df == 9
+
+
+def test_no_interval_without_a_reason_in_words():
+    known, none = estimate_shares(outcomes_of([[1, np.nan], [0, np.nan]], ["a", "a"]))
+    assert (known.value, known.low, known.high, known.n, known.clusters) == (0.5, None, None, 2, 1)
+    assert known.reason == "all tasks are on one graph"
+    assert (none.value, none.n, none.reason) == (None, 0, "nothing is known")
+    (flat,) = estimate_means(outcomes_of([0.1] * 9, [0, 0, 0, 1, 1, 1, 2, 2, 2]))
+    assert (flat.value, flat.low, flat.df) == (pytest.approx(0.1), None, None)
+    assert flat.reason == "all graphs have the same mean"
+
+
+@pytest.mark.parametrize("estimate", [estimate_means, estimate_shares])
+def test_nothing_at_all(estimate):
+    (none,) = estimate(outcomes_of([], []))
+    assert none.reason == "nothing is known"
+    assert estimate(outcomes_of(np.empty((3, 0)), ["a", "b", "c"])) == []
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4), st.sampled_from([0.0, 1.0])), min_size=1, max_size=60))
+@example([(0, 0, 0.0), (0, 1, 1.0), *[(1, 0, 0.0)] * 3, (1, 0, 1.0), (1, 1, 0.0), (1, 1, 0.0), (1, 1, 1.0)])
+@example([*[(0, 0, 0.0)] * 4, (0, 0, 1.0), (0, 1, 0.0), (0, 1, 0.0), (0, 2, 0.0), (1, 0, 0.0)])
+def test_intervals_hold_the_share_and_mirror(episodes):
+    graphs, tasks, values = zip(*episodes, strict=True)
+    (right,) = estimate_shares(outcomes_of(values, graphs, tasks))
+    assert (right.low is None) == bool(right.reason) == (right.clusters < 2)
+    if right.low is not None:
+        assert 0 <= right.low <= right.value + 1e-12
+        assert right.value - 1e-12 <= right.high <= 1
+        (wrong,) = estimate_shares(outcomes_of([1 - value for value in values], graphs, tasks))
+        assert (right.low, right.high) == pytest.approx((1 - wrong.high, 1 - wrong.low), abs=1e-9)
+
+
+def test_other_units():
+    (estimate,) = estimate_shares(outcomes_of([1, 0, 1, 1], ["a", "a", "b", "b"]))
+    percent = estimate.scaled(100)
+    assert (percent.value, percent.low, percent.high) == (75, 100 * estimate.low, 100 * estimate.high)
+    assert (percent.n, percent.clusters, percent.df) == (estimate.n, estimate.clusters, estimate.df)
+    assert percent.error == 100 * estimate.error
+    (alone,) = estimate_shares(outcomes_of([1, 0], ["a", "a"]))
+    assert (alone.scaled(100).value, alone.scaled(100).low, alone.scaled(100).error) == (50, None, None)
+
+
+def test_whether_graphs_differ_is_judged_by_the_size_of_each_measure():
+    values = [[0, 1e15, 1e-13, 0.1], [1, 3e15, 3e-13, 0.1], [0, 2e15, 2e-13, 0.1], [1, 1e15, np.nan, np.nan]]
+    found = estimate_means(outcomes_of(values, "abcd"))
+    assert [one.reason for one in found] == ["", "", "", "all graphs have the same mean"]
+    assert [(one.n, one.clusters) for one in found] == [(4, 4), (4, 4), (3, 3), (3, 3)]
+    (alone,) = estimate_means(outcomes_of([1e-13, 3e-13, 2e-13], "abc"))
+    assert (found[2].value, found[2].low, found[2].error) == pytest.approx((alone.value, alone.low, alone.error))
+
+
+def differing(differences):
+    """Outcomes with these differences, one task per graph."""
+    return outcomes_of(differences, range(len(differences)))
+
+
+def test_only_identical_tasks_are_paired():
+    first = outcomes_of([1, 1, 0, 1], ["a", "a", "b", "c"], [1, 2, 1, 1])
+    second = outcomes_of([0, 1, 1], ["b", "a", "a"], [1, 1, 3])
+    differences = paired(first, second)
+    assert differences.keys == (("a", 1), ("b", 1))
+    assert differences.values[:, 0].tolist() == [0.0, 0.0]
+
+
+def test_a_task_unknown_to_one_is_left_out_of_that_measure():
+    first = outcomes_of([[1, 1], [np.nan, 1], [0, 1]], "abc")
+    second = outcomes_of([[0, 0], [1, 0], [0, np.nan]], "abc")
+    one, two = compare(first, second, seed=0)
+    assert (one.difference.n, one.first_better, one.second_better, one.equal) == (2, 1, 0, 1)
+    assert (two.difference.n, two.first_better) == (2, 2)
+
+
+def test_the_t_test_of_one_task_per_graph_is_that_of_every_textbook():
+    first, second = np.random.default_rng(1).random((2, 9))
+    (found,) = compare(outcomes_of(first, range(9)), outcomes_of(second, range(9)), seed=0)
+    expected = stats.ttest_rel(first, second)
+    assert found.t_p_value == pytest.approx(expected.pvalue)
+    assert (found.difference.low, found.difference.high) == pytest.approx(tuple(expected.confidence_interval()))
+
+
+def test_mcnemar_counts_the_tasks_on_which_one_is_better():
+    first, second = np.array([1, 1, 1, 1, 1, 0]), np.array([0, 0, 0, 0, 1, 1])
+    (found,) = compare(outcomes_of(first, "aabbcc", range(6)), outcomes_of(second, "aabbcc", range(6)), seed=0)
+    assert (found.first_better, found.second_better, found.equal) == (4, 1, 1)
+    assert found.mcnemar_p_value == mcnemar_exact(4, 1)
+
+
+def test_two_that_never_differ():
+    same = outcomes_of([1, 0, 1, 0], "aabb", range(4))
+    (found,) = compare(same, same, seed=0)
+    assert (found.difference.value, found.difference.low, found.t_p_value) == (0.0, None, None)
+    assert (found.sign_flips.p_value, found.mcnemar_p_value) == (1.0, 1.0)
+
+
+def test_nothing_in_common():
+    (found,) = compare(outcomes_of([1], ["a"]), outcomes_of([1], ["b"]), seed=0)
+    assert (found.difference.value, found.sign_flips.p_value, found.sign_flips.clusters) == (None, 1.0, 0)
+
+
+def test_every_assignment_of_signs():
+    totals = np.array([3.0, -1.0, 2.0, 0.0, 1.5, 4.0])
+    all_totals = np.array([abs(np.dot(signs, totals)) for signs in product([1, -1], repeat=6)])
+    (found,) = sign_flips(differing(totals), seed=0)
+    assert found.p_value == (all_totals >= 9.5).mean()
+    assert found.mid_p == ((all_totals > 9.5).mean() + (all_totals >= 9.5).mean()) / 2
+    assert (found.clusters, found.draws) == (6, None)
+
+
+def test_the_least_p_that_five_graphs_can_show():
+    (found,) = sign_flips(differing([1.0, 2.0, 3.0, 1.0, 0.5]), seed=0)
+    assert (found.p_value, found.mid_p) == (2 / 32, 1 / 32)
+
+
+def test_signs_of_graphs_are_flipped_not_those_of_tasks():
+    differences = outcomes_of([1.0] * 12, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2], range(12))
+    assert sign_flips(differences, seed=0)[0].p_value == 2 / 8
+
+
+def test_drawn_signs_agree_with_scipy_and_with_their_seed():
+    totals = np.random.default_rng(4).normal(0.3, 1, 40)
+    (found,) = sign_flips(differing(totals), seed=1)
+    expected = stats.permutation_test(
+        (totals,), np.mean, permutation_type="samples", n_resamples=20_000, random_state=np.random.default_rng(0)
+    )
+    assert found.p_value == pytest.approx(expected.pvalue, abs=0.015)
+    assert found.draws == 9_999
+    assert sign_flips(differing(totals), seed=1) == [found]
+    (other,) = sign_flips(differing(totals), seed=2)
+    assert other.p_value != found.p_value
+
+
+@pytest.mark.parametrize("graphs", [50, 1000])
+def test_a_drawn_test_is_never_certain(graphs):
+    (found,) = sign_flips(differing(np.ones(graphs)), seed=0)
+    assert (found.p_value, found.mid_p) == (1 / 10_000, 0.5 / 10_000)
+
+
+def test_what_is_known_of_both_is_known_of_their_difference():
+    first = outcomes_of([[1, 1], [0, 1], [1, 0], [1, 1]], ["b", "b", "a", "a"], [1, 1, 2, 2])
+    second = outcomes_of([[0, 1], [0, 0], [1, 1]], ["a", "b", "b"], [2, 1, 1])
+    differences = paired(first, second)
+    assert differences.keys == (("b", 1), ("a", 2))
+    assert differences.values.tolist() == [[0.0, 0.5], [1.0, -0.5]]
+    assert differences.graphs.tolist() == [0, 1]
+    assert differences.episodes.tolist() == [3, 3]
+    assert differences.noise.tolist() == pytest.approx((first.noise + second.noise).tolist())
+
+
+def test_graphs_of_which_nothing_is_known_are_not_flipped_and_measures_do_not_meet():
+    values = [[1.0, np.nan, 1e15], [1.0, 2.0, 3e15], [1.0, 3.0, -2e15]]
+    found = sign_flips(outcomes_of(values, range(3)), seed=0)
+    assert [(one.clusters, one.p_value) for one in found] == [(3, 2 / 8), (2, 2 / 4), (3, 6 / 8)]
+
+
+@pytest.mark.parametrize(("graphs", "draws"), [(16, None), (17, 9_999)])
+def test_up_to_sixteen_graphs_all_signs_are_tried(graphs, draws):
+    assert sign_flips(differing(np.ones(graphs)), seed=0)[0].draws == draws
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "p"),
+    [
+        (0, 0, 1.0),
+        (5, 5, 1.0),
+        (0, 5, 0.0625),
+        (1, 9, 22 / 1024),
+        (10, 0, 2 / 1024),
+        (2, 8, 112 / 1024),
+        (6, 16, 0.0524788),
+    ],
+)
+def test_mcnemar_against_binomial_tables(first, second, p):
+    assert mcnemar_exact(first, second) == pytest.approx(p, rel=1e-5)
+    assert mcnemar_exact(second, first) == mcnemar_exact(first, second)
+
+
+def test_mcnemar_of_many_pairs():
+    assert mcnemar_exact(50_000, 50_000) == 1.0
+    assert mcnemar_exact(0, 100_000) == 0.0
+
+
+def test_by_hand():
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.6, 0.9]) == [1.0, 1.0]
+    assert holm([]) == []
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20), st.sampled_from([0.01, 0.05, 0.2]))
+def test_finds_what_the_step_by_step_rule_finds(p_values, alpha):
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    rejected = set()
+    for rank, place in enumerate(order):
+        if (len(p_values) - rank) * p_values[place] > alpha:
+            break
+        rejected.add(place)
+    assert {place for place, p in enumerate(holm(p_values)) if p <= alpha} == rejected
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=8), st.integers(1, 9))
+def test_as_counted_over_all_choices_of_k_tries(tries, k):
+    choices = list(combinations(tries, k))
+    any_right, all_right = pass_at_k(sum(tries), len(tries), k), pass_hat_k(sum(tries), len(tries), k)
+    if not choices:
+        assert np.isnan(any_right)
+        assert np.isnan(all_right)
+    else:
+        assert any_right == pytest.approx(np.mean([any(choice) for choice in choices]))
+        assert all_right == pytest.approx(np.mean([all(choice) for choice in choices]))
+
+
+def test_rates_over_tasks_with_intervals_over_graphs():
+    right = [1, 0, 1, 1, 0, 0, 1, np.nan]
+    rates = pass_rates(right, "aaaabbbb", [1, 1, 2, 2, 1, 1, 2, 2], 2)
+    assert (rates.any_of_k.value, rates.all_of_k.value) == (pytest.approx(2 / 3), pytest.approx(1 / 3))
+    assert (rates.any_of_k.n, rates.any_of_k.clusters) == (3, 2)
+    assert rates.any_of_k.low < rates.any_of_k.value < rates.any_of_k.high
+
+
+def test_no_tries_are_no_question():
+    with pytest.raises(ValueError, match="at least 1, not 0"):
+        pass_at_k(1, 2, 0)
+
+
+def test_a_task_of_which_no_try_is_known_counts_for_nothing():
+    rates = pass_rates([1, 0, 1, np.nan], "aabb", [1, 1, 2, 3], 1)
+    assert (rates.any_of_k.n, rates.any_of_k.value) == (2, pytest.approx(3 / 4))
+
+
+def test_repeats_of_equal_outcome_keep_the_mean_and_its_error():
+    random = np.random.default_rng(3)
+    values, graphs, tasks = random.integers(0, 2, 60) * 1.0, np.repeat(range(6), 10).tolist(), list(range(60))
+    once, copied = outcomes_of(values, graphs, tasks), outcomes_of(np.tile(values, 4), graphs * 4, tasks * 4)
+    assert estimate_means(once) == estimate_means(copied)
+    assert estimate_shares(once)[0].value == estimate_shares(copied)[0].value
+
+
+def direct_posterior(successes, trials):
+    """The interval of the model in docs/statistics.md, summed directly over a fine grid of p and √ρ."""
+    p, root = (np.arange(2000) + 0.5) / 2000, (np.arange(1000) + 0.5) / 1000
+    both = (1 - root**2) / root**2
+    log = sum(
+        stats.betabinom.logpmf(k, n, p[:, None] * both, (1 - p[:, None]) * both)
+        for k, n in zip(successes, trials, strict=True)
+    )
+    below = np.cumsum(np.exp(log - log.max()).sum(axis=1) * stats.beta.pdf(p, 0.5, 0.5))
+    return np.interp([0.025, 0.975], below / below[-1], p)
+
+
+@pytest.mark.parametrize("successes", [(12, 9, 2, 12), (3, 0, 0, 1), (6, 6, 3, 7)])
+def test_shares_have_the_posterior_of_the_beta_binomial_model(successes):
+    trials = (12, 12, 5, 12)
+    values = [float(i < k) for k, n in zip(successes, trials, strict=True) for i in range(n)]
+    (found,) = estimate_shares(outcomes_of(values, np.repeat(range(4), trials).tolist()))
+    assert (found.low, found.high) == pytest.approx(direct_posterior(successes, trials), abs=0.004)
+
+
+def test_repeats_are_trials_of_the_model():
+    """Three tasks, four repeats: 12 trials a graph."""
+    successes = (9, 4, 11, 8)
+    values = [float(i < k) for k in successes for i in range(12)]
+    tasks = [number // 4 for number in range(48)]
+    (found,) = estimate_shares(outcomes_of(values, np.repeat(range(4), 12).tolist(), tasks))
+    assert (found.low, found.high) == pytest.approx(direct_posterior(successes, [12] * 4), abs=0.004)
+
+
+@pytest.mark.parametrize("right", [1, 3, 17])
+def test_with_one_trial_a_graph_it_is_the_interval_of_jeffreys(right):
+    (found,) = estimate_shares(outcomes_of([1] * right + [0] * (20 - right), range(20)))
+    expected = stats.beta.ppf([0.025, 0.975], right + 0.5, 20 - right + 0.5)
+    assert (found.low, found.high) == pytest.approx(expected, abs=0.004)
+
+
+def test_graphs_that_differ_widen_the_interval():
+    alike, apart = np.tile([1, 1, 1, 0], 15), np.repeat([1, 1, 1, 0], 15)
+    graphs = np.repeat(range(4), 15).tolist()
+    widths = [e.high - e.low for e in estimate_shares(outcomes_of(np.stack([alike, apart], axis=1), graphs))]
+    assert widths[0] < 0.3 < 0.6 < widths[1]
+
+
+def test_an_interval_does_not_depend_on_the_other_measures():
+    values = np.random.default_rng(5).random((40, 3))
+    values[::7, 1] = np.nan
+    graphs = [number // 5 for number in range(40)]
+    together = estimate_shares(outcomes_of(values, graphs))
+    for column, found in enumerate(together):
+        (alone,) = estimate_shares(outcomes_of(values[:, column], graphs))
+        assert (found.low, found.high) == pytest.approx((alone.low, alone.high), abs=1e-9)
+
+
+def test_all_right_is_not_taken_for_certain():
+    (estimate,) = estimate_shares(outcomes_of(np.ones(60), np.repeat(range(5), 12).tolist()))
+    assert estimate.high == 1.0
+    assert 0.7 < estimate.low < stats.beta.ppf(0.025, 60.5, 0.5)
+    assert estimate.reason == ""

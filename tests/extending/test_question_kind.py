@@ -1,0 +1,51 @@
+"""A new kind of question is two files in a checkout, and everything else finds it."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.extending.packages import REPOSITORY, Place
+
+ORIGINAL, COPY = "path_finding", "two_step_pairs"
+
+
+@pytest.fixture
+def checkout(place: Place) -> Path:
+    """A checkout with a copy of a kind under a new name, imported in place of the repository."""
+    for part in ("graphwalk", "templates", "tools"):
+        shutil.copytree(REPOSITORY / part, place.site / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(REPOSITORY / "pyproject.toml", place.site)
+    questions, kinds = place.site / "templates/questions", place.site / "graphwalk/suites/questions/kinds"
+    text = (questions / f"{ORIGINAL}.yaml").read_text(encoding="utf-8")
+    (questions / f"{COPY}.yaml").write_text(text.replace(f"name: {ORIGINAL}", f"name: {COPY}"), encoding="utf-8")
+    shutil.copy(kinds / f"{ORIGINAL}.py", kinds / f"{COPY}.py")
+    return place.site
+
+
+def test_two_files_are_asked_played_reported_verified_and_exported(place: Place, checkout: Path) -> None:
+    def graphwalk(*words: object) -> str:
+        done = place.graphwalk(*words)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert COPY in graphwalk("questions")
+    asked = ("-o", f"suite.questions=[node_count, {COPY}]", "-o", "suite.wording=training")
+    models = ("-m", "scripted/expert", "-m", "scripted/random")
+    graphwalk("run", "quickstart", "--graphs", 1, *models, *asked, "--out", "run")
+
+    report = json.loads(graphwalk("report", "run", "--json"))
+    rows = [row for row in report["groups"]["question"] if row["model"] == "scripted/expert"]
+    assert [(row["question"], row["correct"]) for row in rows] == [("node_count", 1), (COPY, 1)]
+    baselines = {row["model"] for row in report["baseline_groups"]["question"] if row["question"] == COPY}
+    assert {"chance", "everything", "par"} <= baselines
+
+    graphwalk("export", "traces", "run", "--model", "scripted/expert", "--out", "traces.jsonl")
+    assert "Both steps of every path touch" in (place.folder / "traces.jsonl").read_text(encoding="utf-8")
+
+    graphwalk("verify", "run")
+    module = checkout / f"graphwalk/suites/questions/kinds/{COPY}.py"
+    module.write_text(module.read_text(encoding="utf-8").replace("path[1][1]}", "path[0][1]}"))
+    wrong = place.graphwalk("verify", "run")
+    assert (wrong.returncode, "networkx" in wrong.stderr) == (1, True), wrong.stderr

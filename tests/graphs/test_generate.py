@@ -1,0 +1,210 @@
+import os
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+from hypothesis import given, settings
+
+from graphwalk.graphs.generate import PARALLEL_SHARE, GraphSpec, generate_graph
+from graphwalk.types.graph import MISSING, Column, Node, PropertyGraph, Relationship
+from tests.graphs.graphs import specs
+
+PAPER_100_SEED_7 = "a745cd6599c1517db6b1ddb7912b0aea4d50d7a654ddf201735582b4a721de2a"
+LARGE = GraphSpec(nodes=4000, labels=5, relationship_types=3, properties=2, values=10, mean_degree=5)
+
+PRINT_HASHES = """
+import hashlib
+from graphwalk.graphs.generate import GraphSpec
+from graphwalk.graphs.formats.json import json_lines
+from graphwalk.graphs.text import graph_text
+from graphwalk.graphs.generate import generate_graph
+for preset in ("paper-100", "paper-500"):
+    graph = generate_graph(GraphSpec(preset=preset, missing_rate=0.2, parallel_relationships=True), 7, 3)
+    text = "".join(json_lines(graph, dict(graph.spec))) + graph_text(graph, "graphml") + graph_text(graph, "cypher")
+    print(graph.digest, hashlib.sha256(text.encode()).hexdigest())
+"""
+
+
+def pairs(graph: PropertyGraph) -> list[tuple[str, int, int]]:
+    """(type, source number, target number) of all relationships."""
+    tables = graph.relationship_tables
+    return [(t.type, *ends) for t in tables for ends in zip(t.sources.tolist(), t.targets.tolist(), strict=True)]
+
+
+def test_same_bytes_in_every_process() -> None:
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", PRINT_HASHES],
+            env=os.environ | {"PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            check=True,
+        )
+        for hash_seed in ("0", "1")
+    ]
+    assert runs[0].stdout == runs[1].stdout
+    assert len(runs[0].stdout.split()) == 4
+
+
+def test_same_bytes_in_every_release() -> None:
+    """A new digest means that everybody's recorded graphs can no longer be made again: think before changing it."""
+    assert generate_graph(GraphSpec(preset="paper-100"), 7).digest == PAPER_100_SEED_7
+
+
+def test_graphs_of_a_series_differ_and_can_be_made_one_by_one() -> None:
+    spec = GraphSpec(preset="paper-100", count=3)
+    series = [generate_graph(spec, 7, index) for index in range(3)]
+    assert len({graph.digest for graph in series}) == 3
+    assert generate_graph(GraphSpec(preset="paper-100"), 8).digest != series[0].digest
+    again = generate_graph(GraphSpec(**series[2].spec), 7)
+    assert (again.digest, again.seed, again.spec) == (series[2].digest, 7, series[2].spec)
+
+
+def test_what_is_missing_changes_nothing_else() -> None:
+    whole = generate_graph(GraphSpec(preset="paper-100"), 7)
+    holed = generate_graph(GraphSpec(preset="paper-100", missing_rate=0.5), 7)
+    assert (pairs(whole), whole.keys) == (pairs(holed), holed.keys)
+
+
+@settings(max_examples=60, deadline=None)
+@given(spec=specs)
+def test_every_graph_obeys_its_spec(spec: GraphSpec) -> None:
+    graph = generate_graph(spec, 1)
+    joined = pairs(graph)
+    label_of = {number: t.label for t in graph.node_tables for number in t.numbers.tolist()}
+    spans: dict[str, set[tuple[str, str]]] = {}
+    for type_, source, target in joined:
+        spans.setdefault(type_, set()).add((label_of[source], label_of[target]))
+    assert sorted(label_of) == list(range(spec.nodes))
+    assert len(set(graph.keys)) == spec.nodes
+    assert len(spans) <= spec.relationship_types
+    assert all(len(found) <= spec.pairs for found in spans.values())
+    assert spec.self_loops or all(source != target for _, source, target in joined)
+    assert spec.parallel_relationships or len(set(joined)) == len(joined)
+    for table in (*graph.node_tables, *graph.relationship_tables):
+        assert len(table.columns) >= 1
+        for column in table.columns.values():
+            assert len(set(column.pool)) == spec.values
+            assert len({type(value) for value in column.pool}) == 1
+            assert all((MISSING if spec.missing_rate else 0) <= code < spec.values for code in column.codes.tolist())
+    assert generate_graph(spec, 1).digest == graph.digest
+
+
+def test_nodes_are_spread_evenly_over_labels() -> None:
+    sizes = np.array([len(table.numbers) for table in generate_graph(LARGE, 7).node_tables])
+    assert len(sizes) == 5
+    assert ((sizes - 800) ** 2 / 800).sum() < 20
+
+
+def test_density_is_the_chance_of_every_allowed_pair() -> None:
+    graph = generate_graph(LARGE, 7)
+    label_of = np.empty(4000, dtype=int)
+    for number, table in enumerate(graph.node_tables):
+        label_of[table.numbers] = number
+    sizes = np.bincount(label_of)
+    for table in graph.relationship_tables:
+        blocks = Counter(zip(label_of[table.sources].tolist(), label_of[table.targets].tolist(), strict=True))
+        assert len(blocks) == LARGE.pairs
+        for (source, target), count in blocks.items():
+            allowed = sizes[source] * (sizes[target] - (source == target))
+            assert abs(count - allowed * LARGE.probability) < 5 * np.sqrt(allowed * LARGE.probability)
+
+
+def test_mean_degree_is_what_was_asked_for() -> None:
+    counts = [generate_graph(LARGE, seed).relationship_count / 4000 for seed in range(10)]
+    assert abs(np.mean(counts) - 5) < 0.15
+
+
+def test_within_a_block_every_node_is_as_likely() -> None:
+    graph = generate_graph(GraphSpec(nodes=50, labels=1, relationship_types=1, mean_degree=20, self_loops=True), 7)
+    ends = np.zeros((50, 50))
+    for index in range(200):
+        for _, source, target in pairs(generate_graph(GraphSpec(**graph.spec), 7, index)):
+            ends[source, target] += 1
+    expected = ends.sum() / 2500
+    assert abs(expected / 200 - 20 / 50) < 0.01
+    assert ((ends - expected) ** 2 / (expected * (1 - 0.4))).sum() < 2500 + 6 * np.sqrt(5000)
+
+
+def test_density_one_joins_everything() -> None:
+    graph = generate_graph(GraphSpec(nodes=7, labels=2, relationship_types=1, density=1, pair_fraction=1), 7)
+    assert graph.relationship_count == 7 * 6
+
+
+def test_parallel_relationships_are_there_when_asked_for() -> None:
+    spec = GraphSpec(nodes=300, mean_degree=20, parallel_relationships=True, self_loops=True)
+    joined = pairs(generate_graph(spec, 7))
+    assert abs(1 - len(set(joined)) / len(joined) - PARALLEL_SHARE) < 0.03
+    assert any(source == target for _, source, target in joined)
+
+
+def test_values_are_drawn_uniformly_and_left_out_at_the_rate() -> None:
+    graph = generate_graph(GraphSpec(nodes=20_000, labels=1, values=8, properties=4, missing_rate=0.25), 7)
+    columns = graph.node_tables[0].columns
+    assert len(columns) == 4
+    for column in columns.values():
+        counts = np.bincount(column.codes + 1, minlength=9)
+        assert abs(counts[0] / 20_000 - 0.25) < 0.02
+        assert ((counts[1:] - counts[1:].mean()) ** 2 / counts[1:].mean()).sum() < 30
+
+
+def test_properties_have_the_mean_for_labels_and_for_types() -> None:
+    graph = generate_graph(GraphSpec(nodes=300, labels=8, relationship_types=4, properties=6, mean_degree=5), 7)
+    assert sum(len(table.columns) for table in graph.node_tables) == 48
+    assert sum(len(table.columns) for table in graph.relationship_tables) == 24
+    assert len({len(table.columns) for table in graph.node_tables}) > 1
+
+
+def test_numbers_survive_as_text() -> None:
+    graph = generate_graph(GraphSpec(preset="paper-500", values=200), 7)
+    tables = [*graph.node_tables, *graph.relationship_tables]
+    numbers = [v for t in tables for c in t.columns.values() for v in c.pool if isinstance(v, float)]
+    assert len(numbers) > 1000
+    assert all(f"{number:.2f}" == str(number) for number in numbers)
+
+
+def test_the_digest_knows_no_order_of_tables_pools_or_relationships() -> None:
+    graph = generate_graph(GraphSpec(preset="paper-100", missing_rate=0.2, parallel_relationships=True), 7)
+
+    def turned(column: Column) -> Column:
+        codes = np.where(column.codes == MISSING, MISSING, len(column.pool) - 1 - column.codes)
+        return Column(codes.astype(np.int32), (*column.pool[::-1], "unused"))
+
+    nodes = [replace(t, columns={n: turned(c) for n, c in reversed(t.columns.items())}) for t in graph.node_tables]
+    relationships = [
+        replace(
+            t,
+            sources=t.sources[::-1],
+            targets=t.targets[::-1],
+            columns={n: Column(turned(c).codes[::-1], turned(c).pool) for n, c in t.columns.items()},
+        )
+        for t in graph.relationship_tables
+    ]
+    other = PropertyGraph(graph.keys, tuple(nodes[::-1]), tuple(relationships[::-1]))
+    assert other.digest == graph.digest
+
+
+def test_the_digest_sees_every_difference() -> None:
+    nodes = [Node("a", ("L",), {"p": 1}), Node("b", ("L",), {"p": 2})]
+    edge = Relationship("R", "a", "b", {"q": "x"})
+    variants = [
+        PropertyGraph.from_rows(nodes, [edge]),
+        PropertyGraph.from_rows(nodes, [replace(edge, source="b", target="a")]),
+        PropertyGraph.from_rows(nodes, [replace(edge, properties={"q": "y"})]),
+        PropertyGraph.from_rows(nodes, [edge, edge]),
+        PropertyGraph.from_rows([replace(nodes[0], properties={"p": 1.0}), nodes[1]], [edge]),
+        PropertyGraph.from_rows([replace(nodes[0], properties={"p": True}), nodes[1]], [edge]),
+        PropertyGraph.from_rows([replace(nodes[0], properties={"p": "1"}), nodes[1]], [edge]),
+        PropertyGraph.from_rows([replace(nodes[0], properties={}), nodes[1]], [edge]),
+        PropertyGraph.from_rows([replace(nodes[0], labels=("M",)), nodes[1]], [edge]),
+    ]
+    assert len({graph.digest for graph in variants}) == len(variants)
+
+
+def test_the_digest_tells_equal_numbers_of_different_types_apart_in_any_pool_order() -> None:
+    mixed = [Node("a", ("L",), {"p": 1}), Node("b", ("L",), {"p": 1.0})]
+    one = PropertyGraph.from_rows(mixed, [])
+    table = one.node_tables[0]
+    other = replace(one, node_tables=(replace(table, columns={"p": Column(np.array([1, 0], np.int32), (1.0, 1))}),))
+    assert one.digest == other.digest

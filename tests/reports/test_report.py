@@ -1,0 +1,246 @@
+import json
+import random
+import time
+
+import pytest
+
+from graphwalk.errors import ConfigError
+from graphwalk.reports.report import build_report
+from graphwalk.suites.registry import suite_named
+from tests.reports.results import QUESTIONS, failure, result, run
+
+DECLARED = suite_named("questions").report()
+
+
+def rows_of(results, **how):
+    return build_report(results, DECLARED, **how).rows
+
+
+def test_one_row_per_model_and_setting():
+    one, two = rows_of(run())
+    assert (one["model"], one["setting"], one["questions"], one["correct"], one["accuracy"]) == (
+        "test/one",
+        "tools",
+        12,
+        12,
+        100.0,
+    )
+    assert (two["correct"], two["accuracy"], two["false_positives"], two["unsupported"]) == (4, 33.333333, 16, 8)
+    assert (two["tool_calls"], two["calls_per_question"], two["tool_calls_without_think"]) == (48, 4.0, 36)
+    assert (two["calls_over_par"], two["seconds"], two["tokens"], two["cost"]) == (2.0, 18.0, 1320, 6.0)
+    assert (two["seconds_per_question"], two["tool_seconds_per_question"], two["tool_seconds"]) == (1.5, 2.5, 30.0)
+    assert (two["tasks"], two["graphs"], two["known"], two["answer_rows"]) == (12, 4, {}, 2.0)
+    low, high = two["intervals"]["accuracy"]
+    assert 0 < low < 33.4 < high < 100
+    assert "same mean" in two["no_interval"]["calls_per_question"]
+
+
+def test_an_interval_is_paid_for_in_graphs():
+    """36 tasks, a third of them right: on many graphs more is known than on few, and on one graph nothing."""
+
+    def accuracy(graphs, repeats):
+        log = [
+            result("test/two", graph=g, question=q, repeat=r, correct=(g + q) % 3 == 0) | {"task_id": f"{g}-{q}-{t}"}
+            for g in range(graphs)
+            for q in range(3)
+            for t in range(12 // graphs)
+            for r in range(repeats)
+        ]
+        (row,) = rows_of(log)
+        assert (row["questions"], row["tasks"], row["graphs"]) == (36 * repeats, 36, graphs)
+        return row
+
+    few, many, again = accuracy(3, 1), accuracy(12, 1), accuracy(12, 4)
+    widths = [row["intervals"]["accuracy"][1] - row["intervals"]["accuracy"][0] for row in (few, many, again)]
+    assert widths[0] > 1.2 * widths[1]
+    assert widths[2] > 0.4 * widths[1]
+    one = accuracy(1, 1)
+    assert "accuracy" not in one["intervals"]
+    assert "on one graph" in one["no_interval"]["accuracy"]
+
+
+def test_repeats_give_pass_rates():
+    log = [result(graph=g, question=q, repeat=r, correct=r < g) for g in range(4) for q in range(3) for r in range(3)]
+    (row,) = rows_of(log)
+    assert (row["k"], row["accuracy"], row["pass_at_k"], row["pass_hat_k"]) == (3, 50.0, 75.0, 25.0)
+    assert row["intervals"]["pass_at_k"][0] < 75 < row["intervals"]["pass_at_k"][1]
+    assert "k" not in rows_of(run())[0]
+
+
+def test_a_task_counts_once_however_many_of_its_episodes_have_a_score():
+    log = [result(graph=0, repeat=r, correct=True) for r in range(3)] + [result(graph=1, correct=False)]
+    (row,) = rows_of([*log, failure(graph=1, repeat=1), failure(graph=1, repeat=2)])
+    assert (row["questions"], row["tasks"], row["correct"], row["accuracy"]) == (4, 2, 3, 50.0)
+    assert (row["pass_at_k"], row["known"]["pass_at_k"]) == (100.0, 1)
+
+
+def test_failures_are_left_out_of_means_and_counted():
+    (row,) = rows_of([result(graph=0), result(graph=1, correct=False), failure(graph=2)])
+    assert (row["questions"], row["accuracy"], row["infrastructure_failures"]) == (2, 50.0, 1)
+    assert (row["tool_calls"], row["cost"]) == (8, 1.5)
+    report = build_report([failure()], DECLARED)
+    assert (report.rows[0]["questions"], report.rows[0]["accuracy"]) == (0, None)
+    assert "1 of 1 episodes failed" in report.notes[-1]
+
+
+def test_silence_is_not_rewarded():
+    silent = result(graph=1, correct=False)
+    silent["score"] |= {"answered": False, "false_positives": 0}
+    (row,) = rows_of([result(correct=False), silent])
+    assert (row["false_positives"], row["false_positives_per_answered"], row["answered"]) == (2, 2.0, 1)
+
+
+def test_unknown_cost_is_no_cost_of_zero():
+    (row,) = rows_of([result(usage={}), result(graph=1, usage={})])
+    assert (row["cost"], row["tokens"], row["cost_unknown"]) == (None, None, 2)
+
+
+def test_an_episode_that_was_run_again_counts_once():
+    (row,) = rows_of([failure(), result(correct=False), result(correct=True)])
+    assert (row["questions"], row["correct"], row["infrastructure_failures"]) == (1, 1, 0)
+
+
+def test_the_order_of_the_log_makes_no_difference():
+    results = list(run())
+    shuffled = random.Random(1).sample(results, len(results))
+    same = [
+        build_report(log, DECLARED, reference=DECLARED.reference("table_2_questions")).as_dict()
+        for log in (results, shuffled)
+    ]
+    assert json.dumps(same[0]) == json.dumps(same[1])
+
+
+def test_groups_come_in_the_order_of_the_paper():
+    groups = build_report(run(["test/one"]), DECLARED).groups
+    assert [row["category"] for row in groups["category"]] == ["retrieval", "traversal", "logic"]
+    assert [row["question"] for row in groups["question"]] == [question for question, _ in QUESTIONS]
+    assert [(row["nodes"], row["questions"]) for row in groups["nodes"]] == [(100, 6), (500, 6)]
+
+
+def test_models_are_compared_on_the_tasks_that_both_have_a_score_for():
+    results = [*run(), failure(model="test/two", graph=0, question=0)]
+    (comparison,) = build_report(results, DECLARED).comparisons
+    assert (comparison["first_model"], comparison["second_model"]) == ("test/one", "test/two")
+    accuracy, f1 = comparison["measures"]["accuracy"], comparison["measures"]["f1"]
+    counts = ("tasks", "graphs", "first_better", "second_better", "equal")
+    assert [accuracy[name] for name in counts] == [11, 4, 8, 0, 3]
+    assert accuracy["mcnemar_p"] == pytest.approx(2 / 256)
+    assert accuracy["mcnemar_ignores"] == "ignores that tasks share graphs"
+    assert accuracy["difference"] == pytest.approx(800 / 11)
+    assert f1["difference"] == pytest.approx(8 / 11)
+    low, high = accuracy["interval"]
+    assert 50 < low < 800 / 11 < high <= 100
+    assert (accuracy["p_exact"], accuracy["p_value"]) == (1 / 8, 1 / 16)  # all four graphs on one side
+    assert accuracy["p_holm"] == accuracy["p_value"]  # a single pair
+
+
+def test_many_pairs_are_adjusted_together():
+    results = [
+        result(f"test/{m}", graph=g, question=q, correct=m < q) for m in range(3) for g in range(6) for q in range(3)
+    ]
+    pairs = build_report(results, DECLARED).comparisons
+    assert len(pairs) == 3
+    ps = sorted(pair["measures"]["accuracy"]["p_value"] for pair in pairs)
+    assert min(pair["measures"]["accuracy"]["p_holm"] for pair in pairs) == pytest.approx(3 * ps[0])
+
+
+def test_players_that_do_the_same_are_not_told_apart():
+    (pair,) = build_report([result(m, graph=g) for m in "ab" for g in range(3)], DECLARED).comparisons
+    accuracy = pair["measures"]["accuracy"]
+    assert (accuracy["difference"], accuracy["interval"], accuracy["p_value"], accuracy["p_t"]) == (0, None, 1, None)
+    (pair,) = build_report([result("a"), result("b", correct=False)], DECLARED).comparisons
+    assert pair["measures"]["accuracy"]["p_value"] is None
+
+
+def test_models_without_a_common_task_are_not_compared():
+    assert build_report([result("a", graph=0), result("b", graph=1)], DECLARED).comparisons == []
+
+
+def baselines_of(results):
+    return {row["model"]: row for row in build_report(results, DECLARED).baselines}
+
+
+def test_the_empty_answer_is_a_baseline():
+    row = baselines_of(run())["always empty"]
+    assert (row["questions"], row["accuracy"], row["f1"], row["false_positives"]) == (12, 0.0, 0.0, 0)
+    assert (row["intervals"], row["no_interval"]) == ({}, {})
+
+
+def with_task(entry, **fields):
+    return entry | {"task": entry["task"] | fields}
+
+
+def test_giving_everything_is_a_baseline_where_candidates_are_known():
+    everything = baselines_of([with_task(result(graph=graph), candidates=8) for graph in range(2)])["everything"]
+    assert (everything["precision"], everything["recall"], everything["f1"]) == (0.25, 1.0, 0.4)
+    assert (everything["false_positives"], everything["correct"]) == (12, 0)
+
+
+def test_par_is_a_baseline_with_its_own_number_of_tasks():
+    known = [
+        with_task(result(graph=graph), par_calls=graph, par_input_tokens=graph * 900, par_output_tokens=graph * 100)
+        for graph in (1, 3)
+    ]
+    par = baselines_of([*known, with_task(result(graph=5), par_calls=None)])["par"]
+    assert (par["questions"], par["accuracy"], par["tool_calls"], par["tokens"]) == (2, 100.0, 4, 4000)
+    assert (par["calls_per_question"], par["tokens_per_question"]) == (2.0, 2000.0)
+    old = baselines_of([result()])["par"]  # the record of an earlier version has no tokens
+    assert (old["tool_calls"], old["tokens_per_question"]) == (2, None)
+
+
+def test_baselines_stand_beside_every_group():
+    report = build_report(run(), DECLARED)
+    assert [row["category"] for row in report.baseline_groups["category"] if row["model"] == "par"] == [
+        "retrieval",
+        "traversal",
+        "logic",
+    ]
+    assert {row["questions"] for row in report.baseline_groups["question"]} == {4}
+
+
+def test_the_papers_rows_stand_beside_ours_where_the_setting_matches():
+    reference = build_report(run(), DECLARED, reference=DECLARED.reference("table_2_questions")).reference
+    assert reference is not None
+    assert {row["setting"] for row in reference.rows} == {"tools"}
+    best = max(reference.rows, key=lambda row: row["correct"])
+    assert (best["model"], best["correct"], best["accuracy"]) == ("gpt-4.1", 35, 29.17)
+
+
+def test_the_papers_tables_agree_with_each_other():
+    results = [result(setting=setting) for setting in ("tools", "no_tools")]
+    reference = build_report(results, DECLARED, reference=DECLARED.reference("table_2_questions")).reference
+    assert reference is not None
+    for row in reference.rows:
+        by_question = [
+            cell["correct"]
+            for cell in reference.groups["question"]
+            if (cell["model"], cell["setting"]) == (row["model"], row["setting"])
+        ]
+        assert (len(by_question), sum(by_question)) == (12, row["correct"])
+
+
+def test_graph_sizes_of_the_paper():
+    reference = build_report(run(), DECLARED, reference=DECLARED.reference("table_4_graph_size")).reference
+    assert reference is not None
+    assert [row["nodes"] for row in reference.groups["nodes"]] == [100, 150, 200, 500]
+
+
+def test_unknown_suites_and_tables_are_named():
+    with pytest.raises(ConfigError, match="no-such"):
+        suite_named("no-such")
+    with pytest.raises(ConfigError, match="table_1_mazes"):
+        build_report(run(), DECLARED, reference=DECLARED.reference("table_1_mazes"))
+
+
+def test_an_empty_log_gives_an_empty_report():
+    report = build_report([], DECLARED)
+    assert (report.rows, report.groups, report.comparisons) == ([], {}, [])
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_results_in_a_minute():
+    log = run([f"test/{number}" for number in range(8)], graphs=4167)
+    started = time.process_time()
+    rows = build_report(log, DECLARED).rows
+    assert time.process_time() - started < 60
+    assert sum(row["questions"] for row in rows) > 100_000

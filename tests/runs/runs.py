@@ -1,0 +1,63 @@
+"""Small runs of scripted players, and their logs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from graphwalk.environment import Environment
+from graphwalk.experiments.config import AnyExperiment
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.jsonlines import open_lines
+from graphwalk.runs.execute import resume_run, start_run
+from graphwalk.runs.experiment import resolve
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.result import Result
+from graphwalk.runs.run_folder import NewRun, RunFolder
+from graphwalk.runs.worker_pool import RunSummary
+from graphwalk.suites.questions.catalogue import shipped_kinds
+
+NOTHING_SET = Environment()
+
+
+def experiment(**flags: Any) -> AnyExperiment:
+    """The quickstart on one graph, with a fixed number of the kinds that ship."""
+    kinds = list(shipped_kinds())[:12]
+    return load_experiment("quickstart", flags={"suite.graphs.*.count": 1, "suite.questions": kinds, **flags})
+
+
+async def start(
+    folder: Path, config: AnyExperiment, environment: Environment = NOTHING_SET, progress: Any = None
+) -> RunSummary:
+    new = NewRun.make(config.name, folder)
+    return await start_run(resolve(config, environment), new, progress or Progress())
+
+
+async def resume(folder: Path, environment: Environment = NOTHING_SET, **changes: Any) -> RunSummary:
+    return await resume_run(RunFolder.open(folder), environment, Progress(), changes)
+
+
+def records(folder: Path) -> list[dict[str, Any]]:
+    return list(RunFolder.open(folder).records())
+
+
+def plain_log(folder: Path) -> Path:
+    """The log of a run, to be changed by hand: as it was before the run was done and its results compressed."""
+    RunFolder.open(folder).results_writer().close()
+    return folder / "results.jsonl"
+
+
+def log_bytes(folder: Path) -> bytes:
+    """The lines of the results, compressed or not."""
+    with open_lines(folder / "results.jsonl") as lines:
+        return b"".join(lines)
+
+
+def without_time(record: dict[str, Any]) -> str:
+    """A record without the wall time of its tool calls."""
+    result = Result.from_dict(record).as_dict()
+    for turn in result["trajectory"]["turns"]:
+        turn.pop("seconds", None)
+        turn.pop("elapsed_in_tools", None)
+        for tool_result in turn.get("results", ()):
+            tool_result.pop("seconds", None)
+    return json.dumps({**result, "seconds": None}, sort_keys=True)

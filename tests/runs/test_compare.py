@@ -1,0 +1,157 @@
+"""Comparing players within a run and across runs."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import graphwalk
+from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.jsonlines import encode_line, read_lines
+from graphwalk.reports.compare import TerminalComparison, comparison_csv, comparison_json, comparison_markdown
+from graphwalk.runs.compare import compare_runs
+from graphwalk.suites.questions.catalogue import shipped_kinds
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Runs with two graphs, played once for all tests."""
+    made: dict[str, Path] = {}
+
+    def play(name: str, experiment: str = "quickstart", **how: Any) -> Path:
+        if name not in made:
+            asked = {"suite": {"questions": list(shipped_kinds())[:12]}} if experiment == "quickstart" else {}
+            folder = tmp_path_factory.mktemp("runs") / name
+            made[name] = graphwalk.run(experiment, **{"graphs": 2, **asked, **how}, out=folder).path
+        return made[name]
+
+    return play
+
+
+def one(played: Callable[..., Path]) -> Path:
+    return played("one", models=["scripted/flawed", "scripted/random"])
+
+
+def copy(run: Path, to: Path, change: Callable[[dict[str, Any]], Any], manifest: Any = None) -> Path:
+    """The run with every record changed."""
+    to.mkdir()
+    records = list(read_lines(run / "results.jsonl"))
+    for record in records:
+        change(record)
+    (to / "results.jsonl").write_bytes(b"".join(map(encode_line, records)))
+    stored = json.loads((run / "run.json").read_text())
+    if manifest:
+        manifest(stored)
+    (to / "run.json").write_text(json.dumps(stored))
+    return to
+
+
+def test_models_within_a_run(played: Callable[..., Path]) -> None:
+    made = compare_runs([one(played)])
+    (pair,) = made.overall
+    assert (pair["first_model"], pair["second_model"]) == ("scripted/flawed", "scripted/random")
+    accuracy = pair["measures"]["accuracy"]
+    assert (accuracy["tasks"], accuracy["graphs"]) == (24, 2)
+    assert {name: len(pairs) for name, pairs in made.groups.items()} == {"category": 3, "question": 12}
+    assert sum(p["measures"]["accuracy"]["tasks"] for p in made.groups["question"]) == 24
+    sides = [one["better"] for one in made.changed]
+    assert (sides.count("first"), sides.count("second")) == (accuracy["first_better"], accuracy["second_better"])
+
+
+def test_settings_within_a_run_of_mazes(played: Callable[..., Path]) -> None:
+    run = played("mazes", "paper-table-1", models=["scripted/expert", "scripted/empty"], limit=2)
+    made = compare_runs([run])
+    assert {pair["first_setting"] for pair in made.overall} == {"no_tools", "tools"}
+    assert len(compare_runs([run], settings=["tools"]).overall) == 1
+    assert made.changed
+    assert all(one["commands"] == [f"graphwalk show {run} {one['task_id']}"] for one in made.changed)
+
+
+def test_runs_with_other_pages_have_the_same_tasks_and_another_par(played: Callable[..., Path]) -> None:
+    paged = played("paged", models=["scripted/expert"], graphs=1, agent={"result_budget": 20})
+    made = compare_runs([one(played), paged], models=["scripted/flawed", "scripted/expert"])
+    assert any("agent.result_budget: None → 20" in note for note in made.notes)
+    for result in read_lines(paged / "results.jsonl"):
+        assert result["task"]["par_turns"] == len(result["trajectory"]["turns"])
+
+
+def test_across_runs_pairs_are_identical_tasks(played: Callable[..., Path]) -> None:
+    fewer = played("fewer", models=["scripted/expert"], graphs=1, repeats=2, agent={"turn_limit": 20})
+    made = compare_runs([one(played), fewer], models=["scripted/flawed", "scripted/expert"])
+    (pair,) = made.overall
+    assert (pair["first_model"], pair["second_model"]) == ("scripted/flawed @ one", "scripted/expert @ fewer") or (
+        pair["first_model"],
+        pair["second_model"],
+    ) == ("scripted/expert @ fewer", "scripted/flawed @ one")
+    assert pair["measures"]["accuracy"]["tasks"] == 12
+    assert pair["measures"]["accuracy"]["interval"] is None
+    assert any("12 in both; 12 in one run only" in note for note in made.notes)
+    assert any("agent.turn_limit: 30 → 20" in note for note in made.notes)
+    commands = made.changed[0]["commands"]
+    assert len(commands) == 2
+    assert made.changed[0]["task_id"] in commands[0]
+    assert commands[1] == f"graphwalk show {fewer} {made.changed[0]['task_id']}"
+
+
+def test_other_tasks_are_refused_with_what_differs(played: Callable[..., Path]) -> None:
+    other = played("other", models=["scripted/random"], seed=5)
+    with pytest.raises(RunLogError, match=r"(?s)share no task.*24 and 24.*seed: \d+ → 5"):
+        compare_runs([one(played), other])
+
+
+def test_the_same_name_does_not_make_the_same_task(played: Callable[..., Path], tmp_path: Path) -> None:
+    def other_gold(record: dict[str, Any]) -> None:
+        record["task"]["gold"] = record["task"]["gold"][1:]
+
+    changed = copy(one(played), tmp_path / "changed", other_gold)
+    with pytest.raises(RunLogError, match=r"(?s)24 tasks of the same name.*: gold"):
+        compare_runs([one(played), changed])
+    newer = copy(one(played), tmp_path / "newer", lambda record: record["task"].update(par_tokens=7))
+    assert len(compare_runs([one(played), newer]).overall) == 6
+
+
+def test_scores_of_another_scorer_are_refused(played: Callable[..., Path], tmp_path: Path) -> None:
+    def other_scorer(manifest: dict[str, Any]) -> None:
+        manifest["fingerprint"]["scorer"] = "0.0"
+
+    rescored = copy(one(played), tmp_path / "rescored", lambda record: None, other_scorer)
+    with pytest.raises(RunLogError, match=r"scored by different code:\s+.* → 0\.0") as refused:
+        compare_runs([one(played), rescored])
+    assert "graphwalk rescore" in (refused.value.hint or "")
+
+
+def test_changed_prompts_are_said(played: Callable[..., Path], tmp_path: Path) -> None:
+    def other_text(manifest: dict[str, Any]) -> None:
+        manifest["fingerprint"]["texts"]["prompts/graph_tools.j2"] = "0" * 64
+
+    other = copy(one(played), tmp_path / "texts", lambda record: None, other_text)
+    assert any("text: prompts/graph_tools.j2" in note for note in compare_runs([one(played), other]).notes)
+
+
+def test_there_must_be_two_players_of_one_suite(played: Callable[..., Path]) -> None:
+    with pytest.raises(ConfigError, match="no two players"):
+        compare_runs([one(played)], models=["scripted/flawed"])
+    with pytest.raises(ConfigError, match="compared with itself"):
+        compare_runs([one(played), one(played)])
+    with pytest.raises(ConfigError, match="different suites"):
+        compare_runs([one(played), Path("tests/data/runs/mazes")])
+
+
+@pytest.mark.parametrize("suite", ["magma", "mazes", "questions"])
+def test_earlier_runs_can_be_compared(suite: str, tmp_path: Path) -> None:
+    old = Path("tests/data/runs") / suite
+    other = copy(old, tmp_path / "again", lambda record: record.update(model="another"))
+    made = compare_runs([old, other])
+    assert made.overall
+    assert all(command for one in made.changed for command in one["commands"])
+
+
+def test_every_form_holds_every_pair(played: Callable[..., Path]) -> None:
+    made = compare_runs([one(played)])
+    document = json.loads(comparison_json(made))
+    assert document["changed"] == made.changed
+    assert comparison_csv(made).count("\n") >= 2 * (1 + 3 + 12) + len(made.changed)
+    assert comparison_markdown(made).count("| scripted/flawed tools |") == 1 + 3 + 12 + len(made.changed)
+    assert len(TerminalComparison(made, most_tasks=2).commands) == 2

@@ -1,0 +1,120 @@
+"""What a run would take, without running it; compared with what is then sent."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.cli.dry_run import dry_run_text
+from graphwalk.runs import estimate as estimating
+from graphwalk.runs.estimate import ModelEstimate, estimate_run
+from graphwalk.runs.experiment import recorded_episodes, resolve
+from graphwalk.types.episode import Trajectory
+from tests.models.server import Answer, ModelServer, Request, chat
+from tests.runs.runs import NOTHING_SET, experiment, start
+from tests.runs.test_execute import local, served
+
+
+async def estimated(**flags: Any) -> estimating.Estimate:
+    return await estimate_run(resolve(experiment(**flags), NOTHING_SET, keys=False))
+
+
+async def test_a_program_costs_nothing() -> None:
+    estimate = await estimated(models=["scripted/expert"])
+    assert sum(estimate.tasks.values()) == 12
+    assert (estimate.rows[0].episodes, estimate.rows[0].usd) == (12, 0.0)
+    assert estimate.rows[0].tool_calls > 12
+
+
+class Straight:
+    """Replies as the expert did, and counts what it was sent."""
+
+    def __init__(self, episodes: Mapping[Any, Trajectory]) -> None:
+        self.by_question = {episode.prompt[-1].content: episode for episode in episodes.values()}
+        self.characters = self.calls = 0
+
+    def __call__(self, request: Request) -> Answer:
+        self.calls += 1
+        sent = request.body["messages"]
+        self.characters += len(json.dumps(request.body.get("tools", []), separators=(",", ":")))
+        for message in sent:
+            functions = [call["function"] for call in message.get("tool_calls", ())]
+            self.characters += len(message["content"] or "")
+            self.characters += sum(len(function["name"]) + len(function["arguments"]) for function in functions)
+        question = next(message["content"] for message in sent if message["role"] == "user")
+        turn = self.by_question[question].turns[sum(message["role"] == "assistant" for message in sent)].message
+        return Answer(chat(turn.content, [(call.name, call.arguments) for call in turn.tool_calls]))
+
+
+@pytest.mark.parametrize("compaction", ["none", "window"])
+async def test_an_estimate_is_what_a_walk_at_par_sends(tmp_path: Path, compaction: str) -> None:
+    agent = {"agent.compaction": compaction, "agent.compaction_window": 1}
+    await start(tmp_path / "expert", experiment(models=["scripted/expert"], **agent))
+    straight = Straight(recorded_episodes(f"replay/{tmp_path / 'expert'}"))
+    async with ModelServer(straight, record=False) as server:
+        environment = served(server)
+        row = (await estimate_run(resolve(local(**agent), environment))).rows[0]
+        await start(tmp_path / "real", local(**agent), environment)
+    assert straight.calls == row.model_calls
+    assert straight.characters == pytest.approx(row.characters, rel=0.01)
+
+
+async def test_what_is_sent_again_is_told_from_what_is_new() -> None:
+    estimate = await estimated(models=["openai/gpt-4.1-mini"], settings=["tools", "no_tools"])
+    tools, whole = estimate.rows
+    assert tools.repeated_tokens > tools.new_tokens / 4
+    assert whole.repeated_tokens == 0
+    assert tools.usd is not None
+    assert tools.usd_uncached is not None
+    million = tools.new_tokens * 0.4 + tools.output_tokens * 1.6
+    assert tools.usd_uncached == pytest.approx((million + tools.repeated_tokens * 0.4) / 1e6)
+    assert (million + tools.repeated_tokens * 0.1) / 1e6 <= tools.usd < tools.usd_uncached
+
+
+async def test_the_price_of_the_user_comes_first_and_unknown_stays_unknown() -> None:
+    prices = {"openai/gpt-4.1-mini": {"input": 1000.0, "output": 0.0}}
+    estimate = await estimated(models=["openai/gpt-4.1-mini", "openai-api/local/m"], prices=prices)
+    own, unknown = estimate.rows
+    assert own.usd == pytest.approx(own.input_tokens / 1000)
+    assert unknown.usd is None
+    assert "unknown" in dry_run_text(estimate)
+
+
+async def test_a_large_plan_is_sampled_and_the_spread_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    flags = {"models": ["openai-api/local/m"], "suite.graphs.*.count": 4, "settings": ["tools", "no_tools"]}
+    whole = await estimated(**flags)
+    monkeypatch.setattr(estimating, "PLAYED_WHOLE", 10)
+    monkeypatch.setattr(estimating, "SAMPLE", 2)
+    sampled = await estimated(**flags)
+    assert (whole.played, sampled.played, sampled.pairs) == (96, 48, 96)
+    assert whole.rows[0].spread == 0.0 < sampled.rows[0].spread < 1.0
+    for one, other in zip(whole.rows, sampled.rows, strict=True):
+        assert other.episodes == one.episodes
+        assert abs(other.input_tokens - one.input_tokens) <= 1.5 * other.spread * other.input_tokens
+    assert any("48 of 96" in note for note in sampled.notes)
+
+
+async def test_walks_on_large_graphs_are_those_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    flags = {"models": ["openai/gpt-4.1-mini"], "settings": ["tools", "write_cypher"]}
+    played = (await estimated(**flags)).rows
+    monkeypatch.setattr(estimating, "LARGE", 10)
+    estimate = await estimated(**flags)
+    tools, writes = estimate.rows
+    assert (tools.of_plan, tools.characters, tools.repeated_tokens, tools.tokenizer) == (12, None, 0, None)
+    assert (tools.model_calls, tools.tool_calls) == (played[0].model_calls, played[0].tool_calls)
+    assert tools.input_tokens == pytest.approx(played[0].input_tokens, rel=0.25)
+    assert tools.usd == tools.usd_uncached
+    assert writes == played[1]
+    assert any("upper bound" in note for note in estimate.notes)
+
+
+async def test_the_text_fits_a_terminal_and_the_json_holds_all() -> None:
+    models = ["openai/gpt-4.1-mini", "openai-responses/a-model-with-a-very-long-name-of-its-own"]
+    estimate = await estimated(models=models, settings=["tools", "no_tools"])
+    assert max(map(len, dry_run_text(estimate).splitlines())) <= 80
+    wire = json.loads(estimate.as_json())
+    assert len(wire["rows"]) == 4
+    assert set(ModelEstimate.__dataclass_fields__) <= set(wire["rows"][0])
+    assert wire["prices"]["openai/gpt-4.1-mini"]["source"] == "genai-prices"

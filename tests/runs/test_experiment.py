@@ -1,0 +1,88 @@
+"""What is wrong with an experiment is known before its first call."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.environment import Environment
+from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.runs.estimate import estimate_run
+from graphwalk.runs.experiment import resolve
+from graphwalk.runs.reporting import report_of
+from graphwalk.runs.run_folder import RunFolder
+from tests.runs.runs import NOTHING_SET, experiment, start
+
+
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        ({"models": ["nobody/nothing"]}, "unknown provider"),
+        ({"models": ["gpt-4"]}, "not a model"),
+        ({"models": ["openai/gpt-4.1"]}, "OPENAI_API_KEY"),
+        ({"models": ["openai-api/mine/m"]}, "MINE_BASE_URL"),
+        ({"models": ["scripted/genius"]}, "no scripted/genius"),
+        ({"models": ["replay/nowhere"]}, "not a run folder"),
+    ],
+)
+def test_a_model_that_cannot_be_had_is_known_at_once(flags: dict[str, Any], message: str) -> None:
+    config = experiment(**flags)
+    with pytest.raises((ConfigError, RunLogError), match=message):
+        resolve(config, NOTHING_SET)
+
+
+@pytest.mark.parametrize(
+    ("field", "text", "message"),
+    [
+        ("options.extra.user", "swordfish-12345", "holds the value of LAB_API_KEY"),
+        ("description", "sk-" + "proj4" * 6, "holds a key of an API"),
+    ],
+)
+def test_a_secret_in_an_experiment_is_refused(field: str, text: str, message: str) -> None:
+    config = experiment(**{field: f"for {text}"})
+    with pytest.raises(ConfigError, match=message) as caught:
+        resolve(config, Environment({"LAB_API_KEY": "swordfish-12345"}))
+    assert text not in f"{caught.value} {caught.value.hint}"
+
+
+async def test_a_setting_that_the_suite_does_not_have_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no setting 'magic'"):
+        await start(tmp_path / "run", experiment(settings=["magic"]))
+
+
+async def test_episodes_that_a_scripted_agent_cannot_play_are_named_in_plan_log_and_report(tmp_path: Path) -> None:
+    config = experiment(models=["scripted/expert"], settings=["tools", "no_tools"])
+    note = "12 episodes of scripted/expert left out: this scripted agent cannot play no_tools."
+    assert (await start(tmp_path / "run", config)).episodes == 12
+    assert note in (await estimate_run(resolve(config, NOTHING_SET))).notes
+    assert note in (tmp_path / "run" / "run.log").read_text(encoding="utf-8")
+    assert note in report_of(RunFolder.open(tmp_path / "run")).notes
+
+
+def test_a_setting_that_no_named_agent_can_play_is_refused_with_what_to_do() -> None:
+    config = experiment(models=["scripted/expert"], settings=["no_tools"])
+    with pytest.raises(ConfigError, match="scripted/expert cannot play no_tools") as caught:
+        resolve(config, NOTHING_SET)
+    assert "--model openai/" in caught.value.hint
+    assert "--setting tools" in caught.value.hint
+
+
+async def test_an_experiment_without_a_task_says_why(tmp_path: Path) -> None:
+    file = tmp_path / "one.json"
+    file.write_text('{"nodes": [{"key": "a", "labels": ["A"], "properties": {}}], "relationships": []}')
+    config = load_experiment("own-graph", flags={"suite.graphs": [{"file": str(file)}], "store": "embedded"})
+    with pytest.raises(ConfigError, match="no task can be played in tools, no_tools, write_cypher\n") as caught:
+        await estimate_run(resolve(config, NOTHING_SET))
+    assert "one: without node_by_property: it takes a label and properties" in str(caught.value)
+
+
+async def test_abbreviated_settings_are_spelled_out_in_plan_report_and_error(tmp_path: Path) -> None:
+    flags = {"models": ["scripted/expert"], "suite.traces.*.count": 1, "suite.traces.*.nodes": [5], "limit": 2}
+    config = load_experiment("magma", flags=flags)
+    assert "ish: intermediate steps with hints." in "".join((await estimate_run(resolve(config, NOTHING_SET))).notes)
+    await start(tmp_path / "run", config)
+    assert "ish: intermediate steps with hints." in "".join(report_of(RunFolder.open(tmp_path / "run")).notes)
+    with pytest.raises(ConfigError) as caught:
+        resolve(load_experiment("magma", flags={**flags, "settings": ["hints"]}), NOTHING_SET)
+    assert "ish (intermediate steps with hints), tools" in caught.value.hint

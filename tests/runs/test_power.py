@@ -1,0 +1,67 @@
+"""What a plan can see, and how many graphs a difference needs."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import graphwalk
+from graphwalk.cli.app import app
+from graphwalk.environment import read_environment
+from graphwalk.errors import ConfigError
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.runs.estimate import estimate_run
+from graphwalk.runs.experiment import resolve
+from graphwalk.runs.power import measured_pairs
+
+
+def effect(**flags: int) -> dict[str, object]:
+    graphs = flags.pop("graphs")
+    config = load_experiment("quickstart", (), dict(flags), worlds=graphs)
+    estimate = asyncio.run(estimate_run(resolve(config, read_environment())))
+    found: dict[str, object] = json.loads(estimate.as_json())["minimum_detectable_effect"]
+    assert estimate.minimum_detectable_effect.as_text() in estimate.notes
+    return found
+
+
+def test_a_dry_run_shows_the_minimum_detectable_effect() -> None:
+    two, four = effect(graphs=2), effect(graphs=4, repeats=2)
+    assert (two["graphs"], two["tasks_per_graph"], two["repeats"]) == (2, 12, 1)
+    assert isinstance(four["points"], float)
+    assert isinstance(two["points"], float)
+    assert 30 < four["points"] < two["points"] <= 100
+    assert effect(graphs=1)["points"] is None
+
+
+def power(*words: str) -> list[dict[str, float]]:
+    done = CliRunner().invoke(app, ["power", *words, "--json"])
+    assert done.exit_code == 0, done.output
+    found: list[dict[str, float]] = json.loads(done.stdout)
+    return found
+
+
+def test_smaller_differences_need_more_graphs() -> None:
+    (ten,), (five,) = power("--difference", "10"), power("--difference", "5")
+    assert 3.5 * ten["graphs_needed"] < five["graphs_needed"] < 4.5 * ten["graphs_needed"]
+    (more,) = power("--difference", "10", "--repeats", "8", "--tasks-per-graph", "48")
+    assert more["graphs_needed"] < ten["graphs_needed"]
+    (seen,) = power("--difference", "10", "--graphs", str(int(ten["graphs_needed"])))
+    assert seen["smallest_difference"] == pytest.approx(10, abs=0.5)
+    assert seen["smallest_difference"] <= 10
+
+
+def test_the_spread_is_measured_in_a_run(tmp_path: Path) -> None:
+    run = graphwalk.run("quickstart", models=["scripted/flawed", "scripted/random"], out=tmp_path / "run")
+    (pair,) = measured_pairs(run.path, (), ())
+    assert (pair.first.model, pair.second.model, pair.design.tasks_per_graph) == (
+        "scripted/flawed",
+        "scripted/random",
+        12,
+    )
+    assert pair.spread.tasks > 0
+    (found,) = power("--run", str(run.path))
+    assert (found["first"], found["tasks_per_graph"]) == ("scripted/flawed tools", 12)
+    with pytest.raises(ConfigError, match="shows no spread"):
+        measured_pairs(run.path, ["scripted/flawed"], ())

@@ -1,0 +1,299 @@
+"""`graphwalk verify`: an untouched run holds, and whatever is changed in one is found, though its checksums are right."""
+
+import json
+import shutil
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphwalk.environment import Environment
+from graphwalk.errors import OracleError, RunLogError
+from graphwalk.experiments.loading import load_experiment
+from graphwalk.jsonlines import encode_line
+from graphwalk.runs.execute import start_run
+from graphwalk.runs.experiment import resolve
+from graphwalk.runs.progress import Progress
+from graphwalk.runs.run_folder import NewRun, RunFolder
+from graphwalk.runs.verify import Verification, verify_run
+from graphwalk.suites.mazes.suite import MazesSuite
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
+from tests.runs.runs import log_bytes, records, start
+
+Record = dict[str, Any]
+GRAPH = {"preset": "paper-100", "nodes": 30}
+SUITES: dict[str, dict[str, Any]] = {
+    "questions": {"suite": {"name": "questions", "graphs": [GRAPH], "questions": ["node_by_property", "path_finding"]}},
+    "mazes": {"suite": {"name": "mazes", "mazes": [{"size": 6, "min_path": 5, "count": 2}]}},
+    "magma": {"suite": {"name": "magma", "traces": [{"count": 1}], "free_running": True}, "settings": ["is", "io"]},
+}
+
+
+async def verified(folder: Path) -> Verification:
+    return await verify_run(RunFolder.open(folder), Environment())
+
+
+Copy = Callable[[str], Awaitable[Path]]
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, Path]:
+    """Runs of scripted players by suite, made once."""
+    return {}
+
+
+@pytest.fixture
+def copy_of(made: dict[str, Path], tmp_path_factory: pytest.TempPathFactory, tmp_path: Path) -> Copy:
+    """A function: name of a suite → a copy of its run, to be changed."""
+
+    async def copied(name: str) -> Path:
+        if name not in made:
+            made[name] = tmp_path_factory.mktemp(name) / "run"
+            await start(made[name], load_experiment({"name": name, **SUITES[name]}))
+        return Path(shutil.copytree(made[name], tmp_path / "run"))
+
+    return copied
+
+
+def rewrite(folder: Path, change: Callable[[list[Record]], None]) -> None:
+    """Change the log and give every line its right checksum."""
+    found = records(folder)
+    change(found)
+    (folder / "results.jsonl").write_bytes(b"".join(map(encode_line, found)))
+
+
+@pytest.mark.parametrize("name", SUITES)
+async def test_an_untouched_run_holds(name: str, copy_of: Copy) -> None:
+    folder = await copy_of(name)
+    before = log_bytes(folder)
+    found = await verified(folder)
+    assert found.error is None, found.error
+    counts = {check: one.verified for check, one in found.checks.items()}
+    log = records(folder)
+    results = sum(record["tool_calls"] for record in log)
+    assert counts["tool results"] == results
+    assert (results > 0) == (name != "magma")
+    assert counts["prompts"] == counts["scores"] == counts["totals"] == len(log)
+    assert counts["episodes"] == len(log)
+    assert counts["targets"] == counts["tasks"] == len({record["task_id"] for record in log})
+    assert counts["graphs"] == len({record["world"]["digest"] for record in log})
+    assert not any(one.unverified for one in found.checks.values())
+    assert log_bytes(folder) == before
+
+
+def with_calls(found: list[Record]) -> Record:
+    return next(record for record in found if record["tool_calls"] > 1)
+
+
+def first_result(record: Record) -> Record:
+    result: Record = next(turn["results"][0] for turn in record["trajectory"]["turns"] if turn.get("results"))
+    return result
+
+
+def change_score(found: list[Record]) -> None:
+    found[0]["score"]["f1"] = 0.123
+
+
+def change_answer(found: list[Record]) -> None:
+    found[0]["answer"] = ["31"]
+
+
+def change_result(found: list[Record]) -> None:
+    first_result(with_calls(found))["content"] += " "
+
+
+def change_rows(found: list[Record]) -> None:
+    first_result(with_calls(found))["rows"] = 99
+
+
+def change_target(found: list[Record]) -> None:
+    found[0]["task"]["gold"] = found[0]["task"]["gold"][:-1]
+
+
+def change_prompt(found: list[Record]) -> None:
+    found[0]["trajectory"]["prompt"][0]["content"] += "Answer 31."
+
+
+def change_reply(found: list[Record]) -> None:
+    found[0]["trajectory"]["turns"][-1]["message"]["content"] += "."
+
+
+def change_status(found: list[Record]) -> None:
+    found[0]["exit_status"] = found[0]["trajectory"]["exit_status"] = "turn_limit"
+
+
+def change_calls(found: list[Record]) -> None:
+    found[0]["tool_calls"] += 1
+
+
+def change_world(found: list[Record]) -> None:
+    found[0]["world"]["nodes"] += 1
+
+
+def repeat_a_line(found: list[Record]) -> None:
+    found[1] = found[0]
+
+
+def swap_trajectories(found: list[Record]) -> None:
+    one, other = found[0], next(r for r in found if r["task_id"] != found[0]["task_id"])
+    one["trajectory"], other["trajectory"] = other["trajectory"], one["trajectory"]
+
+
+def line_of_another_run(found: list[Record]) -> None:
+    found[0] = {**found[0], "task_id": "0123-node_count-0"}
+
+
+@pytest.mark.parametrize(
+    ("change", "check"),
+    [
+        (change_score, "scores"),
+        (change_answer, "scores"),
+        (change_result, "tool results"),
+        (change_rows, "tool results"),
+        (change_target, "tasks"),
+        (change_prompt, "prompts"),
+        (change_reply, "replies"),
+        (change_status, "turns"),
+        (change_calls, "totals"),
+        (change_world, "graphs"),
+        (repeat_a_line, "episodes"),
+        (swap_trajectories, "prompts"),
+        (line_of_another_run, "episodes"),
+    ],
+)
+@pytest.mark.parametrize("name", ["questions", "mazes"])
+async def test_a_changed_line_with_a_right_checksum_is_found(
+    name: str, change: Callable[[list[Record]], None], check: str, copy_of: Copy
+) -> None:
+    folder = await copy_of(name)
+    rewrite(folder, change)
+    found = await verified(folder)
+    assert found.checks[check].differing
+    assert found.checks[check].differing[0].startswith("results.jsonl:")
+    assert isinstance(found.error, RunLogError)
+    assert "results.jsonl:" in str(found.error)
+    assert not json.loads(found.as_json())["holds"]
+
+
+async def test_damage_a_torn_tail_and_changed_texts_are_found(copy_of: Copy) -> None:
+    folder = await copy_of("questions")
+    lines = log_bytes(folder).splitlines(keepends=True)
+    (folder / "results.jsonl").write_bytes(
+        b"".join([lines[0].replace(b"tools", b"t00ls"), *lines[1:-1], lines[-1][:99]])
+    )
+    with (folder / "texts" / "prompts" / "graph_tools.j2").open("a", encoding="utf-8") as file:
+        file.write("!")
+    found = await verified(folder)
+    assert found.checks["lines"].differing == ["results.jsonl:1: the checksum is not that of the line"]
+    assert found.checks["lines"].unverified == {"cut off by a kill": 1}
+    assert found.checks["episodes"].unverified == {"not played to its end": 2}
+    assert [text.split(":")[0] for text in found.checks["texts"].differing] == ["texts/prompts/graph_tools.j2"]
+    assert found.checks["prompts"].differing, "a prompt is written with the kept text"
+
+
+async def test_a_changed_manifest_is_found(copy_of: Copy) -> None:
+    folder = RunFolder.open(await copy_of("mazes"))
+    manifest = folder.read_manifest()
+    manifest["fingerprint"]["episodes"] += 1
+    manifest["fingerprint"]["graphs"][0]["digest"] = "0" * 64
+    folder.write_manifest(manifest)
+    found = await verified(folder.path)
+    assert found.checks["episodes"].differing == ["run.json: episodes: value: logged 9, now 8"]
+    assert found.checks["graphs"].differing[0].startswith("run.json: graph 0: digest")
+
+
+async def test_a_wrong_target_is_an_error_of_the_oracle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A generator that is wrong makes the same wrong target again; only the second way tells."""
+    made = MazesSuite.tasks
+
+    async def longer(self: Any, *args: Any) -> Any:
+        return [task.model_copy(update={"gold": [*task.gold, task.gold[-2]]}) for task in await made(self, *args)]
+
+    monkeypatch.setattr(MazesSuite, "tasks", longer)
+    await start(tmp_path / "wrong", load_experiment({"name": "mazes", **SUITES["mazes"]}))
+    found = await verified(tmp_path / "wrong")
+    assert len(found.checks["targets"].differing) == 2
+    assert isinstance(found.error, OracleError)
+
+
+class Clumsy:
+    """A model that thinks aloud, calls what there is not, sends what is no JSON, and makes too many calls."""
+
+    name = "openai/clumsy"
+
+    async def complete(self, messages: Any, tools: tuple[ToolSpec, ...], options: CallOptions) -> Reply:
+        if not tools or len(messages) > 4:
+            return Reply(Message("assistant", "[]"), Usage(10, 1), "stop")
+        asked = [
+            ("think", '{"thought": "hm \\ud83d"}'),
+            ("get_nodes", "{}"),
+            ("get_node_by_property", "{"),
+            ("get_unique_property_values", '{"entity_type": "node", "entity_name": "?", "property_name": "key"}'),
+            ("think", '{"thought": "one too many"}'),
+        ]
+        calls = tuple(ToolCall(f"c{number}", *ask) for number, ask in enumerate(asked))
+        return Reply(Message("assistant", "So.", calls), Usage(10, 5), "tool_calls")
+
+    async def close(self) -> None:
+        return None
+
+
+async def clumsy_run(folder: Path) -> None:
+    data = {"name": "clumsy", **SUITES["questions"], "models": ["openai/clumsy"], "limit": 2}
+    config = load_experiment({**data, "agent": {"max_calls_per_turn": 4}})
+    experiment = resolve(config, Environment(), given={"openai/clumsy": Clumsy()})
+    await start_run(experiment, NewRun.make("clumsy", folder), Progress())
+
+
+async def test_notes_mistakes_and_refused_calls_are_made_again(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    await clumsy_run(folder)
+    errors = {r.get("error") for record in records(folder) for r in record["trajectory"]["turns"][0]["results"]}
+    assert errors == {None, "unknown_tool", "bad_json", "unknown_name", "too_many_calls"}
+    found = await verified(folder)
+    assert found.error is None, found.error
+    assert found.checks["tool results"].verified == 10
+    assert (found.checks["replies"].verified, not found.checks["replies"].unverified) == (4, True)
+
+    def change(log: list[Record]) -> None:
+        log[0]["trajectory"]["turns"][-1]["message"]["content"] = "[ ]"
+
+    rewrite(folder, change)
+    assert (await verified(folder)).checks["replies"].differing, "replies.jsonl has another reply"
+    (folder / "replies.jsonl").unlink()
+    found = await verified(folder)
+    assert found.checks["replies"].unverified == {"the reply is not in replies.jsonl": 4}
+
+
+async def test_own_texts_come_from_the_folder_when_the_originals_are_gone(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    (mine / "prompts").mkdir(parents=True)
+    shipped = Path(__file__).parents[2]
+    for source, target in (
+        ("templates/questions/node_count.yaml", "nodes_counted.yaml"),
+        ("tools/get_node_by_property.yaml", "get_node_by_property.yaml"),
+        ("templates/prompts/graph_tools.j2", "prompts/graph_tools.j2"),
+    ):
+        text = (shipped / source).read_text(encoding="utf-8").replace("name: node_count", "name: nodes_counted")
+        (mine / target).write_text(text.replace("Look up", "Find") + ("\nBe brief." if target[-1] == "2" else ""))
+    config = load_experiment(
+        {
+            "name": "mine",
+            "suite": {
+                "name": "questions",
+                "graphs": [GRAPH],
+                "questions": ["node_by_property", str(mine / "nodes_counted.yaml")],
+            },
+            "models": ["scripted/random"],
+            "agent": {"tools": [str(mine / "get_node_by_property.yaml"), "think"], "prompts": str(mine / "prompts")},
+        }
+    )
+    await start(tmp_path / "run", config)
+    shutil.rmtree(mine)
+    found = await verified(tmp_path / "run")
+    assert found.error is None, found.error
+    assert found.checks["texts"].verified
+    assert not found.checks["texts"].unverified
+    assert sum(found.checks["targets"].unverified.values()) == 1
+    assert "Be brief." in records(tmp_path / "run")[0]["trajectory"]["prompt"][0]["content"]

@@ -1,0 +1,282 @@
+"""A Neo4j as it stands: what nodes are called, what is left out, and that nothing is ever changed."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from neo4j.exceptions import ClientError
+
+from graphwalk.config.graph_source import GraphSource
+from graphwalk.encodings import decode_rows
+from graphwalk.environment import Environment
+from graphwalk.errors import ConfigError, StoreError
+from graphwalk.stores.neo4j.connection import Connection, connect
+from graphwalk.stores.neo4j.existing import ExistingStore
+from graphwalk.stores.sources import open_source
+from graphwalk.suites.ask.browser import browser_cypher
+from graphwalk.suites.ask.evidence import AnswerEvidence
+from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.toolbox.observed import ObservedNode, ObservedRelationship
+from graphwalk.toolbox.tool import load_tool
+from tests.stores.neo4j.existing import MARK, OwnDatabase, call
+
+pytestmark = pytest.mark.neo4j
+WRITER = """\
+name: make_node
+description: Makes a node.
+example: {arguments: {name: x}, rows: [{n: 1}]}
+parameters:
+  name: {type: string, role: value, description: A name.}
+cypher: |
+  CREATE (n:StandingTest {name: $name}) RETURN 1 AS n
+no_match: nothing.
+"""
+
+
+async def test_names_come_from_unique_properties_and_element_ids(own: OwnDatabase) -> None:
+    await own.unique("st_person", "StPerson", "name")
+    await own.unique("st_film", "StFilm", "title")
+    await own.write(
+        f"CREATE (:{MARK}:StPerson {{name: 'Ida'}})-[:ST_MADE]->(:{MARK}:StFilm {{title: 'Fog', key: 'piano'}})"
+        f"-[:ST_SHOWN]->(:{MARK}:StHall {{seats: 90}}), (:{MARK}:StPerson:StFilm {{name: 'Bo', title: 'Both'}})"
+    )
+    store = await own.open([MARK])
+    [ida] = decode_rows(
+        (await call(store, "get_node_by_property", label="StPerson", property_name="key", property_value="Ida")).content
+    )
+    assert ida == {"labels": ["StPerson", MARK], "properties": {"key": "Ida", "name": "Ida"}}
+    rows = decode_rows(
+        (
+            await call(store, "get_all_nearest_neighbors", label="StFilm", property_name="key", property_value="Fog")
+        ).content
+    )
+    hall, person = sorted(rows, key=lambda row: row["type"], reverse=True)
+    assert (person["neighbor_properties"]["key"], hall["neighbor_labels"]) == ("Ida", ["StHall", MARK])
+    key = hall["neighbor_properties"]["key"]
+    found = await call(store, "get_all_nearest_neighbors", label="StHall", property_name="key", property_value=key)
+    [back] = decode_rows(found.content)
+    title = store.dialect.key_title or ""
+    assert back["neighbor_properties"] == {"key": "Fog", title: "piano", "title": "Fog"}
+    piano = await call(store, "get_node_by_property", label="StFilm", property_name=title, property_value="piano")
+    assert piano.rows == 1
+    both = await call(store, "get_node_by_property", label="StPerson", property_name="key", property_value="Both")
+    assert both.rows == 1, "of several labels with unique properties the first by name gives the key"
+    graph = await store.whole()
+    assert {"Ida", "Fog", "Both", key} <= set(graph.keys)
+
+
+async def test_a_key_that_is_the_name_is_no_other_property_too(own: OwnDatabase) -> None:
+    await own.unique("st_person", "StPerson", "key")
+    await own.unique("st_film", "StFilm", "key")
+    await own.write(f"CREATE (:{MARK}:StPerson {{key: 'Ida'}})-[:ST_MADE]->(:{MARK}:StFilm {{key: 'Fog'}})")
+    store = await own.open([MARK])
+    schema = await store.schema()
+    person = schema.node("StPerson")
+    assert person is not None
+    assert [found.name for found in person.properties] == ["key"]
+    found = await call(store, "get_all_nearest_neighbors", label="StPerson", property_name="key", property_value="Ida")
+    assert decode_rows(found.content)[0]["neighbor_properties"] == {"key": "Fog"}
+
+
+async def test_names_that_two_nodes_share_carry_their_label(own: OwnDatabase) -> None:
+    await own.unique("st_person", "StPerson", "name")
+    await own.unique("st_dog", "StDog", "name")
+    await own.write(f"CREATE (:{MARK}:StPerson {{name: 'Ida'}}), (:{MARK}:StDog {{name: 'Ida'}})")
+    store = await own.open([MARK])
+    assert sorted((await store.whole()).keys) == ["StDog:Ida", "StPerson:Ida"]
+    for label in ("StDog", "StPerson"):
+        found = await call(
+            store, "get_node_by_property", label=label, property_name="key", property_value=f"{label}:Ida"
+        )
+        assert found.rows == 1
+
+
+async def test_whole_numbers_are_names_and_keep_away_from_element_ids(own: OwnDatabase) -> None:
+    await own.unique("st_order", "StOrder", "number")
+    await own.write(f"CREATE (:{MARK}:StOrder {{number: 7}}), (:{MARK}:StOther)")
+    store = await own.open([MARK])
+    seven, other = sorted((await store.whole()).keys, key=lambda key: key != "7")
+    assert (seven, other[0]) == ("7", "#")
+    for label, key in (("StOrder", 7), ("StOrder", "7"), ("StOther", other)):
+        found = await call(store, "get_node_by_property", label=label, property_name="key", property_value=key)
+        assert found.rows == 1, key
+
+
+async def test_keys_are_looked_up_by_index_or_element_id(own: OwnDatabase) -> None:
+    await own.unique("st_person", "StPerson", "name")
+    await own.write(f"UNWIND range(1, 50) AS n CREATE (:{MARK}:StPerson {{name: 'p' + n}})")
+    store = await own.open()
+    query = 'MATCH (n:{{ "StPerson" | label }}) WHERE {{ "key" | of("n", "StPerson") }} = $key RETURN n.name'
+    for cypher, given in (
+        (store.dialect.lookup, {"text": "p7"}),
+        (store.render(query, {}), {"gw_id_of_key": "4:x:7", "key": "p7"}),
+    ):
+        async with store.connection._driver.session(default_access_mode="READ") as session:
+            result = await session.run(f"EXPLAIN {cypher}", given)
+            plan = str((await result.consume()).plan)
+        assert "IndexSeek" in plan or "NodeByElementIdSeek" in plan
+        assert "Scan" not in plan, plan
+
+
+@pytest.mark.parametrize("name", ["a b", "Ünï `tick`", "名前", "7days", "q\"uote's", "x:y"])
+async def test_odd_names_are_walked(own: OwnDatabase, name: str) -> None:
+    quoted = "`" + name.replace("`", "``") + "`"
+    await own.write(
+        f"CREATE (:{MARK}:{quoted} {{{quoted}: date('2001-04-25')}})-[:{quoted} {{{quoted}: 2}}]->(:{MARK})"
+    )
+    store = await own.open()
+    key = (await (await own.open([name])).whole()).keys[0]
+    found = await call(store, "get_node_by_property", label=name, property_name="key", property_value=key)
+    assert decode_rows(found.content)[0]["properties"] == {"key": key, name: "2001-04-25"}
+    assert name in {node.label for node in (await store.schema()).nodes}
+    values = await call(
+        store, "get_unique_property_values", entity_name=name, entity_type="relationship", property_name=name
+    )
+    assert decode_rows(values.content) == [{"values": 2}]
+
+
+async def test_a_filter_hides_nodes_also_as_neighbors(own: OwnDatabase) -> None:
+    await own.write(
+        f"CREATE (a:{MARK}:StIn {{n: 1}})-[:ST_YES]->(:{MARK}:StIn {{n: 2}}), (a)-[:ST_NO]->(:{MARK}:StIn {{n: 3}}), "
+        f"(a)-[:ST_YES]->(:{MARK}:StOut {{n: 4}})"
+    )
+    store = await own.open(["StIn"], ["ST_YES"])
+    found = await call(store, "get_all_nearest_neighbors", label="StIn", property_name="n", property_value=1)
+    assert [row["neighbor_properties"]["n"] for row in decode_rows(found.content)] == [2]
+    schema = await store.schema()
+    assert [(node.label, node.count) for node in schema.nodes] == [("StIn", 3), (MARK, 3)]
+    assert [(r.type, r.count, r.pairs) for r in schema.relationships] == [
+        ("ST_YES", 1, tuple((a, b) for a in ("StIn", MARK) for b in ("StIn", MARK)))
+    ]
+    graph = await store.whole()
+    assert (graph.node_count, graph.relationship_count) == (3, 1)
+    with pytest.raises(ConfigError, match="StNowhere"):
+        await own.open(["StNowhere"])
+
+
+async def test_our_own_nodes_are_not_there(own: OwnDatabase) -> None:
+    await own.write(
+        f"CREATE (:{MARK}:StSeen {{n: 1}}), (:{MARK}:StSeen:gw_0123456789ab {{n: 1}}), (:{MARK}:GraphWalkLoad)"
+    )
+    store = await own.open()
+    assert (await call(store, "get_node_by_property", label="StSeen", property_name="n", property_value=1)).rows == 1
+    schema = await store.schema()
+    assert not [node.label for node in schema.nodes if node.label.startswith(("gw_", "GraphWalk"))]
+    assert [node.count for node in schema.nodes if node.label == "StSeen"] == [1]
+
+
+async def test_nothing_is_changed(own: OwnDatabase, tmp_path: Path) -> None:
+    await own.unique("st_person", "StPerson", "name")
+    await own.write(f"CREATE (:{MARK}:StPerson {{name: 'Ida', age: 7}})-[:ST_KNOWS]->(:{MARK}:StPerson {{name: 'Bo'}})")
+    before = await own.digest()
+    store = await own.open()
+    hostile = "x' }) DETACH DELETE n //"
+    for tool in ("get_node_by_property", "get_all_nearest_neighbors"):
+        for label, name, value in (("StPerson", "name", "Ida"), ("StPerson", "key", hostile), (hostile, hostile, 1)):
+            await call(store, tool, label=label, property_name=name, property_value=value)
+    await store.schema(3)
+    await store.whole()
+    (tmp_path / "make_node.yaml").write_text(WRITER)
+    writer = GraphToolbox(store, await store.schema(), [load_tool(tmp_path / "make_node.yaml")])
+    with pytest.raises(StoreError, match=r"(?i)writ"):
+        await call(store, "make_node", toolbox=writer, name="x")
+    await store.drop()
+    assert await own.digest() == before
+
+
+async def test_a_wrong_name_is_answered_with_the_right_ones(neo4j_server: Environment) -> None:
+    with pytest.raises(StoreError, match="no database 'nowhere'") as caught:
+        await ExistingStore.open(GraphSource(neo4j="nowhere"), neo4j_server)
+    assert "neo4j" in caught.value.hint
+    async with open_source(GraphSource(neo4j="neo4j"), neo4j_server) as opened:
+        assert (opened.name, opened.graph, opened.store.kind) == ("neo4j", None, "neo4j")
+
+
+async def test_values_of_every_kind_are_looked_up_as_shown(own: OwnDatabase) -> None:
+    await own.write(
+        f"CREATE (:{MARK}:StOdd {{nan: 0.0/0.0, most: 1.0/0.0, day: date('2001-04-25'), at: datetime('2001-04-25T10:00+02:00'), "
+        "clock: localtime('10:00'), took: duration('P1DT2H'), place: point({longitude: 12.5, latitude: 55.7}), "
+        "names: ['a', 'b'], days: [date('2001-04-25')], large: 9007199254740993, nothing: ''})"
+    )
+    store = await own.open([MARK])
+    one = await call(store, "get_node_by_property", label="StOdd", property_name="nothing", property_value="")
+    [row] = decode_rows(one.content)
+    shown = {name: value for name, value in row["properties"].items() if name != "key"}
+    assert shown["nan"] == "NaN"
+    assert shown["day"] == "2001-04-25"
+    for name, value in shown.items():
+        found = await call(store, "get_node_by_property", label="StOdd", property_name=name, property_value=value)
+        assert found.rows == 1, f"{name} = {value!r}: {found.content}"
+
+
+async def test_evidence_is_found_by_the_index_of_a_constraint(own: OwnDatabase) -> None:
+    await own.unique("st_person", "StPerson", "name")
+    await own.unique("st_film", "StFilm", "number")
+    await own.write(
+        f"CREATE (p:StPerson:{MARK} {{name: 'Ida'}})-[:ST_MADE]->(:StFilm:{MARK} {{number: 7}}), "
+        f"(p)-[:ST_LIKES]->(p), (p)-[:ST_IN]->(:StTown:{MARK} {{name: 'Skagen'}}), (:StFilm:{MARK} {{number: 8}})"
+    )
+    store = await own.open([MARK])
+    (town,) = await store.run(store.render('MATCH (n:{{ "StTown" | label }}) RETURN {{ "n" | key_of }} AS key', {}))
+    nodes = [("Ida", "StPerson"), ("7", "StFilm"), ("8", "StFilm"), (str(town["key"]), "StTown")]
+    links = [("ST_MADE", "Ida", "7"), ("ST_LIKES", "Ida", "Ida"), ("ST_IN", "Ida", nodes[3][0])]
+    evidence = AnswerEvidence(
+        tuple(ObservedNode(key, (label, MARK)) for key, label in nodes),
+        tuple(ObservedRelationship(*link, {}) for link in links),
+    )
+    cypher = browser_cypher(evidence, store)
+    assert "UNWIND [['Ida', 7]] AS pair" in cypher
+    assert "(a:`StPerson` { `name`: pair[0] })-[:`ST_MADE`]->(b:`StFilm` { `number`: pair[1] })" in cypher.replace(
+        f"&(`{MARK}`)", ""
+    )
+    assert "UNWIND [8] AS value" in cypher
+    assert "a.`name` IN sources" in cypher
+    assert len(await store.connection.read(cypher, {}, 30)) == 4
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "own_graph.md"
+
+
+async def test_the_statements_of_the_minimal_role_are_understood(neo4j_server: Environment) -> None:
+    """Community has no roles: it refuses them as unsupported, after it has understood them."""
+    statements = [s for block in PAGE.read_text().split("```cypher\n")[1:] for s in block.split("```")[0].split(";\n")]
+    connection = await connect(neo4j_server, wait_seconds=10)
+    answers = {}
+    async with connection._driver.session(database="system") as session:
+        for statement in filter(str.strip, statements):
+            try:
+                await (await session.run(f"EXPLAIN {statement}")).consume()
+                answers[statement] = "understood"
+            except ClientError as error:
+                answers[statement] = str(error.code)
+    await connection.close()
+    assert len(answers) == 13
+    understood = {"understood", "Neo.ClientError.Statement.UnsupportedAdministrationCommand"}
+    assert {statement for statement, answer in answers.items() if answer not in understood} == set()
+
+
+async def test_the_minimal_role_covers_what_is_called(own: OwnDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[str] = []
+    send = Connection._send
+
+    async def noted(self: Connection, mode: str, query: Any, *rest: Any) -> Any:
+        sent.append(query.text)
+        return await send(self, mode, query, *rest)
+
+    monkeypatch.setattr(Connection, "_send", noted)
+    await own.unique("st_person", "StPerson", "name")
+    await own.write(f"CREATE (:StPerson:{MARK} {{name: 'Ida', born: 1}})-[:ST_KNOWS]->(:StPerson:{MARK})")
+    sent.clear()
+    store = await own.open()
+    await store.check_unchanged(0)
+    await store.schema(3)
+    await store.missing_index("StPerson", "born")
+    await call(store, "get_all_nearest_neighbors", label="StPerson", property_name="name", property_value="Ida")
+    text = "\n".join(sent)
+    called = set(re.findall(r"\bCALL\s+([a-zA-Z.]+)", text))
+    shown = set(re.findall(r"\bSHOW\s+([A-Z]+)", text))
+    assert called == {"db.info", "db.labels", "db.propertyKeys", "db.relationshipTypes"}
+    assert shown == {"CONSTRAINTS", "INDEXES"}
+    page = PAGE.read_text()
+    assert all(name in page for name in called)

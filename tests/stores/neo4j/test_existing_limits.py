@@ -1,0 +1,106 @@
+"""Limits on a Neo4j as it stands: large results, large schemas, long values, slow queries, missing indexes."""
+
+from pathlib import Path
+
+import pytest
+
+from graphwalk.config.agent import AgentConfig, foreign_agent
+from graphwalk.encodings import decode_notes, decode_rows, next_page
+from graphwalk.models.tokens import count_tokens
+from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.toolbox.schema_text import schema_text
+from graphwalk.toolbox.tool import load_tool
+from tests.stores.neo4j.existing import MARK, OwnDatabase, call
+
+pytestmark = pytest.mark.neo4j
+SLOW = """\
+name: count_all
+description: Counts too much.
+example: {arguments: {label: Film}, rows: [{n: 1}]}
+parameters:
+  label: {type: string, role: label, description: A label.}
+cypher: |
+  UNWIND range(1, 100000) AS x UNWIND range(1, 100000) AS y MATCH (n:{{ label | label }})
+  WITH x, y WHERE x + y < 0 RETURN x AS n
+no_match: nothing.
+"""
+
+
+async def test_a_node_with_many_neighbors_is_answered_by_a_page(own: OwnDatabase) -> None:
+    await own.unique("st_hub", "StHub", "name")
+    await own.write(f"CREATE (:{MARK}:StHub {{name: 'hub'}})")
+    await own.write(f"MATCH (h:StHub) UNWIND range(1, 100000) AS n CREATE (:{MARK}:StLeaf {{n: n}})-[:ST_AT]->(h)")
+    store = await own.open()
+    hub = {"label": "StHub", "property_name": "key", "property_value": "hub"}
+    first = await call(store, "get_all_nearest_neighbors", **hub)
+    second = await call(store, "get_all_nearest_neighbors", page=2, **hub)
+    rows, total = await store.first("MATCH (:StHub)--(n) RETURN properties(n) AS p", {}, rows=50, seconds=60)
+    assert (len(rows), total) == (50, None), "the other neighbors are not fetched"
+    assert first.rows == second.rows == 100_000
+    assert "of 100000 in all" in decode_notes(first.content)[0]
+    assert next_page(first.content) == 2
+    rows = [*decode_rows(first.content), *decode_rows(second.content)]
+    assert len({row["neighbor_properties"]["n"] for row in rows}) == len(rows) == 100
+    beyond = await call(store, "get_all_nearest_neighbors", page=40, **hub)
+    assert len(decode_rows(beyond.content)) == 50, "pages go on after what is fetched at once"
+
+
+async def test_pages_hold_so_many_tokens_and_long_values_are_cut(own: OwnDatabase) -> None:
+    text = "word " * 1000
+    await own.write(f"UNWIND range(1, 30) AS n CREATE (:{MARK}:StPage {{n: n, same: 1, text: $text}})", text=text)
+    store = await own.open()
+    agent = AgentConfig(result_tokens=1000)
+    page = await call(store, "get_node_by_property", agent, label="StPage", property_name="same", property_value=1)
+    assert count_tokens(page.content)[0] < 1400
+    assert "cut at" in " ".join(decode_notes(page.content))
+    assert "… (5,000 characters)" in decode_rows(page.content)[0]["properties"]["text"]
+    wide = AgentConfig(result_tokens=10_000)
+    alone = await call(store, "get_node_by_property", wide, label="StPage", property_name="n", property_value=3)
+    assert decode_rows(alone.content)[0]["properties"]["text"] == text
+
+
+async def test_a_missing_index_is_said_once(own: OwnDatabase) -> None:
+    await own.unique("st_person", "StPerson", "name")
+    await own.write(f"CREATE (:{MARK}:StPerson {{name: 'Ida', `born in`: 1990}})")
+    store = await own.open()
+    toolbox = GraphToolbox(store, await store.schema(), agent=foreign_agent())
+    said = []
+    for name, value in (("born in", 1990), ("born in", 1990), ("name", "Ida"), ("key", "Ida")):
+        asked = {"label": "StPerson", "property_name": name, "property_value": value}
+        said.append(
+            "CREATE INDEX FOR (n:StPerson) ON (n.`born in`)"
+            in (await call(store, "get_node_by_property", toolbox=toolbox, **asked)).content
+        )
+    assert said == [True, False, False, False]
+
+
+async def test_a_slow_call_is_told_in_words(own: OwnDatabase, tmp_path: Path) -> None:
+    await own.write(f"UNWIND range(1, 10) AS n CREATE (:{MARK}:StSlow)")
+    store = await own.open()
+    (tmp_path / "count_all.yaml").write_text(SLOW)
+    agent = foreign_agent(AgentConfig(call_seconds=0.5))
+    toolbox = GraphToolbox(store, await store.schema(), [load_tool(tmp_path / "count_all.yaml")], agent)
+    result = await call(store, "count_all", toolbox=toolbox, label="StSlow")
+    assert (result.error, result.seconds < 5) == ("timeout", True)
+    assert "given up after 0.5 seconds" in result.content
+
+
+async def test_a_schema_of_three_hundred_labels_is_a_map(own: OwnDatabase) -> None:
+    names = [f"StKind{n:03}" for n in range(300)]
+    creates = [
+        f"CREATE (:{MARK}:{name} {{p{n}: {n}}})-[:ST_R{n % 40}]->(:{MARK}:{name})" for n, name in enumerate(names)
+    ]
+    for start in range(0, 300, 100):
+        await own.write(" ".join(creates[start : start + 100]))
+    store = await own.open()
+    agent = foreign_agent(AgentConfig(schema_tokens=3000))
+    schema = await store.schema(agent.schema_samples)
+    text = schema_text(schema, agent)
+    assert count_tokens(text)[0] <= 3000
+    assert f"{MARK}, 600 nodes" in text
+    assert "p7" not in text
+    closer = await call(store, "get_schema", agent, entity_name="StKind007", entity_type="node")
+    assert "StKind007, 2 nodes" in closer.content
+    assert "p7: integer, for example 7" in closer.content
+    found = await call(store, "get_node_by_property", agent, label="StKind007", property_name="p7", property_value=7)
+    assert found.rows == 1

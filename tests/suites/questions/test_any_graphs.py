@@ -1,0 +1,34 @@
+"""Graphs of any shape: the oracles agree on every question that can be hosted, the expert finds it with the tools."""
+
+from random import Random
+
+import pytest
+
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.questions.brute_force import rows_by_brute_force
+from graphwalk.suites.questions.catalogue import shipped_kinds
+from graphwalk.suites.questions.generate import own_tasks
+from graphwalk.suites.questions.rows import as_shown, same_rows
+from tests.suites.questions.any_graphs import any_graph
+
+GRAPHS = 12
+
+
+@pytest.mark.parametrize("bare", [False, True])
+async def test_both_oracles_agree_wherever_a_question_can_be_hosted(bare: bool) -> None:
+    kinds = list(shipped_kinds().values())
+    hosted: dict[str, int] = dict.fromkeys(shipped_kinds(), 0)
+    for seed in range(GRAPHS):
+        graph = any_graph(Random(seed), bare=bare)
+        store = await EmbeddedDatabase().load(graph)
+        left_out: dict[str, str] = {}
+        tasks = await own_tasks(graph, store, kinds, seed=seed, leave_out=left_out.__setitem__)
+        assert {task.template for task in tasks} | left_out.keys() == hosted.keys()
+        for task in tasks:
+            hosted[task.template] += 1
+            assert task.par_calls is not None, "the expert has played it"
+            if all(isinstance(v, str | int | float) and "-" not in str(v) for v in task.parameters.values()):
+                rows = rows_by_brute_force(shipped_kinds()[task.template].python, graph, task.parameters)
+                assert rows is not None
+                assert same_rows(list(map(as_shown, rows)), task.gold), task.question
+    assert min(hosted.values()) > 0, hosted

@@ -1,0 +1,95 @@
+"""The simulated weak model: every flaw does what it says, and the mixture is well below the expert."""
+
+import pytest
+import pytest_asyncio
+
+from graphwalk.errors import ConfigError
+from graphwalk.seeds import stdlib_random
+from graphwalk.suites.questions.flawed import FLAWS, SPOILING, WALK_FLAWS
+from graphwalk.suites.questions.scripted import PLAYERS, player_named
+from graphwalk.types.episode import ExitStatus
+from graphwalk.types.schema import Schema
+from tests.suites.questions.episodes import Stage, stage
+
+TOOL_ERRORS = {
+    "unknown_label": "unknown_name",
+    "missing_argument": "bad_arguments",
+    "malformed_arguments": "bad_json",
+    "unknown_tool": "unknown_tool",
+}
+STAGES = {"prose": "embedded", "fenced": "fenced", "bad_json": None, "empty": None}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def here() -> Stage:
+    return await stage(seed=2)
+
+
+@pytest.mark.parametrize("flaw", FLAWS)
+async def test_every_flaw_does_what_it_says_on_every_question(here: Stage, flaw: str) -> None:
+    for task in here.tasks:
+        score, trajectory = await here.play(f"flawed:{flaw}", task)
+        assert score.correct == (flaw not in SPOILING), (task.template, trajectory.reply)
+        assert {result.error for result in trajectory.results if result.error} == (
+            {TOOL_ERRORS[flaw]} if flaw in TOOL_ERRORS else set()
+        )
+        if flaw in STAGES:
+            assert score.extraction_stage == STAGES[flaw]
+        assert trajectory.exit_status == (ExitStatus.NO_ANSWER if flaw == "empty" else ExitStatus.ANSWERED)
+
+
+async def test_repeated_calls_are_counted_as_such(here: Stage) -> None:
+    for task in here.tasks:
+        expert, _ = await here.play("expert", task)
+        flawed, trajectory = await here.play("flawed:repeated_calls", task)
+        assert expert.repeated_calls == 0
+        assert flawed.repeated_calls == len(trajectory.results) // 2
+
+
+async def test_invented_rows_are_false_positives_and_dropped_rows_cost_recall(here: Stage) -> None:
+    for task in here.tasks:
+        invented, _ = await here.play("flawed:invented_rows", task)
+        dropped, _ = await here.play("flawed:dropped_rows", task)
+        assert invented.recall == 1.0
+        assert 1 <= invented.false_positives <= 3
+        assert dropped.false_positives == 0
+        assert dropped.recall <= 0.5
+
+
+async def test_the_mixture_is_well_below_the_expert_and_above_nothing(here: Stage) -> None:
+    scores = [(await here.play("flawed", task, seed))[0].correct for task in here.tasks for seed in range(6)]
+    assert 0.2 <= sum(scores) / len(scores) <= 0.6
+
+
+async def test_the_same_seed_makes_the_same_mistakes(here: Stage) -> None:
+    replies = [(await here.play("flawed", here.tasks[3], seed))[1].reply for seed in range(8)]
+    assert replies == [(await here.play("flawed", here.tasks[3], seed))[1].reply for seed in range(8)]
+    assert len(set(replies)) > 3
+
+
+async def test_flaws_leave_a_question_without_calls_alone(here: Stage) -> None:
+    parameters = {"source_label": "A", "key": "a", "target_label": "B", "max_hops": 2}
+    path = next(task for task in here.tasks if task.template == "path_from_specific_node")
+
+    def nothing_to_walk(flaw: str) -> str:
+        task, draw = path.model_copy(update={"parameters": parameters}), stdlib_random(0, "test")
+        player = player_named(f"flawed:{flaw}", task, Schema((), ()), draw)
+        with pytest.raises(StopIteration) as end:
+            next(player)
+        return str(end.value.value)
+
+    assert {nothing_to_walk(flaw) for flaw in WALK_FLAWS} == {"[]"}
+    assert nothing_to_walk("invented_rows") == "[]"
+    assert nothing_to_walk("bad_json") == "["
+
+
+@pytest.mark.parametrize("name", ["flawed:lazy", "flawed:nothing", "guru"])
+async def test_an_unknown_player_is_an_error_that_lists_the_known_ones(here: Stage, name: str) -> None:
+    with pytest.raises(ConfigError, match="there is no") as error:
+        player_named(name, here.tasks[0], Schema((), ()), stdlib_random(0, "test"))
+    assert "early_stop" in error.value.hint
+
+
+def test_every_flaw_is_a_player_of_its_own() -> None:
+    assert {f"flawed:{flaw}" for flaw in FLAWS} < set(PLAYERS)
+    assert set(FLAWS) > SPOILING

@@ -1,0 +1,105 @@
+"""Cypher and the evaluators never differ; where they would, the smallest graph is shown (R27)."""
+
+from dataclasses import replace
+
+import pytest
+from inline_snapshot import snapshot
+
+from graphwalk.errors import OracleError
+from graphwalk.seeds import stdlib_random
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.questions import rows as compared
+from graphwalk.suites.questions.catalogue import instantiate, shipped_kinds
+from graphwalk.suites.questions.graph_index import GraphIndex
+from graphwalk.suites.questions.oracles import LoadGraph, Scratch, agree, agreed_rows
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.values import Value
+from tests.suites.questions.odd_graphs import odd_graph, odd_question
+
+PER_GRAPH = 3
+"""Questions of each kind about one graph."""
+
+
+async def count_agreements(load: LoadGraph, first: int, graphs: int, per_graph: int = PER_GRAPH) -> tuple[int, int]:
+    """(checks, checks with an answer that is not empty). OracleError at the first difference."""
+    checks = answered = 0
+    for number in range(first, first + graphs):
+        random = stdlib_random(0, "odd graph", number)
+        graph = odd_graph(random)
+        index, store = GraphIndex(graph), await load(graph)
+        scratch = Scratch(graph, store, load)
+        for kind in shipped_kinds().values():
+            for _ in range(per_graph):
+                rows = await agreed_rows(odd_question(kind, index, random), index, store, scratch)
+                checks += 1
+                answered += bool(rows and rows != [{"count": 0}])
+        await store.drop()
+    return checks, answered
+
+
+async def test_the_embedded_engine_and_the_evaluators_agree_on_odd_graphs() -> None:
+    checks, answered = await count_agreements(EmbeddedDatabase().load, 0, 250)
+    assert checks == 250 * len(shipped_kinds()) * PER_GRAPH
+    assert answered > checks // 4, "most answers are empty: the graphs are too odd to show anything"
+
+
+@pytest.mark.slow
+async def test_they_agree_on_a_thousand_odd_graphs() -> None:
+    checks, _ = await count_agreements(EmbeddedDatabase().load, 0, 1000)
+    assert checks == 1000 * len(shipped_kinds()) * PER_GRAPH
+
+
+async def test_a_difference_is_shown_on_the_smallest_graph() -> None:
+    nodes = [Node(f"k{n}", ("AB"[n % 2],), {"p": n}) for n in range(12)]
+    relationships = [Relationship("R", f"k{n}", f"k{(n + 1) % 12}", {"q": "x"}) for n in range(12)]
+    graph = PropertyGraph.from_rows([*nodes, Node("c", ("C",), {})], [*relationships, Relationship("R", "c", "k0", {})])
+    index = GraphIndex(graph)
+    right = instantiate(shipped_kinds()["node_count"], index, {"source_label": "C", "target_label": "A"})
+    backwards = replace(right, cypher=right.cypher.replace("-->", "<--"))
+    database = EmbeddedDatabase()
+    store = await database.load(graph)
+    scratch = Scratch(graph, store)
+    assert await agreed_rows(right, index, store, scratch) == [{"count": 1}]
+    with pytest.raises(OracleError) as caught:
+        await agreed_rows(backwards, index, store, scratch)
+    assert str(caught.value) == snapshot("""\
+Cypher (embedded store) and the evaluator of node_count differ on this graph:
+  (:A {key: 'k0'}) {}
+  (:C {key: 'c'}) {}
+  'c' -[:R]-> 'k0' {}
+parameters: {'source_label': 'C', 'target_label': 'A'}
+query: MATCH (a:`C`)<--(b:`A`) RETURN count(DISTINCT a) AS count
+Cypher found: [{'count': 0}]
+the evaluator found: [{'count': 1}]\
+""")
+
+
+async def test_one_tied_node_is_enough_and_a_wrong_one_is_not() -> None:
+    nodes = [Node("a", ("A",), {}), Node("b", ("A",), {}), Node("c", ("A",), {})]
+    graph = PropertyGraph.from_rows(
+        nodes, [Relationship("R", "a", "b", {}), Relationship("R", "b", "a", {}), Relationship("S", "c", "a", {})]
+    )
+    index, store = GraphIndex(graph), await EmbeddedDatabase().load(graph)
+    kind = shipped_kinds()["node_with_most_relationships"]
+    question = instantiate(kind, index, {"source_label": "A", "relationship_type": "R"})
+    tied = [{"node_key": "a", "rel_count": 1}, {"node_key": "b", "rel_count": 1}]
+    assert await agreed_rows(question, index, store, Scratch(graph, store)) == tied
+    assert agree(question, tied[:1], tied)
+    assert not agree(question, [{"node_key": "c", "rel_count": 1}], tied)
+    assert not agree(question, [], tied)
+    assert not agree(question, tied[:1], [])
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "equal", "differs"),
+    [
+        (1, 1.0, True, False),
+        (1, True, False, True),
+        ("1", 1, False, True),
+        ("a", "b", False, True),
+        (None, 1, False, False),
+        (None, None, False, False),
+    ],
+)
+def test_comparison_follows_cypher(left: Value | None, right: Value | None, equal: bool, differs: bool) -> None:
+    assert (compared.equal(left, right), compared.differs(left, right)) == (equal, differs)

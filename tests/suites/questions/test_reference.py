@@ -1,0 +1,161 @@
+"""Par: turns, calls and tokens of the expert, and what happens when it finds another answer."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from graphwalk.agent import Episode, run_episode
+from graphwalk.config.agent import AgentConfig, foreign_agent
+from graphwalk.errors import OracleError
+from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.models.policy import Ask, Policy
+from graphwalk.models.scripted import ScriptedModel
+from graphwalk.models.tokens import count_tokens
+from graphwalk.stores.embedded import EmbeddedDatabase
+from graphwalk.suites.questions.catalogue import choose_kinds
+from graphwalk.suites.questions.config import QuestionsConfig
+from graphwalk.suites.questions.generate import make_tasks, tasks_in, tasks_on
+from graphwalk.suites.questions.prompts import tools_prompt
+from graphwalk.suites.questions.reference import ExpertReference
+from graphwalk.suites.questions.scripted import expert
+from graphwalk.suites.questions.suite import QuestionsSuite
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.reference import drive
+from graphwalk.suites.suite import Opening
+from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
+from graphwalk.types.schema import Schema
+
+Setting = tuple[Schema, GraphToolbox, dict[str, QuestionTask]]
+
+
+@pytest.fixture
+async def setting() -> Setting:
+    graph = generate_graph(GraphSpec(preset="paper-100"), 5)
+    store = await EmbeddedDatabase().load(graph)
+    schema = await store.schema()
+    tasks = await make_tasks(graph, store, seed=5)
+    return schema, GraphToolbox(store, schema), {task.template: task for task in tasks}
+
+
+async def test_one_call_and_the_answer_turn_are_par_for_a_look_up(setting: Setting) -> None:
+    schema, toolbox, tasks = setting
+    played = await ExpertReference(schema, toolbox)(tasks["node_by_property"])
+    assert (played.turns, played.calls) == (2, 1)
+
+
+async def test_the_tokens_of_par_are_those_of_the_same_walk_in_the_agents_loop(setting: Setting) -> None:
+    """What the loop really sends and gets, counted message by message."""
+    schema, toolbox, tasks = setting
+    for task in tasks.values():
+        seen = Listener(ScriptedModel("expert", expert(task.template, task.parameters, schema)))
+        opening = Opening(tools_prompt(task.question, schema, AgentConfig()), toolbox)
+        await run_episode(Episode(opening, seen, AgentConfig(), CallOptions()))
+        played = await ExpertReference(schema, toolbox)(task)
+        assert (played.input_tokens, played.output_tokens) == (seen.read, seen.written), task.template
+
+
+class Listener:
+    """Counts what passes to and from a model."""
+
+    def __init__(self, model: ScriptedModel) -> None:
+        self.name, self._model = model.name, model
+        self.read = self.written = 0
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        self.read += sum(tokens_of(message) for message in messages)
+        self.read += sum(count_tokens(json.dumps(tool.as_openai(), ensure_ascii=False))[0] for tool in tools)
+        reply = await self._model.complete(messages, tools, options)
+        self.written += tokens_of(reply.message)
+        return reply
+
+    async def close(self) -> None:
+        await self._model.close()
+
+
+def tokens_of(message: Message) -> int:
+    texts = [message.content or ""]
+    for call in message.tool_calls:
+        texts += [call.name, call.arguments]
+    return sum(count_tokens(text)[0] for text in texts)
+
+
+async def test_a_task_holds_them() -> None:
+    (task,) = await tasks_on(generate_graph(GraphSpec(preset="paper-100"), 5), seed=5, questions=["path_finding"])
+    assert (task.par_calls or 0) > 2
+    assert (task.par_input_tokens or 0) > (task.par_output_tokens or 0) > 100
+    assert QuestionTask.model_validate_json(task.model_dump_json()) == task
+
+
+async def test_par_is_the_same_every_time(setting: Setting) -> None:
+    schema, toolbox, tasks = setting
+    once = [await ExpertReference(schema, toolbox)(task) for task in tasks.values()]
+    assert once == [await ExpertReference(schema, toolbox)(task) for task in tasks.values()]
+    assert all(2 <= played.turns <= 5 and played.turns - 1 <= played.calls <= 60 for played in once)
+
+
+@pytest.mark.parametrize("template", ["node_count", "node_by_property", "remote_node_property"])
+async def test_a_target_that_the_expert_does_not_find_is_an_error(setting: Setting, template: str) -> None:
+    schema, toolbox, tasks = setting
+    wrong = tasks[template].model_copy(update={"gold": [dict.fromkeys(tasks[template].answer_fields, "nothing")]})
+    with pytest.raises(OracleError, match="the expert finds another answer") as error:
+        await ExpertReference(schema, toolbox)(wrong)
+    assert wrong.task_id in str(error.value)
+    assert '"nothing"' in str(error.value)
+
+
+async def test_thoughts_do_not_count_as_calls(setting: Setting) -> None:
+    def thinks() -> Policy:
+        results = yield [Ask("think", {"thought": "well"}), Ask("think", '{"thought": "then"}')]
+        return " ".join(results)
+
+    played = await drive(thinks(), setting[1])
+    assert (played.answer, played.turns, played.calls) == ("well then", 2, 0)
+
+
+async def test_a_dialogue_cannot_be_played_against_tools(setting: Setting) -> None:
+    def talks() -> Policy:
+        yield "hello"
+        return ""
+
+    with pytest.raises(TypeError, match="calls, not text"):
+        await drive(talks(), setting[1])
+
+
+FILMS = Path(__file__).parents[2] / "data" / "films.json"
+PAGED = [
+    AgentConfig(result_budget=20),
+    AgentConfig(result_tokens=400),
+    AgentConfig(result_budget=7, result_tokens=200, encoding="csv"),
+    foreign_agent(AgentConfig(result_budget=10)),
+]
+
+
+@pytest.mark.parametrize("agent", PAGED)
+async def test_par_counts_the_pages_that_the_agent_reads(agent: AgentConfig) -> None:
+    graph = generate_graph(GraphSpec(preset="paper-100"), 5)
+    store = await EmbeddedDatabase().load(graph)
+    schema = await store.schema()
+    toolbox = GraphToolbox(store, schema, agent=agent)
+    tasks = await tasks_in(graph, store, choose_kinds(None), agent, seed=5)
+    whole = {task.task_id: task for task in await tasks_in(graph, store, choose_kinds(None), seed=5)}
+    for task in tasks:
+        played = await drive(expert(task.template, task.parameters, schema), toolbox)
+        assert (task.par_turns, task.par_calls) == (played.turns, played.calls), task.template
+        assert task.task_id in whole
+        assert task.gold == whole[task.task_id].gold
+    assert any(task.par_calls != whole[task.task_id].par_calls for task in tasks)
+
+
+async def test_pages_of_an_own_graph_are_counted() -> None:
+    agent = AgentConfig(result_budget=2)
+    suite, config = QuestionsSuite(), QuestionsConfig.model_validate({"graphs": [{"file": str(FILMS), "twin": True}]})
+    for world in suite.worlds(config, 1):
+        assert world.graph is not None
+        store = await EmbeddedDatabase().load(world.graph)
+        toolbox = GraphToolbox(store, await store.schema(), agent=agent)
+        for task in await suite.tasks(world, store, config, 1, agent):
+            played = await drive(expert(task.template, task.parameters, await store.schema()), toolbox)
+            assert (task.par_turns, task.par_calls) == (played.turns, played.calls), task.template
