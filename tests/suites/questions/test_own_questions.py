@@ -218,6 +218,7 @@ class OtherStore(EmbeddedStore):
     """Another engine, which loses rows of its own."""
 
     kind = "other"
+    in_process = False
 
     async def run(self, cypher: str, parameters: Any = None) -> list[Row]:
         return [{name: value + 1 for name, value in row.items()} for row in await super().run(cypher, parameters)]
