@@ -11,13 +11,13 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.environment import Environment
+from graphwalk.evaluation.extraction import Extraction
 from graphwalk.models.base import Model
 from graphwalk.models.policy import Policy
 from graphwalk.reports.measures import plain_report
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Figure, Scene
 from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
-from graphwalk.scoring.extraction import Extraction
 from graphwalk.stores.base import GraphStore
 from graphwalk.toolbox.tool import Tool
 from graphwalk.toolbox.toolbox import Toolbox

@@ -9,9 +9,9 @@ from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import NOTE, read_rows
+from graphwalk.evaluation.values import normalise, readings
 from graphwalk.jinja import render_text
 from graphwalk.resources import quote
-from graphwalk.scoring.values import normalise, readings
 from graphwalk.toolbox.arguments import check_shape, parse_arguments
 from graphwalk.toolbox.messages import ToolMistake
 from graphwalk.toolbox.operations import rows_of_results

@@ -1,7 +1,7 @@
 """Answers as a model writes and reads them: a prefix that names the result, and a list.
 
 Nodes are numbers, components lists of numbers, edges and distances triples in round brackets. Which of several lists
-counts is decided as everywhere (`graphwalk.scoring.extraction`), with two differences: a list counts only after its
+counts is decided as everywhere (`graphwalk.evaluation.extraction`), with two differences: a list counts only after its
 prefix, and an empty one counts like any other, since a state may be empty. A list that cannot be parsed is taken item
 by item, what cannot be read stays text, and the reading is lossy.
 
@@ -12,12 +12,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from graphwalk.scoring.brackets import match_brackets
-from graphwalk.scoring.candidates import Attempts, stands_alone
-from graphwalk.scoring.choice import Reading, choose
-from graphwalk.scoring.extraction import Extraction, spoken
-from graphwalk.scoring.relaxed import ascii_forms
-from graphwalk.scoring.values import parse_json
+from graphwalk.evaluation.brackets import match_brackets
+from graphwalk.evaluation.choice import Reading, choose
+from graphwalk.evaluation.extraction import Extraction, spoken
+from graphwalk.evaluation.relaxed import ascii_forms
+from graphwalk.evaluation.replies import Attempts, stands_alone
+from graphwalk.evaluation.values import parse_json
 
 PREFIXES = {
     "bfs": "Reachable Nodes:",

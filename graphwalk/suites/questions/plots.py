@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from graphwalk.evaluation.rows import row_set, typed_rows
 from graphwalk.reports.common_plots import (
     against_size,
     by_answer_size,
@@ -15,7 +16,6 @@ from graphwalk.reports.common_plots import (
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Fate, Figure, Panel, Point, Scene, Series, StateTable
 from graphwalk.reports.suite_report import Report, ResultRecord
-from graphwalk.scoring.rows import row_set, typed_rows
 from graphwalk.suites.questions.score import ERROR_CLASSES
 from graphwalk.suites.walked import walked_scene
 from graphwalk.types.episode import Trajectory

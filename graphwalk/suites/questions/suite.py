@@ -8,6 +8,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, OracleError
+from graphwalk.evaluation.extraction import Extraction
 from graphwalk.graphs.anonymise import Twin, make_twin
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.text import graph_text
@@ -15,7 +16,6 @@ from graphwalk.models.policy import Policy
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Figure, Scene
 from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
-from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphwalk.scoring.candidates import Found, find_values, stands_alone
+from graphwalk.evaluation.replies import Found, find_values, stands_alone
 
 
 def found(text: str) -> list[object]:

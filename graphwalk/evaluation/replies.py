@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, NamedTuple
 
-from graphwalk.scoring.brackets import match_brackets
-from graphwalk.scoring.relaxed import ascii_forms, parse_relaxed
-from graphwalk.scoring.values import parse_answer, parse_literal
+from graphwalk.evaluation.brackets import match_brackets
+from graphwalk.evaluation.relaxed import ascii_forms, parse_relaxed
+from graphwalk.evaluation.values import parse_answer, parse_literal
 
 _FENCE_LANGUAGE = re.compile(r"[ \t]*[\w+#.-]*[ \t]*\r?\n")
 _FENCED, _EMBEDDED, _UNCLOSED = range(3)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from graphwalk.scoring.relaxed import parse_relaxed
-from graphwalk.scoring.values import LONGEST_LITERAL, normalise, parse_answer, parse_json, parse_literal, readings
+from graphwalk.evaluation.relaxed import parse_relaxed
+from graphwalk.evaluation.values import LONGEST_LITERAL, normalise, parse_answer, parse_json, parse_literal, readings
 
 
 def nested(depth: int, core: str = "") -> str:

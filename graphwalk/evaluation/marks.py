@@ -7,7 +7,7 @@ letter by letter. A bare word or number counts where the reply is nothing else. 
 import re
 from collections.abc import Iterator, Sequence
 
-from graphwalk.scoring.values import parse_answer
+from graphwalk.evaluation.values import parse_answer
 from graphwalk.types.values import Row
 
 Marked = tuple[list[Row], bool]

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from graphwalk.scoring.relaxed import ascii_forms, parse_relaxed
-from graphwalk.scoring.values import LONGEST_LITERAL
+from graphwalk.evaluation.relaxed import ascii_forms, parse_relaxed
+from graphwalk.evaluation.values import LONGEST_LITERAL
 
 
 @pytest.mark.parametrize(

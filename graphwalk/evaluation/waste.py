@@ -5,8 +5,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from graphwalk.scoring.evidence import Evidence, data_of, shows_data
-from graphwalk.scoring.values import parse_json
+from graphwalk.evaluation.evidence import Evidence, data_of, shows_data
+from graphwalk.evaluation.values import parse_json
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import Trajectory, Turn
 

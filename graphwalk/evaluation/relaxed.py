@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from graphwalk.scoring.values import LONGEST_LITERAL, parse_answer, parse_literal
+from graphwalk.evaluation.values import LONGEST_LITERAL, parse_answer, parse_literal
 
 _TOKEN = re.compile(
     r"""(?P<text>"(?:[^"\\\n]|\\.)*+["\\]?+|'(?:[^'\\\n]|\\.)*+['\\]?+)

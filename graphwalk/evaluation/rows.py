@@ -5,9 +5,9 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.scoring.extraction import Fit, Shape
-from graphwalk.scoring.marks import Marked, boxed_row, labelled_rows, table_rows, whole_value
-from graphwalk.scoring.values import normalise, readings
+from graphwalk.evaluation.extraction import Fit, Shape
+from graphwalk.evaluation.marks import Marked, boxed_row, labelled_rows, table_rows, whole_value
+from graphwalk.evaluation.values import normalise, readings
 from graphwalk.types.values import Row
 
 _MOST_ROWS = 1_000_000

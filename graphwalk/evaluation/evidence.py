@@ -9,7 +9,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
-from graphwalk.scoring.values import normalise, readings
+from graphwalk.evaluation.values import normalise, readings
 from graphwalk.types.episode import ToolResult, Trajectory
 
 _TOKEN = re.compile(r"""[^\s,;:|"'`\[\]{}()<>=]+""")

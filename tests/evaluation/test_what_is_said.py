@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from graphwalk.scoring.extraction import Extraction, extract, spoken
-from graphwalk.scoring.rows import row_shapes
-from tests.scoring.test_extraction import KEY, A, B, read
+from graphwalk.evaluation.extraction import Extraction, extract, spoken
+from graphwalk.evaluation.rows import row_shapes
+from tests.evaluation.test_extraction import KEY, A, B, read
 
 
 @pytest.mark.parametrize(

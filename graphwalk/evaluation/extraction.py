@@ -29,9 +29,9 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.evaluation.choice import Reading, choose, items_of
+from graphwalk.evaluation.replies import Findings, Found, find_values
 from graphwalk.models.base import Model
-from graphwalk.scoring.candidates import Findings, Found, find_values
-from graphwalk.scoring.choice import Reading, choose, items_of
 from graphwalk.types.chat import CallOptions, Message, Reply
 
 _THINK_TAG = re.compile(
