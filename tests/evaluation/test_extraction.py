@@ -5,8 +5,8 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from graphwalk.evaluation.brackets import match_brackets
 from graphwalk.evaluation.extraction import extract, extract_with_model, strip_thinking
+from graphwalk.evaluation.replies import match_brackets
 from graphwalk.evaluation.rows import row_shapes
 from graphwalk.types.chat import CallOptions, Message, Reply, Usage
 

@@ -1,6 +1,6 @@
 import pytest
 
-from graphwalk.evaluation.waste import count_cycles, waste_of
+from graphwalk.evaluation.evidence import count_cycles, waste_of
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from tests.evaluation.episodes import call, episode, seen, tool_turn

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from graphwalk.evaluation.extraction import Extraction, extract, spoken
+from graphwalk.evaluation.extraction import Extraction, extract, visible_text
 from graphwalk.evaluation.rows import row_shapes
 from tests.evaluation.test_extraction import KEY, A, B, read
 
@@ -74,7 +74,7 @@ def test_what_is_no_tool_call_is_read(value):
     ],
 )
 def test_what_a_reply_says(reply, said):
-    assert spoken(reply) == said
+    assert visible_text(reply) == said
 
 
 def test_an_empty_list_beside_a_table_is_left_over():

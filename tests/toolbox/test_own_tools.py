@@ -7,8 +7,7 @@ import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
-from graphwalk.evaluation.evidence import tool_evidence
-from graphwalk.evaluation.waste import waste_of
+from graphwalk.evaluation.evidence import tool_evidence, waste_of
 from graphwalk.resources import data_path
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase

@@ -8,7 +8,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
-from graphwalk.evaluation.extraction import Extraction, spoken
+from graphwalk.evaluation.extraction import Extraction, visible_text
 from graphwalk.graphs.files import load_graph
 from graphwalk.models.policy import Policy
 from graphwalk.reports.plots import Scene
@@ -82,7 +82,7 @@ class AskSuite(Suite[AskConfig, AskTask]):
 
     def extract(self, task: AskTask, reply: str) -> Extraction:
         """The reply itself, without thoughts."""
-        answer = spoken(reply)
+        answer = visible_text(reply)
         return Extraction(answer, "strict") if answer else Extraction()
 
     def answer_format(self, task: AskTask, agent: AgentConfig = AgentConfig()) -> str:
