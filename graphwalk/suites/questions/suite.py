@@ -14,7 +14,7 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.text import graph_text
 from graphwalk.models.policy import Policy
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Figure, Scene
+from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
@@ -230,7 +230,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             raise OracleError(f"brute force over networkx finds other rows for {task.template} {task.parameters}")
         return None if rows is None else "networkx"
 
-    def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:
+    def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
         from graphwalk.suites.questions.plots import question_figures
 
         return question_figures(report, observed)
