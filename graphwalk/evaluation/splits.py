@@ -57,7 +57,9 @@ def read_chats(path: Path, digest: str) -> Iterator[tuple[str, dict[str, Any]]]:
                     if not isinstance(chat["messages"], list):
                         raise TypeError("its messages are no list")
                 except (ValueError, KeyError, TypeError, RecursionError) as error:
-                    raise ConfigError(f"{place}: not a chat: {error}", hint="graphwalk export traces") from error
+                    raise ConfigError(
+                        f"{place}: not a chat: {error}", hint="write the file with graphwalk export"
+                    ) from error
                 yield place, chat
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: cannot be read: {error}") from error
@@ -94,7 +96,7 @@ def check_disjoint(splits: Sequence[ChatSplit]) -> None:
 
 
 def _shares(one: ChatSplit, other: ChatSplit, what: str) -> ConfigError:
-    hint = "make one with `names: train` and the other with `names: held_out`, and other seeds"
+    hint = "make them with different seeds, and of questions one with `names: train`, the other with `names: held_out`"
     return ConfigError(f"{one.name} and {other.name} share {what}", hint=hint)
 
 
