@@ -126,7 +126,7 @@ class Report:
     baseline_groups: dict[str, list[ReportRow]]
     comparisons: list[dict[str, Any]]
     memorisation_test: list[dict[str, Any]]
-    """Of graphs that were played with their anonymised copies (reports/compare.py)."""
+    """Of graphs that were played with their anonymised copies (reports/report.py)."""
     reference: Reference | None
     notes: tuple[str, ...]
     incomplete: str | None = None

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from statistics import fmean, variance
 
 from graphwalk.config.calls import Price
+from graphwalk.evaluation.power import Design, assumed_spread, minimum_detectable_effect
 from graphwalk.models.tokens import tokenizer_of
 from graphwalk.runs.assumptions import assumptions
-from graphwalk.runs.dry_run import Estimate, ModelEstimate
+from graphwalk.runs.dry_run import DetectableEffect, Estimate, ModelEstimate
 from graphwalk.runs.experiment import Experiment, can_play, per_episode
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.par_walk import ParWalk, ParWalks, sizes_for
 from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
-from graphwalk.runs.power import detectable_effect
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
@@ -23,6 +23,8 @@ from graphwalk.types.chat import Message
 
 PLAYED_WHOLE = 600
 """Plans with so many pairs of task and setting are played whole; of larger ones a sample is."""
+EVEN = 0.5
+"""The accuracy assumed before there are data; the minimum detectable effect is largest there."""
 SAMPLE = 6
 """Tasks that are played of each template, size and setting of a larger plan."""
 CACHED_FROM = 1024
@@ -80,11 +82,20 @@ async def estimate_run(experiment: Experiment) -> Estimate:
         ]
         rows[stratum[:2]].append((len(episodes), len(by_task), takes))
     estimates = [_row(model, setting, parts, experiment) for (model, setting), parts in rows.items()]
-    effect = detectable_effect(plan, experiment.config.repeats)
+    effect = _detectable_effect(plan, experiment.config.repeats)
     prices = dict(experiment.prices)
     estimate = Estimate(experiment.config.name, _by_template(plan), estimates, prices, len(played), len(pairs), effect)
     estimate.notes += [*plan.notes(), *assumptions(experiment, estimate), effect.as_text()]
     return estimate
+
+
+def _detectable_effect(plan: Plan, repeats: int) -> DetectableEffect:
+    """Return the minimum detectable effect of a plan with this number of repeats."""
+    graphs = len({task.graph_digest for task, _ in plan.tasks})
+    design = Design(max(1, round(len(plan.tasks) / max(graphs, 1))), repeats, repeats)
+    effect = minimum_detectable_effect(graphs, design, assumed_spread(EVEN, EVEN))
+    points = None if effect is None else min(100.0, round(100 * effect, 1))
+    return DetectableEffect(points, graphs, design.tasks_per_graph, repeats)
 
 
 def _stratum(planned: PlannedEpisode) -> Stratum:

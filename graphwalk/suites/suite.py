@@ -11,13 +11,13 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.environment import Environment
+from graphwalk.evaluation.extraction import Extraction
 from graphwalk.models.base import Model
 from graphwalk.models.policy import Policy
 from graphwalk.reports.measures import plain_report
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Figure, Scene
+from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
-from graphwalk.scoring.extraction import Extraction
 from graphwalk.stores.base import GraphStore
 from graphwalk.toolbox.tool import Tool
 from graphwalk.toolbox.toolbox import Toolbox
@@ -216,11 +216,11 @@ class Suite(ABC, Generic[C, T]):
         """How episodes are drawn; None: not at all."""
         return None
 
-    def figures(self, report: Report, observed: Observations) -> Iterable[Figure]:
+    def figures(self, report: Report, observed: Observations) -> Iterable[Plot]:
         """What is plotted of a run: accuracy by every break-down, and effort, unless a suite has more to show."""
-        from graphwalk.reports.common_plots import common_figures
+        from graphwalk.reports.common_plots import common_plots
 
-        return common_figures(report, observed)
+        return common_plots(report, observed)
 
     def scene(self, record: ResultRecord) -> Scene | None:
         """What an episode looks like when it is played step by step; None: its turns alone are shown."""

@@ -8,11 +8,11 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
+from graphwalk.evaluation.extraction import Extraction, visible_text
 from graphwalk.graphs.files import load_graph
 from graphwalk.models.policy import Policy
 from graphwalk.reports.plots import Scene
 from graphwalk.reports.suite_report import ResultRecord, SuiteReport
-from graphwalk.scoring.extraction import Extraction, spoken
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.scripted import look
 from graphwalk.suites.ask.task import AskConfig, AskScore, AskTask, score_of, task_about
@@ -82,7 +82,7 @@ class AskSuite(Suite[AskConfig, AskTask]):
 
     def extract(self, task: AskTask, reply: str) -> Extraction:
         """The reply itself, without thoughts."""
-        answer = spoken(reply)
+        answer = visible_text(reply)
         return Extraction(answer, "strict") if answer else Extraction()
 
     def answer_format(self, task: AskTask, agent: AgentConfig = AgentConfig()) -> str:

@@ -7,11 +7,11 @@ from typing import ClassVar
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
+from graphwalk.evaluation.extraction import Extraction
 from graphwalk.models.policy import Policy
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Figure, Scene
+from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
-from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.magma import prompts
@@ -112,7 +112,7 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
         check_states(task.algorithm, world.source.instance, states, steps)
         return "networkx"
 
-    def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:
+    def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
         from graphwalk.suites.magma.report import magma_figures
 
         return magma_figures(report, observed)

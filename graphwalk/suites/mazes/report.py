@@ -8,7 +8,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.reports.common_plots import against_size, cost_against_accuracy, failure_classes, over_par, within_calls
 from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, TASKS, WASTE, count_if, number, scored
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Figure
+from graphwalk.reports.plots import Plot
 from graphwalk.reports.suite_report import (
     BASELINE,
     Column,
@@ -31,7 +31,7 @@ _SIZES = {
 }
 
 
-def maze_figures(report: Report, observed: Observations) -> Iterator[Figure]:
+def maze_figures(report: Report, observed: Observations) -> Iterator[Plot]:
     varied = [name for name in _SIZES if len({row[name] for row in report.groups.get(name, ())}) > 1]
     for grouping in varied[:1]:  # those after it were set along with it
         said = _SIZES[grouping]

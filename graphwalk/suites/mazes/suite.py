@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import OracleError
+from graphwalk.evaluation.extraction import Extraction
 from graphwalk.models.base import Model
 from graphwalk.models.policy import Policy
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Figure, Scene
+from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
-from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.config import MazesConfig
@@ -120,7 +120,7 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         check_path(world.graph, str(task.start), str(task.goal), task.gold)
         return "networkx"
 
-    def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:
+    def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
         from graphwalk.suites.mazes.report import maze_figures
 
         return maze_figures(report, observed)

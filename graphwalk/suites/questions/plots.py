@@ -4,18 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from graphwalk.evaluation.rows import row_set, typed_rows
 from graphwalk.reports.common_plots import (
     against_size,
     by_answer_size,
     by_group,
-    effort_figures,
+    effort_plots,
     failure_classes,
     is_wide,
 )
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Fate, Figure, Panel, Point, Scene, Series, StateTable
+from graphwalk.reports.plots import Fate, Panel, Plot, Point, Scene, Series, StateTable
 from graphwalk.reports.suite_report import Report, ResultRecord
-from graphwalk.scoring.rows import row_set, typed_rows
 from graphwalk.suites.questions.score import ERROR_CLASSES
 from graphwalk.suites.walked import walked_scene
 from graphwalk.types.episode import Trajectory
@@ -26,7 +26,7 @@ _MOST_ROWS = 2_000
 """Rows of an answer that are laid out beside the target."""
 
 
-def question_figures(report: Report, observed: Observations) -> Iterator[Figure]:
+def question_figures(report: Report, observed: Observations) -> Iterator[Plot]:
     """Against graph size it is the paper's Figure 3."""
     yield by_group(report, "category", "Accuracy by category")
     yield by_group(report, "question", "Accuracy by kind of question")
@@ -34,10 +34,10 @@ def question_figures(report: Report, observed: Observations) -> Iterator[Figure]
     yield walked_against_text(report)
     yield by_answer_size(observed)
     yield failure_classes(report, {name: name.replace("_", " ") for name in ERROR_CLASSES})
-    yield from effort_figures(report, observed)
+    yield from effort_plots(report, observed)
 
 
-def walked_against_text(report: Report) -> Figure:
+def walked_against_text(report: Report) -> Plot:
     """Tokens that a question takes on graphs of each size, beside those of the whole graph as text, where known."""
     walks = against_size(
         report,

@@ -8,14 +8,14 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, OracleError
+from graphwalk.evaluation.extraction import Extraction
 from graphwalk.graphs.anonymise import Twin, make_twin
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.text import graph_text
 from graphwalk.models.policy import Policy
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Figure, Scene
+from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
-from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
@@ -230,7 +230,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             raise OracleError(f"brute force over networkx finds other rows for {task.template} {task.parameters}")
         return None if rows is None else "networkx"
 
-    def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:
+    def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
         from graphwalk.suites.questions.plots import question_figures
 
         return question_figures(report, observed)
