@@ -25,8 +25,7 @@ _NAME = re.compile(r"[\w.-]{1,40}")
 
 def typed_lines() -> "ReadLine":
     """What is typed: with completion, history and pages at a terminal, else as it comes."""
-    from graphwalk.models.human import LineReader
-    from graphwalk.models.prompt_reader import PromptReader
+    from graphwalk.models.human import LineReader, PromptReader
 
     return PromptReader() if sys.stdin.isatty() and sys.stdout.isatty() else LineReader()
 

@@ -12,7 +12,7 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.environment import Environment
 from graphwalk.models.base import Model
-from graphwalk.models.policy import Policy
+from graphwalk.models.scripted import Policy
 from graphwalk.reports.measures import plain_report
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Figure, Scene

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.models.text_calls import find_calls
+from graphwalk.models.text_protocol import find_calls
 from graphwalk.scoring.evidence import Evidence
 from graphwalk.scoring.values import parse_json
 from graphwalk.suites.ask.task import cited_keys

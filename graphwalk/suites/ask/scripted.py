@@ -9,8 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from graphwalk.encodings import read_rows
-from graphwalk.models.policy import Ask, Policy
-from graphwalk.models.scripted import AnswerNow
+from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.scoring.evidence import Evidence
 from graphwalk.toolbox.observed import KEY, ObservedGraph, ObservedRelationship, observed_graph
 from graphwalk.types.chat import ToolCall

@@ -9,7 +9,7 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files import load_graph
-from graphwalk.models.policy import Policy
+from graphwalk.models.scripted import Policy
 from graphwalk.reports.plots import Scene
 from graphwalk.reports.suite_report import ResultRecord, SuiteReport
 from graphwalk.scoring.extraction import Extraction, spoken
