@@ -21,17 +21,19 @@ from graphwalk.config.prompts import Prompts
 from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
-from graphwalk.models.budget import Budget, ExpectedUsage, charged_usage, pessimistic_input
+from graphwalk.models.budget import Budget, charged_usage, pessimistic_input
 from graphwalk.models.failures import NoToolsError, OverloadedError
 from graphwalk.models.reply_cache import ReplyCache
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import count_messages
 from graphwalk.seeds import stdlib_random
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.wire import to_dict
 
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
 """Seconds: the bound of the random part of the wait before the second try, and before any later one."""
+_FIRST_REPLY, _LONGER = 1000, 2
+"""Tokens expected of the first reply; a later one is at most so many times as long as the longest so far."""
 _LONG_PAUSE, _LONGEST_SLEEP = 60.0, 1.0
 RESTARTED = "\n(interrupted; starting again)\n"
 """The text passed to `on_text` before a reply is streamed again from its start."""
@@ -128,22 +130,31 @@ class Budgeted(Wrapper):
         super().__init__(inner)
         self._budget, self._price = budget, price
         self._ready, self._note = ready, note
-        self._expected = ExpectedUsage(price)
         self._announced = False
+        self._longest = 0
+        # Without a price nothing is known before the first reply, which is therefore waited for.
+        self._dearest = math.inf if price is None else 0.0
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Raise BudgetSpentError where nothing may be spent any more."""
         sent = pessimistic_input(messages, tools, self.name) if self._budget.limited else 0
-        async with self._budget.reservation(lambda: self._expected.usage(sent, options)):
+        async with self._budget.reservation(lambda: self._expected_usage(sent, options)):
             self._ready()
             reply = await self.inner.complete(messages, tools, options)
             reply = replace(reply, usage=charged_usage(reply, messages, tools, self.name, self._price))
             self._budget.charge(reply.usage)
-        self._expected.learn(reply.usage)
+        self._longest = max(self._longest, reply.usage.output_tokens or 0)
+        self._dearest = max(0.0 if math.isinf(self._dearest) else self._dearest, reply.usage.cost or 0.0)
         if reply.usage.estimated and not self._announced:
             self._announced = True
             self._note(f"{self.name} does not report its usage; tokens and cost of its replies are estimated")
         return reply
+
+    def _expected_usage(self, sent: int, options: CallOptions) -> Usage:
+        """Return the most that a call should take whose request has `sent` tokens, learned from earlier replies."""
+        said = options.max_output_tokens or self._longest * _LONGER or _FIRST_REPLY
+        by_price = 0.0 if self._price is None else self._price.cost(sent, 0, said)
+        return Usage(sent, said, cost=max(by_price, self._dearest))
 
 
 class RateLimited(Wrapper):
