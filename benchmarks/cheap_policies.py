@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from graphwalk.models.policy import Ask, Policy
+from graphwalk.models.scripted import Ask, Policy
 from graphwalk.suites.questions.scripted import expert
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.walker import read, unique_values

@@ -17,7 +17,7 @@ from benchmarks.markers import DOCS, markdown_table, write_between_markers
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.text import GraphEncoding
-from graphwalk.models.policy import Policy
+from graphwalk.models.scripted import Policy
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import shipped_kinds

@@ -1,3 +1,4 @@
+# ruff: noqa: F405
 """GraphWalk: language models that walk a graph instead of reading it.
 
 What a notebook needs stands here; `graphwalk.api` says how it hangs together, `help(graphwalk.run)` what one name does.
@@ -20,60 +21,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from graphwalk.api import (
-        MAZE_TOOLS,
-        Answer,
-        CallOptions,
-        ConfigError,
-        GraphwalkError,
-        Maze,
-        Message,
-        Model,
-        ModelError,
-        OpenAITools,
-        OracleError,
-        PropertyGraph,
-        Reply,
-        Result,
-        Reward,
-        Run,
-        RunLogError,
-        Store,
-        StoreError,
-        Task,
-        ToolCall,
-        ToolSpec,
-        Usage,
-        aask,
-        abuild_agent,
-        alangchain_tools,
-        amake_tasks,
-        aopen_store,
-        aopenai_tools,
-        aplay,
-        arun,
-        aschema_prompt,
-        ask,
-        build_agent,
-        from_networkx,
-        from_pandas,
-        generate_graph,
-        generate_maze,
-        langchain_tools,
-        make_tasks,
-        maze_graph,
-        open_run,
-        open_store,
-        openai_model,
-        openai_tools,
-        play,
-        read_graph,
-        reward,
-        run,
-        schema_prompt,
-        to_networkx,
-        write_graph,
-    )
+    from graphwalk.api import *  # noqa: F403
 
 from graphwalk.version import __version__
 

@@ -98,14 +98,7 @@ async def run_episode(episode: Episode) -> Trajectory:
 @cache
 def agent_graph() -> "CompiledStateGraph[Any, Episode, Any, Any]":
     """Return the graph of runs, compiled once; each invocation passes its `Episode` as the context."""
-
-    async def model(state: dict[str, Any], runtime: "Runtime[Episode]", config: "RunnableConfig") -> dict[str, Any]:
-        return await model_turn(runtime.context, state, config)
-
-    async def tools(state: dict[str, Any], runtime: "Runtime[Episode]") -> dict[str, Any]:
-        return await tool_turn(runtime.context, state)
-
-    return compile_graph(model, tools, context_schema=Episode)
+    return compile_graph(model_turn, tool_turn, context_schema=Episode)
 
 
 def compile_graph(
@@ -140,15 +133,20 @@ def compile_graph(
     return graph.compile(**compiling)
 
 
-async def model_turn(episode: Episode, state: dict[str, Any], config: "RunnableConfig") -> dict[str, Any]:
-    """Ask the model for its next message."""
+async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config: "RunnableConfig") -> dict[str, Any]:
+    """Ask the model for its next message. A summary that is made first is part of the turn's usage and time."""
+    episode, toolbox = runtime.context, runtime.context.opening.toolbox
     prompt, turns = _conversation(state["messages"])
     if status := episode.exhausted(turns):
         return _update(status=status)
     forced = episode.must_answer(turns) or state.get("remaining_steps", _NO_STEP_LIMIT) <= _LAST_STEPS
     try:
         async with asyncio.timeout_at(episode.deadline):
-            turn, run_id = await _complete(episode, [*episode.opening.prompt, *prompt], turns, forced, config)
+            messages, summary = await _messages(episode, [*episode.opening.prompt, *prompt], turns)
+            if forced:
+                messages.append(answer_now(episode.config))
+            tools = toolbox.specs if toolbox is not None and not forced else ()
+            reply, run_id = await _traced(episode.model, messages, tools, episode.options, config)
     except BudgetSpentError as error:
         return _failed(episode, error, ExitStatus.BUDGET)
     except ModelError as error:
@@ -156,10 +154,18 @@ async def model_turn(episode: Episode, state: dict[str, Any], config: "RunnableC
         return _failed(episode, error, ExitStatus.CONTEXT_OVERFLOW if overflow else ExitStatus.MODEL_ERROR)
     except TimeoutError:
         return _update(status=ExitStatus.MODEL_ERROR, error="the deadline of the episode passed during a model call")
+    turn = Turn(
+        message=reply.message,
+        usage=reply.usage if summary is None else summary.usage + reply.usage,
+        finish_reason=reply.finish_reason,
+        seconds=reply.seconds + (0.0 if summary is None else summary.seconds),
+        summary=None if summary is None else summary.message.content or "",
+        forced=forced,
+    )
     message = _as_message(turn, run_id)
     if any(message.id == earlier.id for earlier in state["messages"]):
         message.id = None  # add_messages would replace the earlier one, and give this one an id of its own
-    if turn.message.tool_calls and episode.opening.toolbox is not None and not forced:
+    if turn.message.tool_calls and toolbox is not None and not forced:
         return _update([message])
     if not forced and (next_user := episode.opening.next_user([*turns, turn])) is not None:
         return _update([message, to_langchain(Message("user", next_user))])
@@ -167,8 +173,9 @@ async def model_turn(episode: Episode, state: dict[str, Any], config: "RunnableC
     return _update([message], ExitStatus.TURN_LIMIT if forced else answered)
 
 
-async def tool_turn(episode: Episode, state: dict[str, Any]) -> dict[str, Any]:
+async def tool_turn(state: dict[str, Any], runtime: "Runtime[Episode]") -> dict[str, Any]:
     """Execute all tool calls of the last message."""
+    episode = runtime.context
     *earlier, asked = state["messages"]
     toolbox, calls = episode.opening.toolbox, from_langchain(asked).tool_calls
     assert toolbox is not None
@@ -226,36 +233,20 @@ def _failed(episode: Episode, error: ModelError | StoreError, status: ExitStatus
     return _update(status=status, error=f"{error}{hint}")
 
 
-async def _complete(
-    episode: Episode, prompt: Sequence[Message], turns: Sequence[Turn], forced: bool, config: "RunnableConfig"
-) -> tuple[Turn, str | None]:
-    """Return one reply as a turn, with the id under which it was streamed.
-
-    A summary that had to be made first is part of its usage and time.
-    """
-    agent, model, toolbox = episode.config, episode.model, episode.opening.toolbox
-    messages = conversation(prompt, turns, agent)
-    summary, usage, seconds = None, Usage(), 0.0
-    if summary_due(turns, agent):
-        request = Message("user", agent.render("summarize.j2"))
-        short = await model.complete(
-            [*messages, request], (), replace(episode.options, parallel_tool_calls=None, on_text=None)
-        )
-        summary, usage, seconds = short.message.content or "", short.usage, short.seconds
-        messages = [*prompt, summary_message(summary, agent)]
-    if forced:
-        messages.append(answer_now(agent))
-    tools = toolbox.specs if toolbox is not None and not forced else ()
-    reply, run_id = await _traced(model, messages, tools, episode.options, config)
-    turn = Turn(
-        message=reply.message,
-        usage=usage + reply.usage,
-        finish_reason=reply.finish_reason,
-        seconds=seconds + reply.seconds,
-        summary=summary,
-        forced=forced,
-    )
-    return turn, run_id
+async def _messages(
+    episode: Episode, prompt: Sequence[Message], turns: Sequence[Turn]
+) -> tuple[list[Message], Reply | None]:
+    """Return the conversation to send, and the summary that had to be made first, None where none was due."""
+    config = episode.config
+    messages = conversation(prompt, turns, config)
+    since = next((n for n, turn in enumerate(reversed(turns)) if turn.summary is not None), len(turns))
+    # Twice the window must have passed since the last summary, so that summaries stay rare.
+    if config.compaction != "summary" or since < 2 * config.compaction_window:
+        return messages, None
+    request = Message("user", config.render("summarize.j2"))
+    options = replace(episode.options, parallel_tool_calls=None, on_text=None)
+    summary = await episode.model.complete([*messages, request], (), options)
+    return [*prompt, summary_message(summary.message.content or "", config)], summary
 
 
 async def _traced(
@@ -344,12 +335,6 @@ def answer_now(config: AgentConfig) -> Message:
 
 def summary_message(summary: str, config: AgentConfig) -> Message:
     return Message("user", config.render("summary.j2", summary=summary))
-
-
-def summary_due(turns: Sequence[Turn], config: AgentConfig) -> bool:
-    """Tell whether twice the window has passed since the last summary, so that summaries stay rare."""
-    since = next((n for n, turn in enumerate(reversed(turns)) if turn.summary is not None), len(turns))
-    return config.compaction == "summary" and since >= 2 * config.compaction_window
 
 
 def _left_out(result: ToolResult, config: AgentConfig) -> str:

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -70,26 +70,9 @@ def build_agent(
     ConfigError for a wrong model or tool. While it runs, the graph raises ModelError and StoreError.
     """
     check_type("store", store, Store)
+    episode = store.wait_for(_episode(model, store.inner, tools, prompt, {"turn_limit": turn_limit, **agent}))
     compiling = {"checkpointer": checkpointer, "interrupt_before": interrupt_before, "name": name}
-    work = _episode(model, store.inner, tools, prompt, {"turn_limit": turn_limit, **agent})
-    wait_for = store.wait_for
-    episode = wait_for(work)
-    from langchain_core.runnables import RunnableLambda
-
-    def ask(state: dict[str, Any], config: "RunnableConfig") -> Any:
-        return wait_for(model_turn(episode, state, config))
-
-    async def aask(state: dict[str, Any], config: "RunnableConfig") -> Any:
-        return await store.await_for(model_turn(episode, state, config))
-
-    def call(state: dict[str, Any]) -> Any:
-        return wait_for(tool_turn(episode, state))
-
-    async def acall(state: dict[str, Any]) -> Any:
-        return await store.await_for(tool_turn(episode, state))
-
-    graph = compile_graph(RunnableLambda(ask, aask), RunnableLambda(call, acall), **compiling)
-    return graph.with_config(recursion_limit=_steps(turn_limit))
+    return _compiled(episode, store, turn_limit, compiling)
 
 
 async def abuild_agent(
@@ -106,15 +89,33 @@ async def abuild_agent(
 ) -> "CompiledStateGraph[Any, Any, Any, Any]":
     """Build the agent for a store of `aopen_store`: for `ainvoke` and `astream`, in the same event loop."""
     episode = await _episode(model, store, tools, prompt, {"turn_limit": turn_limit, **agent})
-
-    async def ask(state: dict[str, Any], config: "RunnableConfig") -> Any:
-        return await model_turn(episode, state, config)
-
-    async def call(state: dict[str, Any]) -> Any:
-        return await tool_turn(episode, state)
-
     compiling = {"checkpointer": checkpointer, "interrupt_before": interrupt_before, "name": name}
-    return compile_graph(ask, call, **compiling).with_config(recursion_limit=_steps(turn_limit))
+    return _compiled(episode, None, turn_limit, compiling)
+
+
+def _compiled(
+    episode: Episode, store: Store | None, turn_limit: int, compiling: Mapping[str, Any]
+) -> "CompiledStateGraph[Any, Any, Any, Any]":
+    """Compile the graph of an agent; with `store` its nodes can be called with and without `await`."""
+    from langchain_core.runnables import RunnableLambda
+    from langgraph.runtime import Runtime
+
+    runtime = Runtime(context=episode)
+
+    def node(turn: Callable[[dict[str, Any], "RunnableConfig"], Coroutine[Any, Any, Any]]) -> Any:
+        async def acall(state: dict[str, Any], config: "RunnableConfig") -> Any:
+            return await (turn(state, config) if store is None else store.await_for(turn(state, config)))
+
+        def call(state: dict[str, Any], config: "RunnableConfig") -> Any:
+            assert store is not None
+            return store.wait_for(turn(state, config))
+
+        return acall if store is None else RunnableLambda(call, acall)
+
+    model = node(lambda state, config: model_turn(state, runtime, config))
+    tools = node(lambda state, config: tool_turn(state, runtime))
+    # Two steps for each turn, and the answer.
+    return compile_graph(model, tools, **compiling).with_config(recursion_limit=2 * turn_limit + 3)
 
 
 def schema_prompt(store: Store, **agent: Any) -> str:
@@ -149,11 +150,6 @@ async def _episode(
     opening = Opening((Message("system", system),), await _toolbox(store, tools, agent))
     options = CallOptions(parallel_tool_calls=config.parallel_tool_calls)
     return Episode(opening, opened, config, options, raises=True)
-
-
-def _steps(turns: int) -> int:
-    """Return LangGraph's limit for so many turns: two steps each, and the answer."""
-    return 2 * turns + 3
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,10 @@ from graphwalk.config.yaml_files import validate
 from graphwalk.database.scripts import read_any
 from graphwalk.environment import read_environment
 from graphwalk.graphs import generate
+from graphwalk.graphs.conversion import from_networkx, from_pandas, to_networkx
 from graphwalk.graphs.files import save_graph
 from graphwalk.graphs.formats.common import Undirected
 from graphwalk.graphs.generate import GraphSpec
-from graphwalk.graphs.networkx_form import from_networkx, to_networkx
-from graphwalk.graphs.pandas_form import from_pandas
 from graphwalk.suites.mazes import generate as mazes
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.graph import maze_graph

@@ -12,7 +12,6 @@ from typer.core import TyperGroup
 from graphwalk.asynchronous import Interrupted, heed_signals
 from graphwalk.cli import (
     ask,
-    compare,
     database,
     doctor,
     export,
@@ -67,7 +66,7 @@ app.command("resume")(run.resume)
 app.command("merge")(runs.merge)
 app.command("runs")(runs.runs)
 app.command("report")(report.report)
-app.command("compare")(compare.compare)
+app.command("compare")(report.compare)
 app.command("power")(power.power)
 app.command("rescore")(report.rescore)
 app.command("verify")(runs.verify)

@@ -1,4 +1,4 @@
-"""Episodes as text for a terminal."""
+"""Episodes, and the break-downs of a report as bars, as text for a terminal."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,13 @@ from graphwalk.types.inert import visible
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from graphwalk.reports.suite_report import Report, ReportRow
 
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_WIDTHS = (6, 24)
+"""Columns of a bar, at least and at most."""
+_BESIDE = 5 + 3 * 2
+"""Room for the percentage and between columns."""
 _INDENT = (0, 0, 0, 4)
 _RIGHT, _WRONG, _MISSING = ("✓", "green"), ("✗", "red"), ("–", "yellow")
 _SHOWN_ELSEWHERE = frozenset({"correct", "extraction_stage"})
@@ -230,3 +236,47 @@ def _short_verdict(head: Mapping[str, Any]) -> tuple[str, str]:
     if score.get("correct") is None:
         return visible(head["exit_status"]), ""
     return ("right", "green") if score["correct"] else ("not right", "red")
+
+
+def bars(report: "Report", columns: int) -> Iterator[Table]:
+    """A table for each break-down: group, model, accuracy as a bar and in percent; none where nothing is judged.
+
+    `columns`: those of the terminal.
+    """
+    if all(row.get("accuracy") is None for row in report.rows):
+        return
+    settings = len({row["setting"] for row in report.rows}) > 1
+    yield _bar_table("", [("", row) for row in report.rows], columns, settings)
+    for grouping in report.suite.groupings:
+        rows = report.groups.get(grouping.name, [])
+        if grouping.shown and rows:
+            yield _bar_table(grouping.title, [(str(row[grouping.name]), row) for row in rows], columns, settings)
+
+
+def _bar_table(title: str, rows: "list[tuple[str, ReportRow]]", columns: int, settings: bool) -> Table:
+    """`settings`: whether players are named with them. Bars are as long as names leave room for."""
+    players = [visible(f"{row['model']} {row['setting']}" if settings else row["model"]) for _, row in rows]
+    named = max((cell_len(visible(group)) for group, _ in rows), default=0) + max(map(cell_len, players), default=0)
+    least, most = _WIDTHS
+    width = max(least, min(most, columns - named - _BESIDE))
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for no_wrap in (False, False, True, True):
+        table.add_column(overflow="fold", no_wrap=no_wrap)
+    if title:
+        table.title, table.title_justify = Text(visible(title), style="bold"), "left"
+    last = None
+    for (group, row), player in zip(rows, players, strict=True):
+        accuracy = row.get("accuracy")
+        first = "" if group == last else visible(group)
+        last = group
+        bar = Text("–" if accuracy is None else _bar(accuracy / 100, width), style="cyan")
+        figure = Text("–" if accuracy is None else f"{accuracy:.1f}", justify="right")
+        table.add_row(Text(first), Text(player), bar, figure)
+    return table
+
+
+def _bar(share: float, width: int) -> str:
+    """So many of `width` columns, in eighths; what is more than nothing can be seen."""
+    eighths = max(round(share * width * 8), 1 if share > 0 else 0)
+    whole, rest = divmod(eighths, 8)
+    return ("█" * whole + (_EIGHTHS[rest] if rest else "")).ljust(width, "·")

@@ -1,22 +1,34 @@
-"""`graphwalk play`: a person takes the place of the model, with the same loop, prompt, tools and score."""
+"""`graphwalk play`: a person takes the place of the model, with the same loop, prompt, tools and score.
 
-from collections.abc import Iterator, Sequence
+With --name the episodes are logged: task after task, in a run of their own or beside the models of another.
+"""
+
+import re
+import sys
+from collections.abc import Coroutine, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphwalk.asynchronous import run_async
+from graphwalk.asynchronous import Interrupted, run_async
 from graphwalk.cli.view import drawn_format, write_pictures
-from graphwalk.console import draw, say
+from graphwalk.console import data, draw, prose, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 
 if TYPE_CHECKING:
     from graphwalk.experiments.config import AnyExperiment
-    from graphwalk.suites.suite import Suite
+    from graphwalk.runs.experiment import Experiment
+    from graphwalk.runs.progress import Progress
+    from graphwalk.runs.result import Result
+    from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.runs.worker_pool import HumanSession
+    from graphwalk.suites.suite import ReadLine, Suite
 
 _SHORT = {"index": "offset"}
+_NAME = re.compile(r"[\w.-]{1,40}")
 
 
 def play(
@@ -39,29 +51,28 @@ def play(
     option too: graphwalk play maze --size 8 --walls 0.4. With --name you stand in the report, beside the models where
     WHAT is a run folder.
     """
-    from graphwalk.cli.play_logged import play_in_run, play_new_run, tell, typed_lines
     from graphwalk.runs.episode import play_first
     from graphwalk.runs.experiment import resolve
 
     if _suite(what) is None and (Path(what) / "run.json").exists():
-        play_in_run(Path(what), name, setting)
+        _play_in_run(Path(what), name, setting)
         return
     given = {"settings": setting and [setting], "seed": seed, "store": store, "agent.turn_limit": turn_limit}
     config = _experiment(what, {key: value for key, value in given.items() if value is not None}, context.args)
     experiment = resolve(config, read_environment(), person=True)
     if name is not None:
-        play_new_run(experiment, name)
+        _play_new_run(experiment, name)
         return
     suite = experiment.suite
     if out is not None:
         drawn_format(suite, out)
-    result = run_async(play_first(experiment, typed_lines()))
+    result = run_async(play_first(experiment, _typed_lines()))
     pictures = suite.pictures()
     for drawing in pictures.drawings([result.as_dict()]) if pictures is not None else ():
         draw(drawing)
     if out is not None:
         write_pictures(suite, [result.as_dict()], out, what)
-    tell(result)
+    _tell(result)
     if result.score is None:
         raise typer.Exit(4)
 
@@ -130,3 +141,90 @@ def _fields(words: Sequence[str], suite: "type[Suite[Any, Any]]") -> Iterator[tu
             text = left.pop(0) if left and not left[0].startswith("--") else "true"
         place = "suite" if name in suite_fields else f"suite.{suite.worlds_field}.*"
         yield f"{place}.{name}", parse_value(text, flag)
+
+
+def _typed_lines() -> "ReadLine":
+    """What is typed: with completion, history and pages at a terminal, else as it comes."""
+    from graphwalk.models.human import LineReader, PromptReader
+
+    return PromptReader() if sys.stdin.isatty() and sys.stdout.isatty() else LineReader()
+
+
+def _tell(result: "Result") -> None:
+    """Right or not."""
+    if result.score is None:
+        say(f"error: the episode failed ({result.exit_status}): {result.trajectory.error}")
+        return
+    if result.score["correct"]:
+        prose(f"right: {result.answer}")
+        return
+    given = "no answer was read" if result.answer is None else f"not right: {result.answer}"
+    prose(f"{given}; the target: {result.task['gold']}")
+
+
+def _play_new_run(experiment: "Experiment", name: str) -> None:
+    """The tasks of an experiment, in a new run folder."""
+    from graphwalk.runs.execute import start_run
+    from graphwalk.runs.run_folder import NewRun
+
+    session = _session(name, experiment.config.settings[0])
+    config = experiment.config.model_copy(update={"models": (session.model,)})
+    new = NewRun.make(config.name)
+    _play(
+        new.folder,
+        start_run(replace(experiment, config=config, models=(session.model,)), new, _progress(), session=session),
+    )
+
+
+def _play_in_run(path: Path, name: str | None, setting: str | None) -> None:
+    """The tasks of a run that others have played."""
+    from graphwalk.runs.execute import resume_run
+    from graphwalk.runs.run_folder import RunFolder
+
+    folder = RunFolder.open(path)
+    settings = folder.read_manifest()["config"]["settings"]
+    if name is None:
+        raise ConfigError("who plays in this run?", hint=f"graphwalk play {folder.quoted} --name NAME")
+    if setting is not None and setting not in settings:
+        raise ConfigError(f"{path} has no setting {setting!r}", hint=f"settings: {', '.join(settings)}")
+    session = _session(name, setting or settings[0])
+    _play(folder, resume_run(folder, read_environment(), _progress(), session=session))
+
+
+def _play(folder: "RunFolder", work: Coroutine[Any, Any, Any]) -> None:
+    goes_on = f"graphwalk play {folder.quoted} --name …"
+    try:
+        run_async(work)
+    except Interrupted as interrupted:
+        say(f"{interrupted}: stopped; what was answered is kept. To go on:  {goes_on}")
+        raise
+    say(f"run folder: {folder.path}   (graphwalk report {folder.quoted}; to go on: {goes_on})")
+
+
+def _session(name: str, setting: str) -> "HumanSession":
+    from graphwalk.runs.worker_pool import HumanSession
+
+    if not _NAME.fullmatch(name):
+        raise ConfigError(f"{name!r} cannot be a player's name", hint="letters, digits, dots and dashes: --name ida")
+    read = _typed_lines()
+
+    async def goes_on() -> bool:
+        data("\nEnter for the next task, quit to end.")
+        line = await read()
+        return line is not None and line.strip().lower() not in ("quit", "q", "exit")
+
+    return HumanSession(f"human/{name}", setting, read, goes_on)
+
+
+def _progress() -> "Progress":
+    """Return a progress that prints the result after each task."""
+    from graphwalk.runs.progress import Progress
+
+    class TaskByTask(Progress):
+        def finished(self, result: "Result") -> None:
+            _tell(result)
+
+        def note(self, text: str) -> None:
+            say(f"note: {text}")
+
+    return TaskByTask()

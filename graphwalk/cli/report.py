@@ -1,16 +1,13 @@
-"""`graphwalk report` and `graphwalk rescore`."""
+"""`graphwalk report`, `graphwalk compare` and `graphwalk rescore`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from graphwalk.cli.options import run_folders
 from graphwalk.console import counted, data, say, stdout
 from graphwalk.progress import progress_bar
-
-if TYPE_CHECKING:
-    from graphwalk.runs.run_folder import RunFolder
 
 OVERVIEW = 2
 """Tables that a run shows at its end: overall, and the first break-down."""
@@ -35,13 +32,9 @@ def report(
 
     Scores with intervals, by category and by graph size, and the paper's figures beside them.
     """
-    if plots is not None:
-        _draw_plots(folder, plots)
-    else:
+    if plots is None:
         print_report(folder, "json" if json else format)
-
-
-def _draw_plots(folder: Path, plots: Path) -> None:
+        return
     from graphwalk.reports.plot_files import save_plots
     from graphwalk.reports.plots import worth_drawing
     from graphwalk.runs.reporting import measured
@@ -54,6 +47,46 @@ def _draw_plots(folder: Path, plots: Path) -> None:
     for path in written:
         data(str(path))
     say(f"{counted(len(written), 'file')} written to {plots}")
+
+
+def compare(
+    runs: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="RUN...", help="Run folders or published runs, one or more.", autocompletion=run_folders
+        ),
+    ],
+    model: Annotated[list[str] | None, typer.Option("--model", "-m", help="Only this model; repeatable.")] = None,
+    setting: Annotated[list[str] | None, typer.Option(help="Only this setting; repeatable.")] = None,
+    all: Annotated[bool, typer.Option("--all", help="List all tasks that changed sides.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    format: Annotated[Format, typer.Option(help="How to write it.")] = "terminal",
+) -> None:
+    """Compare models and settings on identical tasks.
+
+    Differences with intervals and tests, overall and by group, and the tasks that changed sides. Runs that do not
+    hold the same tasks, or were scored by different code, are refused.
+    """
+    from graphwalk.reports.formats import (
+        MOST_TASKS,
+        TerminalComparison,
+        comparison_csv,
+        comparison_json,
+        comparison_markdown,
+    )
+    from graphwalk.runs.compare import compare_runs
+
+    made = compare_runs(runs, models=model or (), settings=setting or ())
+    form = "json" if json else format
+    if form == "terminal":
+        shown = TerminalComparison(made, most_tasks=None if all else MOST_TASKS)
+        stdout().print(shown)
+        if shown.commands:
+            data(
+                "\n".join(["", "To see the episodes of these tasks:", *(f"  {command}" for command in shown.commands)])
+            )
+    else:
+        data({"json": comparison_json, "csv": comparison_csv, "markdown": comparison_markdown}[form](made).rstrip("\n"))
 
 
 def rescore(folder: Annotated[Path, typer.Argument(help="A run folder.", autocompletion=run_folders)]) -> None:
@@ -83,7 +116,11 @@ def print_report(folder: Path, format: Format, *, tables: int | None = None) -> 
 
     run = RunFolder.open(folder)
     if format == "html":
-        _print_page(run)
+        from graphwalk.page.content import content_of
+        from graphwalk.page.page import page_texts
+
+        for text in page_texts([content_of(run)]):
+            data(text.removesuffix("\n"))
         return None
     made = report_of(run)
     if format == "terminal":
@@ -92,11 +129,3 @@ def print_report(folder: Path, format: Format, *, tables: int | None = None) -> 
         data({"json": to_json, "csv": to_csv, "markdown": to_markdown}[format](made).rstrip("\n"))
     known = [row["accuracy"] for row in made.rows if row["accuracy"] is not None]
     return min(known, default=None)
-
-
-def _print_page(run: "RunFolder") -> None:
-    from graphwalk.page.content import content_of
-    from graphwalk.page.page import page_texts
-
-    for text in page_texts([content_of(run)]):
-        data(text.removesuffix("\n"))

@@ -1,6 +1,10 @@
-"""`graphwalk run` and `graphwalk resume`."""
+"""`graphwalk run` and `graphwalk resume`: options, the run, its report and exit code."""
 
 import math
+import textwrap
+from collections import defaultdict
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,56 +14,30 @@ import typer
 
 from graphwalk.asynchronous import Interrupted, run_async
 from graphwalk.cli import options
-from graphwalk.cli.finishing import conclude, exporter_if, finish
 from graphwalk.cli.options import DatabaseName, GraphFile, Sets, chosen_source, fields_set, takes
+from graphwalk.cli.report import OVERVIEW, print_report
 from graphwalk.console import counted, data, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.progress import progress_bar
 
 if TYPE_CHECKING:
-    from graphwalk.runs.cluster import ShardedRun
+    from opentelemetry.sdk.trace.export import SpanExporter
+
+    from graphwalk.runs.dry_run import Estimate, ModelEstimate
     from graphwalk.runs.experiment import Experiment
+    from graphwalk.runs.progress import Progress
+    from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.runs.worker_pool import RunSummary
 
+    Work = Callable[[Progress], Coroutine[Any, Any, RunSummary]]
 
-def check_machines(given: "RunOptions") -> None:
-    """ConfigError for flags that do not go together."""
-    if given.on is None and (given.ray_address is not None or given.shards is not None):
-        flag = "--shards" if given.ray_address is None else "--ray-address"
-        raise ConfigError(f"{flag} is for a run on many machines", hint=f"--on ray {flag} …")
-    if given.on is not None and (given.shard is not None or given.otel):
-        flag = "--otel" if given.shard is None else "--shard"
-        raise ConfigError(f"{flag} is for a run of one process, and --on ray makes several of it")
-
-
-def run_on_ray(experiment: "Experiment", given: "RunOptions") -> None:
-    """Play a run in shards on a Ray cluster, then report it as one; exit with the code for how it went."""
-    from graphwalk.runs.cluster import ShardedRun, ray_cluster
-    from graphwalk.runs.run_folder import NewRun
-
-    new = NewRun.make(experiment.config.name, given.out)
-    sharded = ShardedRun(experiment, new)
-    try:
-        with ray_cluster(given.ray_address) as cluster:
-            number = sharded.number(given.shards, cluster.cores)
-            say(f"{counted(number, 'shard')} on {counted(cluster.cores, 'core')}, in {sharded.shards}")
-            with progress_bar("shards", number) as done:
-                summary = sharded.play(cluster.play, number, given.log_level, done)
-    except Interrupted as interrupted:
-        say(f"{interrupted}: stopped. {_how_to_go_on(sharded)}")
-        raise
-    except GraphwalkError as error:
-        if sharded.shards.exists() and not isinstance(error, ConfigError):
-            error.hint = "; ".join(filter(None, [error.hint, _how_to_go_on(sharded)]))
-        raise
-    finally:
-        if not new.folder.manifest_path.exists():
-            new.folder.remove()
-    conclude(new.folder, summary, given.fail_under, given.json)
-
-
-def _how_to_go_on(sharded: "ShardedRun") -> str:
-    return f"the same command goes on with what is finished, with  --out {sharded.new.folder.quoted}"
+_WIDTH = 80
+_HEAD = (
+    f"{'':<14}{'':>8}{'':>8}{'tool':>9}{'input tokens':>18}{'output':>10}",
+    f"{'':<14}{'episodes':>8}{'calls':>8}{'calls':>9}{'new':>9}{'repeated':>9}{'tokens':>10}{'cost':>12}",
+)
+"""The table of a dry run."""
 
 
 Concurrency = Annotated[
@@ -226,13 +204,31 @@ def run(given: RunOptions) -> None:
     fields = {field: value for field, value in fields.items() if value is not None}
     config = load_experiment(given.experiment, given.override or (), fields, worlds=given.graphs)
     experiment = resolve(config, environment, keys=not given.dry_run)
-    check_machines(given)
+    if given.on is None and (given.ray_address is not None or given.shards is not None):
+        flag = "--shards" if given.ray_address is None else "--ray-address"
+        raise ConfigError(f"{flag} is for a run on many machines", hint=f"--on ray {flag} …")
+    if given.on is not None and (given.shard is not None or given.otel):
+        flag = "--otel" if given.shard is None else "--shard"
+        raise ConfigError(f"{flag} is for a run of one process, and --on ray makes several of it")
     if given.dry_run:
-        _dry_run(experiment, given.json)
-    elif given.on is not None:
-        run_on_ray(experiment, given)
-    else:
-        _start(experiment, given)
+        from graphwalk.runs.estimate import estimate_run
+
+        estimate = run_async(estimate_run(experiment))
+        data(estimate.as_json() if given.json else dry_run_text(estimate))
+        return
+    if given.on is not None:
+        _run_on_ray(experiment, given)
+        return
+    from graphwalk.runs.execute import start_run
+    from graphwalk.runs.run_folder import NewRun
+    from graphwalk.runs.shards import WHOLE, Shard
+
+    exporter, shard = _exporter_if(given.otel), WHOLE if given.shard is None else Shard.parse(given.shard)
+    new = NewRun.make(config.name, given.out)
+    if not config.models and not environment.model:
+        say("No model named: the scripted players run. To run your own:  --model openai/gpt-4.1-mini")
+    work = partial(start_run, experiment, new, log_level=given.log_level, shard=shard)
+    _finish(new.folder, work, exporter, given, new=True)
 
 
 @dataclass(frozen=True)
@@ -263,27 +259,163 @@ def resume(given: ResumeOptions) -> None:
     from graphwalk.runs.run_folder import RunFolder
 
     limits = {field.removeprefix("limits."): value for field, value in fields_set(given).items() if value is not None}
-    folder, exporter, environment = RunFolder.open(given.folder), exporter_if(given.otel), read_environment()
+    folder, exporter, environment = RunFolder.open(given.folder), _exporter_if(given.otel), read_environment()
     work = partial(resume_run, folder, environment, changes=limits, log_level=given.log_level)
-    finish(folder, work, exporter, given.fail_under, given.json)
+    _finish(folder, work, exporter, given)
 
 
-def _start(experiment: "Experiment", given: RunOptions) -> None:
-    from graphwalk.runs.execute import start_run
+def _finish(
+    folder: "RunFolder",
+    work: "Work",
+    exporter: "SpanExporter | None",
+    given: RunOptions | ResumeOptions,
+    *,
+    new: bool = False,
+) -> None:
+    """Do the work with its progress shown, print the report, and exit with the code of the run.
+
+    A `new` run that does not get as far as a plan leaves nothing.
+    """
+    resume = folder.resume_command
+    stopping = f"stopping; a second signal exits at once. Finished episodes are on disk; resume:  {resume}"
+    try:
+        try:
+            with _progress(exporter) as progress:
+                summary = run_async(work(progress), stopping)
+        except GraphwalkError as error:
+            # The configuration is stored in the run folder: if it is wrong, resuming would not help.
+            wrong = isinstance(error, ConfigError)
+            gone = not folder.manifest_path.exists() or (new and folder.discard_unused())
+            if not wrong and not gone and folder.archive is None and resume not in error.hint:
+                error.hint = f"{error.hint}; then  {resume}" if error.hint else resume
+            raise
+        _conclude(folder, summary, given.fail_under, given.json)
+    except Interrupted as interrupted:
+        if not interrupted.announced:
+            say(f"{interrupted}: {stopping}")
+        raise
+
+
+def _exporter_if(wanted: bool) -> "SpanExporter | None":
+    """Return the exporter of spans. Raise ConfigError where the extra is missing, before anything is begun."""
+    if not wanted:
+        return None
+    from graphwalk.runs.spans import otlp_exporter
+
+    return otlp_exporter()
+
+
+@contextmanager
+def _progress(exporter: "SpanExporter | None") -> Iterator["Progress"]:
+    """Show progress, and send spans to a collector if there is one."""
+    from graphwalk.runs.progress import run_progress
+
+    with run_progress() as progress:
+        if exporter is None:
+            yield progress
+            return
+        from graphwalk.runs.spans import traced
+
+        with traced(progress, exporter) as both:
+            yield both
+
+
+def _conclude(folder: "RunFolder", summary: "RunSummary", fail_under: float | None, json: bool) -> None:
+    """Print the report of a run, and exit with the code for how it went."""
+    lowest = print_report(folder.path, "json" if json else "terminal", tables=OVERVIEW)
+    say(f"run folder: {folder.path}   (all tables: graphwalk report {folder.quoted})")
+    if summary.budget_reached:
+        say(f"the budget is spent; with a larger one:  {folder.resume_command} --budget-usd … | --budget-tokens …")
+    if summary.finished < summary.episodes:
+        missing = summary.episodes - summary.finished
+        say(f"{counted(missing, 'episode')} without a score; try again:  {folder.resume_command}")
+        raise typer.Exit(4)
+    if fail_under is not None and lowest is not None and lowest < fail_under:
+        say(f"the lowest accuracy is {lowest:.2f} %, below {fail_under} %")
+        raise typer.Exit(5)
+
+
+def _run_on_ray(experiment: "Experiment", given: "RunOptions") -> None:
+    """Play a run in shards on a Ray cluster, then report it as one; exit with the code for how it went."""
+    from graphwalk.runs.cluster import ShardedRun, ray_cluster
     from graphwalk.runs.run_folder import NewRun
-    from graphwalk.runs.shards import WHOLE, Shard
 
-    exporter, shard = exporter_if(given.otel), WHOLE if given.shard is None else Shard.parse(given.shard)
     new = NewRun.make(experiment.config.name, given.out)
-    if not experiment.config.models and not experiment.environment.model:
-        say("No model named: the scripted players run. To run your own:  --model openai/gpt-4.1-mini")
-    work = partial(start_run, experiment, new, log_level=given.log_level, shard=shard)
-    finish(new.folder, work, exporter, given.fail_under, given.json, new=True)
+    sharded = ShardedRun(experiment, new)
+    how_to_continue = f"the same command goes on with what is finished, with  --out {new.folder.quoted}"
+    try:
+        with ray_cluster(given.ray_address) as cluster:
+            number = sharded.number(given.shards, cluster.cores)
+            say(f"{counted(number, 'shard')} on {counted(cluster.cores, 'core')}, in {sharded.shards}")
+            with progress_bar("shards", number) as done:
+                summary = sharded.play(cluster.play, number, given.log_level, done)
+    except Interrupted as interrupted:
+        say(f"{interrupted}: stopped. {how_to_continue}")
+        raise
+    except GraphwalkError as error:
+        if sharded.shards.exists() and not isinstance(error, ConfigError):
+            error.hint = "; ".join(filter(None, [error.hint, how_to_continue]))
+        raise
+    finally:
+        if not new.folder.manifest_path.exists():
+            new.folder.remove()
+    _conclude(new.folder, summary, given.fail_under, given.json)
 
 
-def _dry_run(experiment: "Experiment", json: bool) -> None:
-    from graphwalk.cli.dry_run import dry_run_text
-    from graphwalk.runs.estimate import estimate_run
+def dry_run_text(estimate: "Estimate") -> str:
+    """Return what a dry run prints: tasks, a block for each model, assumptions; at most 80 columns."""
+    names = defaultdict(list)
+    for template, number in estimate.tasks.items():
+        names[number].append(template)
+    of_each = "; ".join(
+        f"{number} of {'each: ' if len(some) > 1 else ''}{', '.join(some)}" for number, some in names.items()
+    )
+    tasks = counted(sum(estimate.tasks.values()), "task")
+    head = textwrap.wrap(f"{estimate.experiment}: {tasks}, {of_each}", _WIDTH)
+    notes = [textwrap.fill(note, _WIDTH, initial_indent="* ", subsequent_indent="  ") for note in estimate.notes]
+    return "\n\n".join("\n".join(lines) for lines in (head, [*_HEAD, *_table(estimate)], notes))
 
-    estimate = run_async(estimate_run(experiment))
-    data(estimate.as_json() if json else dry_run_text(estimate))
+
+def _table(estimate: "Estimate") -> Iterator[str]:
+    by_model: dict[str, list[ModelEstimate]] = defaultdict(list)
+    for row in estimate.rows:
+        by_model[row.model].append(row)
+    for model, rows in by_model.items():
+        yield model
+        if model in estimate.prices:
+            yield from textwrap.wrap(str(estimate.prices[model]), _WIDTH, initial_indent="  ", subsequent_indent="  ")
+        for row in rows:
+            yield _line(f"  {row.setting}", [row])
+        if len(rows) > 1:
+            yield _line("  both" if len(rows) == 2 else "  all", rows)
+    if len(by_model) > 1:
+        yield _line("all models", estimate.rows)
+
+
+def _line(name: str, rows: "list[ModelEstimate]") -> str:
+    def total(field: str) -> int:
+        return sum(getattr(row, field) for row in rows)
+
+    cells = [
+        f"{name:<14}{total('episodes'):>8,}{_short(total('model_calls')):>8}{_short(total('tool_calls')):>9}",
+        f"{_short(total('new_tokens')):>9}{_short(total('repeated_tokens')):>9}{_short(total('output_tokens')):>10}",
+        f"{_cost(rows):>12}",
+    ]
+    return "".join(cells)
+
+
+def _cost(rows: "list[ModelEstimate]") -> str:
+    known = [row.usd for row in rows if row.usd is not None]
+    if not known:
+        return "unknown"
+    dollars = f"${sum(known):,.2f}" if not 0 < sum(known) < 0.1 else f"${sum(known):.4f}"
+    return dollars if len(known) == len(rows) else f"> {dollars}"
+
+
+def _short(number: int) -> str:
+    """1234567 as 1.23M."""
+    if number < 100_000:
+        return f"{number:,}"
+    if number < 1_000_000:
+        return f"{number / 1e3:.0f}k"
+    return f"{number / 1e6:.2f}M" if number < 1e9 else f"{number / 1e9:.2f}G"

@@ -35,7 +35,9 @@ def show(
 
     Without a task: accuracy as bars, and the list of episodes. FORCE_COLOR=1 graphwalk show … | less -R   pages it.
     """
+    from graphwalk.cli.episode_text import bars, episode_list
     from graphwalk.runs.listing import heads
+    from graphwalk.runs.reporting import report_of
     from graphwalk.runs.result import EpisodeFilter, key_of
     from graphwalk.runs.run_folder import RunFolder
 
@@ -51,10 +53,16 @@ def show(
         return
     listed = [keys[key] for key in sorted(chosen) if names is None or key.task_id in names]
     if names is None:
-        _bars(folder)
+        for table in bars(report_of(folder), stdout().width):
+            stdout().print(table)
+            stdout().print()
     else:
         say(f"{task} is a part of {len(names)} tasks")
-    _list(folder, listed, None if all_rows else _MOST_LISTED)
+    most = len(listed) if all_rows else _MOST_LISTED
+    for line in episode_list(listed[:most]):
+        stdout().print(line)
+    if len(listed) > most:
+        say(f"{len(listed) - most} more, shown by --all; one of them: graphwalk show {folder.quoted} TASK")
 
 
 def _named(asked: str, tasks: Sequence[str]) -> Sequence[str]:
@@ -84,21 +92,3 @@ def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | Non
         for drawing in pictures.drawings([records[key]]) if pictures is not None else ():
             stdout().print()
             draw(drawing)
-
-
-def _bars(folder: "RunFolder") -> None:
-    from graphwalk.cli.bars import bars
-    from graphwalk.runs.reporting import report_of
-
-    for table in bars(report_of(folder), stdout().width):
-        stdout().print(table)
-        stdout().print()
-
-
-def _list(folder: "RunFolder", heads: "Sequence[dict[str, object]]", most: int | None) -> None:
-    from graphwalk.cli.episode_text import episode_list
-
-    for line in episode_list(heads[:most]):
-        stdout().print(line)
-    if most is not None and len(heads) > most:
-        say(f"{len(heads) - most} more, shown by --all; one of them: graphwalk show {folder.quoted} TASK")

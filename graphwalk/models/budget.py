@@ -1,4 +1,4 @@
-"""The budget of a run, the expected usage of a call, and the usage that a reply is charged with."""
+"""The budget of a run, and the usage that a reply is charged with."""
 
 import asyncio
 import math
@@ -9,12 +9,7 @@ from dataclasses import dataclass, field, replace
 from graphwalk.config.calls import Price
 from graphwalk.errors import ModelError
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, tools_text
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec, Usage
-
-_FIRST_REPLY = 1000
-"""Tokens that the first reply of a model is expected to have."""
-_LONGER = 2
-"""The next reply is expected to be at most this many times as long as the longest so far."""
+from graphwalk.types.chat import Message, Reply, ToolSpec, Usage
 
 
 class BudgetSpentError(ModelError):
@@ -82,28 +77,6 @@ class Budget:
     def _has_room(self, spent: Usage) -> bool:
         tokens, cost = spent.total_tokens, spent.cost or 0.0
         return (self.tokens is None or tokens < self.tokens) and (self.usd is None or cost < self.usd)
-
-
-class ExpectedUsage:
-    """The most that a call of one model should take, learned from its replies. The price may be unknown."""
-
-    def __init__(self, price: Price | None) -> None:
-        self._price = price
-        self._longest = 0
-        # Without a price nothing is known before the first reply, which is therefore waited for.
-        self._dearest = math.inf if price is None else 0.0
-
-    def usage(self, sent: int, options: CallOptions) -> Usage:
-        """Return the usage of a call whose request has `sent` tokens."""
-        said = options.max_output_tokens or self._longest * _LONGER or _FIRST_REPLY
-        by_price = 0.0 if self._price is None else self._price.cost(sent, 0, said)
-        return Usage(sent, said, cost=max(by_price, self._dearest))
-
-    def learn(self, usage: Usage) -> None:
-        """Take a reply into account."""
-        self._longest = max(self._longest, usage.output_tokens or 0)
-        known = 0.0 if math.isinf(self._dearest) else self._dearest
-        self._dearest = max(known, usage.cost or 0.0)
 
 
 def charged_usage(

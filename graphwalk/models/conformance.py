@@ -40,38 +40,30 @@ class Capability:
 
 
 async def check_model(model: Model, *, seconds: float = 120.0) -> list[Capability]:
-    """All capabilities in a fixed order; each check has `seconds`, after which it has failed.
+    """Try all capabilities in a fixed order; each check has `seconds`, after which it has failed.
 
-    Where the very first check gets no reply at all, it stands alone: the others would say the same.
+    Where the very first check gets no reply at all, the others are not made.
     """
     found: list[Capability] = []
     for name, check in _CHECKS.items():
-        capability, replied = await _checked(name, check, model, seconds)
-        found.append(capability)
+        started = time.perf_counter()
+        status: Status = "failed"
+        replied = False
+        try:
+            async with asyncio.timeout(seconds):
+                status, detail = await check(model)
+            replied = True
+        except TimeoutError:
+            detail = f"no reply within {seconds:g} s"
+        except ModelError as error:
+            detail = str(error)
+        except Exception as error:
+            # The protocol allows ModelError alone; another exception of a backend is what this is here to find.
+            detail = f"raised {type(error).__name__} instead of ModelError: {error}"
+        found.append(Capability(name, status, detail[:_LONGEST_DETAIL], time.perf_counter() - started))
         if not replied and len(found) == 1:
             break
     return found
-
-
-async def _checked(
-    name: str, check: Callable[[Model], Awaitable[Finding]], model: Model, seconds: float
-) -> tuple[Capability, bool]:
-    """What was found, and whether the model replied at all."""
-    started = time.perf_counter()
-    status: Status = "failed"
-    replied = False
-    try:
-        async with asyncio.timeout(seconds):
-            status, detail = await check(model)
-        replied = True
-    except TimeoutError:
-        detail = f"no reply within {seconds:g} s"
-    except ModelError as error:
-        detail = str(error)
-    except Exception as error:
-        # The protocol allows ModelError alone; another exception of a backend is what this is here to find.
-        detail = f"raised {type(error).__name__} instead of ModelError: {error}"
-    return Capability(name, status, detail[:_LONGEST_DETAIL], time.perf_counter() - started), replied
 
 
 async def _plain_text(model: Model) -> Finding:

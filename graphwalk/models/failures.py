@@ -54,7 +54,12 @@ def status_error(status: int, headers: Mapping[str, str], body: Any, source: str
     """
     text, code = _message(body), _code(body)
     kind: type[ModelError]
-    overflow = _overflows(status, code, text)
+    # An overflow is scored as the agent's doing: a server that fails must not pass for one by its words.
+    overflow = (
+        code.startswith(_OVERFLOW_CODES)
+        or (status == 413 and code not in _RATE_CODES)
+        or (status in (400, 422) and bool(_OVERFLOW.search(text)))
+    )
     if status == 413 and code in _RATE_CODES:
         status = 429
     retryable = (status in _RETRYABLE or status >= 500) and not overflow and code != "insufficient_quota"
@@ -80,15 +85,6 @@ def reported_error(body: Any, source: str) -> ModelError:
     if code in _RATE_CODES:
         return status_error(429, {}, body, source)
     return status_error(502, {}, body, source)
-
-
-def _overflows(status: int, code: str, text: str) -> bool:
-    """An overflow is scored as the agent's doing, so that a server which fails must not pass for one by its words."""
-    if code.startswith(_OVERFLOW_CODES):
-        return True
-    if status == 413:
-        return code not in _RATE_CODES
-    return status in (400, 422) and bool(_OVERFLOW.search(text))
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

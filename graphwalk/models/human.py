@@ -3,15 +3,17 @@
 import asyncio
 import json
 import os
+import re
+import shutil
+import signal
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
 import yaml
 
 from graphwalk.console import data, printable, prose
-from graphwalk.models.prompt_reader import PromptReader
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 _HELP = """\
@@ -20,6 +22,8 @@ _HELP = """\
   tools                  what the tools are
   Tab, arrows            complete a name that was shown; earlier lines (in a terminal)
   quit                   give up"""
+_WORD = re.compile(r"[^\s=\"',:;()\[\]{}|]{2,}")
+_MOST_WORDS = 50_000
 
 
 class Person:
@@ -145,3 +149,45 @@ class LineReader:
         with suppress(RuntimeError):
             for line in lines:
                 loop.call_soon_threadsafe(self._lines.put_nowait, line)
+
+
+class PromptReader:
+    """Reads lines where stdin and stdout are a terminal. `offer` adds words to those that Tab completes."""
+
+    def __init__(self) -> None:
+        from prompt_toolkit import PromptSession
+        from prompt_toolkit.completion import WordCompleter
+
+        self._words: dict[str, None] = {}
+        completer = WordCompleter(lambda: list(self._words), pattern=_WORD)
+        self._session: PromptSession[str] = PromptSession(completer=completer, complete_while_typing=False)
+
+    async def __call__(self, message: str = "> ") -> str | None:
+        """The next line, None at Ctrl-D."""
+        try:
+            return await self._session.prompt_async(message, handle_sigint=False)
+        except EOFError:
+            return None
+        except KeyboardInterrupt:
+            # The keyboard told the prompt, and not the process, which ends everything in order.
+            signal.raise_signal(signal.SIGINT)
+            await asyncio.sleep(60)
+            return None
+
+    def offer(self, texts: Iterable[str]) -> None:
+        for text in texts:
+            if len(self._words) < _MOST_WORDS:
+                self._words |= dict.fromkeys(_WORD.findall(text))
+
+    def pages(self, text: str) -> list[str]:
+        """The text in parts that fit into the window."""
+        width, height = shutil.get_terminal_size()
+        pages, lines, used = [], list[str](), 0
+        for line in text.split("\n"):
+            rows = 1 + len(line) // max(width, 1)
+            if lines and used + rows > max(height - 3, 5):
+                pages.append("\n".join(lines))
+                lines, used = [], 0
+            lines.append(line)
+            used += rows
+        return [*pages, "\n".join(lines)]

@@ -151,7 +151,14 @@ async def _ask(runnable: Any, sent: "list[BaseMessage]", options: CallOptions) -
     """Return the reply; its text is passed on piece by piece where `options` want that."""
     from langchain_core.messages import message_chunk_to_message
 
-    settings = _options(options)
+    known = {
+        "temperature": options.temperature,
+        "top_p": options.top_p,
+        "max_tokens": options.max_output_tokens,
+        "reasoning_effort": options.reasoning_effort,
+        "seed": options.seed,
+    }
+    settings = {name: value for name, value in known.items() if value is not None} | dict(options.extra)
     if options.on_text is None:
         return await runnable.ainvoke(sent, **settings)  # type: ignore[no-any-return]
     whole: Any = None
@@ -160,17 +167,6 @@ async def _ask(runnable: Any, sent: "list[BaseMessage]", options: CallOptions) -
         if piece := text(chunk.content):
             await options.on_text(piece)
     return message_chunk_to_message(whole)  # type: ignore[return-value]
-
-
-def _options(options: CallOptions) -> dict[str, Any]:
-    known = {
-        "temperature": options.temperature,
-        "top_p": options.top_p,
-        "max_tokens": options.max_output_tokens,
-        "reasoning_effort": options.reasoning_effort,
-        "seed": options.seed,
-    }
-    return {name: value for name, value in known.items() if value is not None} | dict(options.extra)
 
 
 def _kept_whole(message: Message, *, to_send: bool) -> "AIMessage | None":
@@ -223,10 +219,15 @@ def _calls_of(message: Any) -> tuple[ToolCall, ...]:
 
 def _reply(reply: "AIMessage", seconds: float, sent: int) -> Reply:
     calls = tool_calls(((call.id, call.name, call.arguments) for call in _calls_of(reply)), f"call_{sent}")
-    facts = mapping(reply.response_metadata)
+    facts, said = mapping(reply.response_metadata), mapping(reply.usage_metadata)
     return Reply(
         Message("assistant", text(reply.content), calls, reasoning=_reasoning(reply), provider_state=_whole(reply)),
-        _usage(mapping(reply.usage_metadata)),
+        Usage(
+            count(said.get("input_tokens")),
+            count(said.get("output_tokens")),
+            count(mapping(said.get("output_token_details")).get("reasoning")),
+            count(mapping(said.get("input_token_details")).get("cache_read")),
+        ),
         str(facts.get("finish_reason") or facts.get("stop_reason") or ""),
         seconds,
         str(facts.get("model_name") or facts.get("model") or ""),
@@ -260,15 +261,6 @@ def _as_object(arguments: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def _usage(facts: Mapping[str, Any]) -> Usage:
-    return Usage(
-        count(facts.get("input_tokens")),
-        count(facts.get("output_tokens")),
-        count(mapping(facts.get("output_token_details")).get("reasoning")),
-        count(mapping(facts.get("input_token_details")).get("cache_read")),
-    )
 
 
 def _key_hint(said: str, otherwise: str) -> str:

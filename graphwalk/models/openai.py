@@ -101,11 +101,14 @@ class OpenAIModel:
         form = self._form
         learned: dict[str, Any] = {}
         while True:
-            body = self._request(messages, tools, options, form)
+            fields = self._request(messages, tools, options, form)
+            body = {"model": self._model, **{n: v for n, v in fields.items() if v is not None}, **options.extra}
             started = time.perf_counter()
             try:
-                answer = await self._post(body, options.on_text)
-                reply = self._read(answer, time.perf_counter() - started, len(messages))
+                answer = mapping(await self._post(body, options.on_text))
+                if answer.get("error"):
+                    raise reported_error(answer["error"], self._source)
+                message, reason = self._read(answer, len(messages))
             except ModelError as error:
                 if len(key := self._client.api_key) >= _SHORTEST_KEY:  # a key given in code is in no variable
                     error.args = (str(error).replace(key, "***"),)
@@ -116,7 +119,8 @@ class OpenAIModel:
                 learned |= change
             else:
                 self._form = self._form._replace(**learned)  # other calls may have learned more meanwhile
-                return reply
+                model = answer["model"] if isinstance(answer.get("model"), str) else ""
+                return Reply(message, usage(answer.get("usage")), reason, time.perf_counter() - started, model)
 
     @property
     def refuses_state(self) -> bool:
@@ -130,9 +134,11 @@ class OpenAIModel:
     def _request(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, form: _Form
     ) -> dict[str, Any]:
+        """Return the fields of a request; those that are None are left out."""
         raise NotImplementedError
 
-    def _read(self, body: Any, seconds: float, sent: int) -> Reply:
+    def _read(self, fields: dict[str, Any], sent: int) -> tuple[Message, str]:
+        """Return message and finish reason. `sent`, the number of messages, makes ids for calls that have none."""
         raise NotImplementedError
 
     async def _join(self, events: AsyncIterable[Any], on_text: TextCallback) -> Any:
@@ -221,24 +227,18 @@ class ChatModel(OpenAIModel):
     def _request(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, form: _Form
     ) -> dict[str, Any]:
-        settings: dict[str, Any] = {
+        # OpenAI's default is yes, and its reasoning models refuse the option; other servers need it.
+        parallel = options.parallel_tool_calls is False or form.limit == "max_tokens"
+        return {
+            "messages": [self._wire(message, form.state) for message in messages],
+            **form.as_fields(options.on_text is not None),
             "temperature": options.temperature,
             "top_p": options.top_p,
             form.limit: options.max_output_tokens,
             "reasoning_effort": options.reasoning_effort,
             "seed": options.seed,
-        }
-        if tools:
-            settings["tools"] = [tool.as_openai() for tool in tools]
-            # OpenAI's default is yes, and its reasoning models refuse the option; other servers need it.
-            if options.parallel_tool_calls is False or form.limit == "max_tokens":
-                settings["parallel_tool_calls"] = options.parallel_tool_calls
-        return {
-            "model": self._model,
-            "messages": [self._wire(message, form.state) for message in messages],
-            **form.as_fields(options.on_text is not None),
-            **{name: value for name, value in settings.items() if value is not None},
-            **options.extra,
+            "tools": [tool.as_openai() for tool in tools] or None,
+            "parallel_tool_calls": options.parallel_tool_calls if tools and parallel else None,
         }
 
     def _wire(self, message: Message, with_state: bool) -> dict[str, Any]:
@@ -262,24 +262,15 @@ class ChatModel(OpenAIModel):
             call |= {**more, "function": {**mapping(more.get("function")), **call["function"]}}
         return wire
 
-    def _read(self, body: Any, seconds: float, sent: int) -> Reply:
-        """Return the reply. `sent`, the number of messages, makes ids for calls that have none."""
-        fields = mapping(body)
-        if fields.get("error"):
-            raise reported_error(fields["error"], self._source)
+    def _read(self, fields: dict[str, Any], sent: int) -> tuple[Message, str]:
         choice = mapping(next(iter(sequence(fields.get("choices"))), None))
         if choice.get("error"):
             raise reported_error(choice["error"], self._source)
         message = choice.get("message")
         if not isinstance(message, dict):
             raise ModelError(f"{self._source} sent a reply without a message", retryable=True)
-        return Reply(
-            self._message(message, sent),
-            usage(fields.get("usage")),
-            choice["finish_reason"] if isinstance(choice.get("finish_reason"), str) else "",
-            seconds,
-            fields["model"] if isinstance(fields.get("model"), str) else "",
-        )
+        reason = choice.get("finish_reason")
+        return self._message(message, sent), reason if isinstance(reason, str) else ""
 
     def _message(self, fields: dict[str, Any], sent: int) -> Message:
         wanted = [mapping(call) for call in sequence(fields.get("tool_calls"))]
@@ -345,27 +336,19 @@ class ResponsesModel(OpenAIModel):
     def _request(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions, form: _Form
     ) -> dict[str, Any]:
-        settings: dict[str, Any] = {
+        # Strict mode would rewrite our schemas, with optional parameters becoming required ones.
+        functions = [{"type": "function", "strict": False, **tool.as_openai()["function"]} for tool in tools]
+        return {
+            "store": False,
+            "include": ["reasoning.encrypted_content"],
+            "input": [item for message in messages for item in self._items(message, form.state)],
+            "stream": form.as_fields(options.on_text is not None).get("stream"),
             "temperature": options.temperature,
             "top_p": options.top_p,
             "max_output_tokens": options.max_output_tokens,
             "reasoning": {"effort": options.reasoning_effort} if options.reasoning_effort else None,
-        }
-        if tools:
-            # Strict mode would rewrite our schemas, with optional parameters becoming required ones.
-            settings["tools"] = [
-                {"type": "function", "strict": False, **tool.as_openai()["function"]} for tool in tools
-            ]
-            settings["parallel_tool_calls"] = options.parallel_tool_calls
-        streamed = "stream" in form.as_fields(options.on_text is not None)
-        return {
-            "model": self._model,
-            "store": False,
-            "include": ["reasoning.encrypted_content"],
-            "input": [item for message in messages for item in self._items(message, form.state)],
-            **({"stream": True} if streamed else {}),
-            **{name: value for name, value in settings.items() if value is not None},
-            **options.extra,
+            "tools": functions or None,
+            "parallel_tool_calls": options.parallel_tool_calls if tools else None,
         }
 
     def _items(self, message: Message, with_state: bool) -> Iterator[dict[str, Any]]:
@@ -385,10 +368,7 @@ class ResponsesModel(OpenAIModel):
             yield {"role": message.role, "content": message.content or ""}
         yield from calls.values()
 
-    def _read(self, body: Any, seconds: float, sent: int) -> Reply:
-        fields = mapping(body)
-        if fields.get("error"):
-            raise reported_error(fields["error"], self._source)
+    def _read(self, fields: dict[str, Any], sent: int) -> tuple[Message, str]:
         if not isinstance(fields.get("output"), list) or fields.get("status") in ("failed", "cancelled"):
             raise ModelError(f"{self._source} sent a response without output", retryable=True)
         message = self._message([mapping(item) for item in fields["output"]], sent)
@@ -396,8 +376,7 @@ class ResponsesModel(OpenAIModel):
         if fields.get("status") == "incomplete":
             why = mapping(fields.get("incomplete_details")).get("reason")
             reason = "length" if why == "max_output_tokens" else text(why) or "incomplete"
-        model = fields["model"] if isinstance(fields.get("model"), str) else ""
-        return Reply(message, usage(fields.get("usage")), reason, seconds, model)
+        return message, reason
 
     def _message(self, output: list[dict[str, Any]], sent: int) -> Message:
         wanted = [item for item in output if item.get("type") == "function_call"]

@@ -5,8 +5,8 @@ from the environment.
 """
 
 import hashlib
-import importlib
 import inspect
+import pkgutil
 import re
 from base64 import b64encode
 from collections.abc import Callable, Mapping
@@ -62,7 +62,10 @@ def openai_api(name: str, environment: Environment, **client: Any) -> OpenAIMode
     spec = f"openai-api/{name}"
     if not model:
         raise ConfigError(f"{spec!r} names no model", hint="write it as openai-api/NAME/MODEL")
-    _check_arguments(client)
+    from openai import AsyncOpenAI
+
+    if unknown := client.keys() - inspect.signature(AsyncOpenAI.__init__).parameters.keys():
+        raise TypeError(f"AsyncOpenAI takes no {', '.join(sorted(unknown))}")
     variable = server_variable(server)
     address = environment.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
     return ChatModel(spec, _open_client(variable, address, environment, client), model)
@@ -93,7 +96,13 @@ def azure(deployment: str, environment: Environment, **client: Any) -> OpenAIMod
     environment.check_receiver("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY")
     provider = client.pop("azure_ad_token_provider", None)
     if isinstance(provider, str):
-        provider = _imported(provider)
+        try:
+            provider = pkgutil.resolve_name(provider)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ConfigError(
+                f"azure_ad_token_provider={provider}: {error}",
+                hint="give package.module:function, a function without arguments",
+            ) from None
     key = token = None
     if provider is None:
         token = environment.get("AZURE_OPENAI_AD_TOKEN")
@@ -166,14 +175,6 @@ def _openai(
     return ChatModel(f"{provider}/{model}", client, model, limit=limit)
 
 
-def _check_arguments(given: Mapping[str, Any]) -> None:
-    """Raise TypeError for an argument that a client does not take."""
-    from openai import AsyncOpenAI
-
-    if unknown := given.keys() - inspect.signature(AsyncOpenAI.__init__).parameters.keys():
-        raise TypeError(f"AsyncOpenAI takes no {', '.join(sorted(unknown))}")
-
-
 def _open_client(variable: str, address: str, environment: Environment, arguments: Mapping[str, Any]) -> "AsyncOpenAI":
     """Open a client of a server. One on this machine needs no key. No error repeats the value of a variable."""
     from openai import AsyncOpenAI
@@ -242,15 +243,3 @@ def _on_this_machine(host: str) -> bool:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _imported(path: str) -> Any:
-    """Return the object at `package.module:name`."""
-    module, _, name = path.partition(":")
-    try:
-        return getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ConfigError(
-            f"azure_ad_token_provider={path}: {error}",
-            hint="give package.module:function, a function without arguments",
-        ) from None

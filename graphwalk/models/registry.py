@@ -54,7 +54,9 @@ EPISODE_PROVIDERS = {
 
 def list_providers() -> dict[str, str]:
     """Return every provider with one line about it, built-in ones first."""
-    return {name: _about(name) for name in PROVIDERS.names()} | EPISODE_PROVIDERS
+    built_in = {name: (PROVIDERS.load(name).__doc__ or "").strip() for name in PROVIDERS.built_in}
+    others = {name: f"from {PROVIDERS.origin(name)}" for name in PROVIDERS.names() if name not in built_in}
+    return built_in | others | EPISODE_PROVIDERS
 
 
 def check_name(spec: str) -> None:
@@ -82,7 +84,15 @@ def open_model(spec: str, environment: Environment, arguments: Mapping[str, Any]
         raise ConfigError(f"{spec} plays single episodes and cannot be opened as a model", hint="use it in a run")
     make: Callable[..., Any] = PROVIDERS.load(provider)
     given = dict(arguments or {})
-    _check_arguments(spec, make, given)
+    wrong = f"{spec} cannot be opened with {', '.join(given)}"
+    if given:
+        try:
+            inspect.signature(make).bind("", None, **given)
+        except TypeError as error:
+            hint = "fields of the request are set with -o options.extra.NAME=VALUE"
+            raise ConfigError(f"{wrong}: {error}", hint=hint) from error
+        except ValueError:
+            pass  # a class whose signature cannot be read raises TypeError itself
     try:
         return Guarded(make(name, environment, **given), environment, spec)
     except GraphwalkError:
@@ -91,23 +101,10 @@ def open_model(spec: str, environment: Environment, arguments: Mapping[str, Any]
         if not given:
             raise
         hint = "-M KEY=VALUE is an argument of the constructor; fields of the request: -o options.extra.NAME=VALUE"
-        raise ConfigError(f"{spec} cannot be opened with {', '.join(given)}: {error}", hint=hint) from error
+        raise ConfigError(f"{wrong}: {error}", hint=hint) from error
     except Exception as error:
         cause = environment.redact(f"{type(error).__name__}: {error}")
         raise ConfigError(f"{spec} cannot be opened: {cause}", hint=no_reply_hint(spec)) from error
-
-
-def _check_arguments(spec: str, make: Callable[..., Any], given: Mapping[str, Any]) -> None:
-    """ConfigError for arguments that the provider does not take."""
-    if not given:
-        return
-    try:
-        inspect.signature(make).bind("", None, **given)
-    except TypeError as error:
-        hint = "fields of the request are set with -o options.extra.NAME=VALUE"
-        raise ConfigError(f"{spec} cannot be opened with {', '.join(given)}: {error}", hint=hint) from error
-    except ValueError:
-        return  # a class whose signature cannot be read says itself what it does not take
 
 
 def is_person(spec: str) -> bool:
@@ -121,9 +118,3 @@ def no_reply_hint(spec: str) -> str:
     if provider in PROVIDERS.built_in:
         return "does the server run, and are its address and key right?"
     return f"the provider {provider!r} is not part of GraphWalk: look at {PROVIDERS.origin(provider)}"
-
-
-def _about(provider: str) -> str:
-    if provider not in PROVIDERS.built_in:
-        return f"from {PROVIDERS.origin(provider)}"
-    return (PROVIDERS.load(provider).__doc__ or "").strip()

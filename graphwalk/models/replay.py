@@ -1,6 +1,6 @@
 """A recorded trajectory as a model: it says again what was said."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from graphwalk.errors import ModelError
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
@@ -12,7 +12,12 @@ class ReplayModel:
 
     def __init__(self, name: str, trajectory: Trajectory) -> None:
         self.name = name
-        self._replies = _replies(trajectory)
+        replies: list[Reply] = []
+        for turn in trajectory.turns:
+            if turn.summary is not None:  # what it cost is part of the turn that follows it
+                replies.append(Reply(Message("assistant", turn.summary)))
+            replies.append(Reply(turn.message, turn.usage, turn.finish_reason, turn.seconds))
+        self._replies = iter(replies)
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         reply = next(self._replies, None)
@@ -22,11 +27,3 @@ class ReplayModel:
 
     async def close(self) -> None:
         return None
-
-
-def _replies(trajectory: Trajectory) -> Iterator[Reply]:
-    for turn in trajectory.turns:
-        if turn.summary is not None:
-            # What the summary cost is part of the turn that follows it.
-            yield Reply(Message("assistant", turn.summary))
-        yield Reply(turn.message, turn.usage, turn.finish_reason, turn.seconds)

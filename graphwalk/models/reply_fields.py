@@ -50,7 +50,8 @@ def tool_calls(fields: Iterable[tuple[Any, Any, Any]], prefix: str) -> tuple[Too
         known = isinstance(id_, str) and id_ and id_ not in seen
         call_id = id_ if known else f"{prefix}_{position}"
         seen.add(call_id)
-        calls.append(ToolCall(call_id, name if isinstance(name, str) else "", _arguments(arguments)))
+        written = arguments if isinstance(arguments, str) else "" if arguments is None else json.dumps(arguments)
+        calls.append(ToolCall(call_id, name if isinstance(name, str) else "", written))
     return tuple(calls)
 
 
@@ -91,12 +92,6 @@ def without_surrogates(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {without_surrogates(name): without_surrogates(item) for name, item in value.items()}
     return [without_surrogates(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _arguments(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return "" if value is None else json.dumps(value)
 
 
 def _part(part: dict[str, Any]) -> str:

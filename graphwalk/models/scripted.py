@@ -1,14 +1,30 @@
-"""A policy in the place of a language model: it goes through the same loop, prompts and tools as any other model."""
+"""Scripted agents: a policy takes the place of a language model in the same loop, with the same prompts and tools.
+
+A policy is a generator: it yields tool calls, is sent their results, and returns an answer. It sees what a language
+model sees (the question's parameters, the schema, tool results) and nothing else.
+"""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Generator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from graphwalk.errors import ModelError
-from graphwalk.models.policy import Ask, Policy
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 NO_ANSWER = "[]"
 """The answer of a policy that is asked for one before it has any."""
+
+
+class Ask(NamedTuple):
+    """A tool call of a policy. `arguments` that are text are sent unchanged, for policies that make mistakes."""
+
+    tool: str
+    arguments: Mapping[str, Any] | str
+
+
+Policy = Generator[list[Ask] | str, list[str], str]
+"""Yields the calls of one turn, or a text in a dialogue. It is sent the result texts, or a list of the next user
+message, and returns the answer."""
 
 
 class AnswerNow(Exception):  # noqa: N818 (a signal, as GeneratorExit is)

@@ -1,17 +1,40 @@
-"""Tool calls for models that have none of their own: described in the prompt, written and read as text."""
+"""Tool calls for models that have none of their own: described in the prompt, written and read as text.
+
+Calls are read as fenced, tagged or bare JSON. An object is a call if it has a name and arguments side by side; small
+models also write the arguments themselves beside the name, which counts if all of them are some of that tool. An
+answer, even one in JSON, even a list of rows with a property called `name`, is never taken for one.
+"""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
-from typing import Literal
+from typing import Any, Literal
 
 from graphwalk.config.prompts import Prompts, shipped_prompts
-from graphwalk.models.text_calls import find_calls
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 _PREFIX = "text_call_"
 """Ids of calls that were found in a text, so that a conversation can be sent again the way it was held."""
+_LONGEST_TEXT = 200_000
+"""Characters that are searched. Nobody means a call that stands further back, and hostile text takes long to read."""
+_MOST_FAILURES = 1000
+_NAMES = ("name", "function", "tool", "tool_name")
+_ARGUMENTS = ("arguments", "parameters", "args")
+_WRAPPERS = ("function", "function_call", "tool_call")
+_START = re.compile(r"\[\s*\{|\{")
+_BROKEN = re.compile(r'\{\s*"(?:name|function|tool)"\s*:\s*"([^"]{1,64})"\s*,\s*"(?:arguments|parameters|args)"\s*:\s*')
+_BROKEN_END = re.compile(r"```|</?tool_call>|\Z")
+_EMPTY_SHELL = re.compile(
+    r"```[\w-]*\s*```|<(tool_call|function_call)>\s*</\1>|<function=[\w.-]+>\s*</function>"
+    r"""|(?:<tools?>\s*)?<\w+\s+name=["'][\w.-]+["']\s+arguments=(["'])\2\s*(?:/>|>\s*</\w+>)(?:\s*</tools?>)?"""
+)
+_TAG = re.compile(r"""<function=([\w.-]+)>\s*\Z|<\w+\s+name=["']([\w.-]+)["']\s+arguments=["']\s*\Z""")
+_WRITTEN_CALL = re.compile(r"([A-Za-z_][\w-]{0,63})\(\s*\Z")
+_CLOSED = re.compile(r"\s*\)[;,]?")
+_NOTHING = re.compile(r"(?:```[\w-]*|[\s`;,])*")
+_DECODER = json.JSONDecoder()
 
 
 class TextProtocol:
@@ -117,3 +140,121 @@ def written_out(message: Message) -> Message:
     written = [call for call in message.tool_calls if not call.id.startswith(_PREFIX)]
     blocks = [f'```json\n{{"name": {json.dumps(c.name)}, "arguments": {c.arguments or "{}"}}}\n```' for c in written]
     return Message("assistant", "\n\n".join([*([message.content] if message.content else []), *blocks]))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Calls as (name, arguments as text) in the order of the text, and the text without them."""
+
+    calls: tuple[tuple[str, str], ...]
+    rest: str
+
+
+def find_calls(text: str, known: Mapping[str, Collection[str]], *, lenient: bool) -> Found:
+    """The calls in a reply.
+
+    `known` are the tools there are, with the names of their parameters. With `lenient` (the model has no other way to
+    call) a call to an unknown tool and a cut-off or broken one count too, so that the model is told; otherwise only
+    well-formed calls to known tools do.
+    """
+    begin = text.rfind("</think>") + 1
+    values = list(_json_values(text[:_LONGEST_TEXT], begin))
+    if written := _written_calls(text, begin, values, known):
+        return Found(written, "")
+    spans: list[tuple[int, int]] = []
+    calls: list[tuple[str, str]] = []
+    for start, end, value in values:
+        tag = _TAG.search(text, max(0, start - 100), start)
+        meant = {"name": tag[1] or tag[2], "arguments": value} if tag is not None and isinstance(value, dict) else value
+        found = _calls_in(meant, known, lenient)
+        if found:
+            calls += found
+            spans.append((start, end))
+    broken = _broken_call(text, begin, known, [(start, end) for start, end, _ in values]) if lenient else None
+    if broken is not None:
+        calls.append(broken[0])
+        spans.append(broken[1])
+    return Found(tuple(calls), _without(text, sorted(spans)) if spans else text)
+
+
+def _written_calls(
+    text: str, begin: int, values: list[tuple[int, int, Any]], known: Collection[str]
+) -> tuple[tuple[str, str], ...]:
+    """`look({"key": "a"})` to known tools, where a reply is nothing but such calls; small models write them."""
+    calls, rest, position = [], "", text.find(">", begin) + 1 if begin else 0
+    for start, end, value in values:
+        name = _WRITTEN_CALL.search(text, position, start)
+        closed = _CLOSED.match(text, end)
+        if name is None or closed is None or name[1] not in known or not isinstance(value, dict):
+            return ()
+        calls.append((name[1], json.dumps(value)))
+        rest, position = rest + text[position : name.start()], closed.end()
+    return tuple(calls) if calls and _NOTHING.fullmatch(rest + text[position:]) else ()
+
+
+def _json_values(text: str, position: int) -> Iterator[tuple[int, int, Any]]:
+    """(start, end, value) of the outermost JSON objects, and lists of objects, in a text."""
+    failures = 0
+    while failures < _MOST_FAILURES and (match := _START.search(text, position)) is not None:
+        start = match.start()
+        try:
+            value, position = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            failures += 1
+            position = start + 1
+        else:
+            yield start, position, value
+
+
+def _calls_in(value: Any, known: Mapping[str, Collection[str]], lenient: bool) -> list[tuple[str, str]]:
+    """All calls that a JSON value stands for; none unless all of it are calls."""
+    if isinstance(value, dict) and isinstance(value.get("tool_calls"), list):
+        value = value["tool_calls"]
+    items = value if isinstance(value, list) else [value]
+    calls = [_call(item, known, lenient) for item in items]
+    return [call for call in calls if call is not None] if all(calls) else []
+
+
+def _call(value: Any, known: Mapping[str, Collection[str]], lenient: bool) -> tuple[str, str] | None:
+    if not isinstance(value, dict):
+        return None
+    for wrapper in _WRAPPERS:
+        if isinstance(value.get(wrapper), dict):
+            value = value[wrapper]
+    named = next((key for key in _NAMES if isinstance(value.get(key), str)), None)
+    key = next((key for key in _ARGUMENTS if key in value), None)
+    if named is None:
+        return None
+    name = value[named]
+    if key is None:
+        beside = {key: item for key, item in value.items() if key != named}
+        flat = lenient and beside and all(key in known.get(name, ()) for key in beside)
+        return (name, json.dumps(beside)) if flat else None
+    arguments = value[key]
+    meant = name in known or (lenient and isinstance(arguments, dict) and len(value) <= 4)
+    if not meant:
+        return None
+    return name, arguments if isinstance(arguments, str) else json.dumps({} if arguments is None else arguments)
+
+
+def _broken_call(
+    text: str, begin: int, known: Collection[str], values: list[tuple[int, int]]
+) -> tuple[tuple[str, str], tuple[int, int]] | None:
+    """The first call to a known tool that is no JSON, and where it stands; inside of good JSON nothing is broken."""
+    for match in _BROKEN.finditer(text, begin, begin + _LONGEST_TEXT):
+        start = match.start()
+        if match[1] not in known or any(first <= start < last for first, last in values):
+            continue
+        ending = _BROKEN_END.search(text, match.end())
+        end = ending.start() if ending is not None else len(text)
+        return (match[1], text[match.end() : end].strip()), (start, end)
+    return None
+
+
+def _without(text: str, spans: list[tuple[int, int]]) -> str:
+    pieces, position = [], 0
+    for start, end in spans:
+        pieces.append(text[position:start])
+        position = end
+    pieces.append(text[position:])
+    return _EMPTY_SHELL.sub("", "".join(pieces)).strip()

@@ -29,36 +29,10 @@ _WORD = re.compile(r"[A-Z]{2,}|[A-Z]?[a-z]+|[A-Z]")
 _DIGITS = re.compile(r"\d{1,3}")
 _SIGN = re.compile(r"[^\w\s]|_")
 _BREAK = re.compile(r"\n| (?=\d)")
-_KEYWORDS = frozenset(
-    [
-        "AND",
-        "AS",
-        "ASC",
-        "BY",
-        "CALL",
-        "CREATE",
-        "DESC",
-        "DISTINCT",
-        "EXISTS",
-        "IN",
-        "IS",
-        "LIMIT",
-        "MATCH",
-        "MERGE",
-        "NOT",
-        "NULL",
-        "OPTIONAL",
-        "OR",
-        "ORDER",
-        "RETURN",
-        "SET",
-        "SKIP",
-        "UNION",
-        "UNWIND",
-        "WHERE",
-        "WITH",
-    ]
-)
+_KEYWORDS = frozenset((
+    "AND", "AS", "ASC", "BY", "CALL", "CREATE", "DESC", "DISTINCT", "EXISTS", "IN", "IS", "LIMIT", "MATCH", "MERGE",
+    "NOT", "NULL", "OPTIONAL", "OR", "ORDER", "RETURN", "SET", "SKIP", "UNION", "UNWIND", "WHERE", "WITH",
+))  # fmt: skip
 """Capitals that tokenizers know as one word: those of Cypher. Names in capitals are random here."""
 _AT_ONCE = 100_000
 """Characters: the package refuses texts of 200,000 tokens."""

@@ -8,6 +8,8 @@ The innermost, `Guarded`, belongs to the provider itself: it is where foreign te
 import asyncio
 import hashlib
 import json
+import math
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from random import Random
@@ -19,17 +21,20 @@ from graphwalk.config.prompts import Prompts
 from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
-from graphwalk.models.budget import Budget, ExpectedUsage, charged_usage, pessimistic_input
+from graphwalk.models.budget import Budget, charged_usage, pessimistic_input
 from graphwalk.models.failures import NoToolsError, OverloadedError
-from graphwalk.models.rate_limit import RateLimiter
 from graphwalk.models.reply_cache import ReplyCache
 from graphwalk.models.text_protocol import TextProtocol
+from graphwalk.models.tokens import count_messages
 from graphwalk.seeds import stdlib_random
-from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.wire import to_dict
 
 FIRST_WAIT, _LONGEST_WAIT = 0.5, 60.0
 """Seconds: the bound of the random part of the wait before the second try, and before any later one."""
+_FIRST_REPLY, _LONGER = 1000, 2
+"""Tokens expected of the first reply; a later one is at most so many times as long as the longest so far."""
+_LONG_PAUSE, _LONGEST_SLEEP = 60.0, 1.0
 RESTARTED = "\n(interrupted; starting again)\n"
 """The text passed to `on_text` before a reply is streamed again from its start."""
 
@@ -125,45 +130,148 @@ class Budgeted(Wrapper):
         super().__init__(inner)
         self._budget, self._price = budget, price
         self._ready, self._note = ready, note
-        self._expected = ExpectedUsage(price)
         self._announced = False
+        self._longest = 0
+        # Without a price nothing is known before the first reply, which is therefore waited for.
+        self._dearest = math.inf if price is None else 0.0
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         """Raise BudgetSpentError where nothing may be spent any more."""
         sent = pessimistic_input(messages, tools, self.name) if self._budget.limited else 0
-        async with self._budget.reservation(lambda: self._expected.usage(sent, options)):
+        async with self._budget.reservation(lambda: self._expected_usage(sent, options)):
             self._ready()
             reply = await self.inner.complete(messages, tools, options)
             reply = replace(reply, usage=charged_usage(reply, messages, tools, self.name, self._price))
             self._budget.charge(reply.usage)
-        self._expected.learn(reply.usage)
+        self._longest = max(self._longest, reply.usage.output_tokens or 0)
+        self._dearest = max(0.0 if math.isinf(self._dearest) else self._dearest, reply.usage.cost or 0.0)
         if reply.usage.estimated and not self._announced:
             self._announced = True
             self._note(f"{self.name} does not report its usage; tokens and cost of its replies are estimated")
         return reply
 
+    def _expected_usage(self, sent: int, options: CallOptions) -> Usage:
+        """Return the most that a call should take whose request has `sent` tokens, learned from earlier replies."""
+        said = options.max_output_tokens or self._longest * _LONGER or _FIRST_REPLY
+        by_price = 0.0 if self._price is None else self._price.cost(sent, 0, said)
+        return Usage(sent, said, cost=max(by_price, self._dearest))
+
 
 class RateLimited(Wrapper):
-    """A model that is called at the pace of `limiter`. A call fails whose server asks to wait more than `longest_pause`
-    seconds."""
+    """A model with one pace for all conversations: calls at a time, requests and tokens per minute, pauses.
 
-    def __init__(self, inner: Model, limiter: RateLimiter, longest_pause: float) -> None:
+    The number of calls at a time adapts as TCP does: halved when the server is overloaded (once for all calls under
+    way), and one more for each round of calls that went well. Requests are spaced evenly, so that no minute holds more
+    than `requests_per_minute`. Tokens are known only afterwards: a call starts when all earlier ones are paid off at
+    `tokens_per_minute`, itself with an estimate.
+
+    A call fails whose server asks to wait more than `longest_pause` seconds. `check` is called while a call waits, and
+    may raise to end the wait. `announce` gets the seconds of every pause of more than a minute.
+    """
+
+    def __init__(
+        self,
+        inner: Model,
+        max_concurrency: int,
+        requests_per_minute: float | None = None,
+        tokens_per_minute: float | None = None,
+        longest_pause: float = math.inf,
+        *,
+        check: Callable[[], None] = lambda: None,
+        announce: Callable[[float], object] = lambda seconds: None,
+    ) -> None:
         super().__init__(inner)
-        self._limiter, self._longest = limiter, longest_pause
+        self._most = self._allowed = float(max_concurrency)
+        self._request_seconds = 60.0 / requests_per_minute if requests_per_minute else 0.0
+        self._token_seconds = 60.0 / tokens_per_minute if tokens_per_minute else 0.0
+        self._longest_pause = longest_pause
+        self._running = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._line = asyncio.Lock()
+        self._next_request = self._next_tokens = self._paused_until = 0.0
+        self._epoch = 0
+        self._check, self._announce = check, announce
+
+    @property
+    def concurrency(self) -> int:
+        """Calls allowed at a time, now."""
+        return int(self._allowed)
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        async with self._limiter.slot(messages) as slot:
+        """Wait for a place, for the end of a pause and for the call's turn; then call the model."""
+        expected, used = count_messages(messages) if self._token_seconds else 0, 0
+        await self._take_place()
+        try:
+            await self._pace(expected)
+            epoch = self._epoch
             try:
                 reply = await self.inner.complete(messages, tools, options)
             except ModelError as error:
-                if error.retry_after is None or error.retry_after <= self._longest:
-                    raise
-                raise OverloadedError(
-                    f"{error}; it asks to wait {error.retry_after:,.0f} s, the longest wait is {self._longest:,.0f} s",
-                    hint="resume the run later, or raise limits.pause_seconds",
-                ) from error
-            slot.used = reply.usage.total_tokens
-            return reply
+                pause = error.retry_after
+                if pause is not None and pause > self._longest_pause:
+                    self._slow_down(epoch, None)
+                    raise OverloadedError(
+                        f"{error}; it asks to wait {pause:,.0f} s, the longest wait is {self._longest_pause:,.0f} s",
+                        hint="resume the run later, or raise limits.pause_seconds",
+                    ) from error
+                if isinstance(error, OverloadedError) or pause is not None:
+                    self._slow_down(epoch, pause)
+                raise
+            else:
+                used = reply.usage.total_tokens
+                if epoch == self._epoch and self._allowed < self._most:
+                    self._allowed = min(self._most, self._allowed + 1.0 / self._allowed)
+                return reply
+            finally:
+                # The estimate is corrected by what the provider reports.
+                self._next_tokens += (used - expected) * self._token_seconds
+        finally:
+            self._leave()
+
+    def _slow_down(self, epoch: int, retry_after: float | None) -> None:
+        """Slow all calls down. Those that were under way at the last slowdown do not slow them down again."""
+        if epoch == self._epoch:
+            self._epoch += 1
+            self._allowed = max(1.0, self._allowed / 2.0)
+        if retry_after is not None:
+            now = asyncio.get_running_loop().time()
+            # Many calls get the same pause; it is announced once, and again where it grows by so much.
+            if now + retry_after - max(now, self._paused_until) > _LONG_PAUSE:
+                self._announce(retry_after)
+            self._paused_until = max(self._paused_until, now + retry_after)
+
+    async def _take_place(self) -> None:
+        if self._running < self.concurrency and not self._waiting:
+            self._running += 1
+            return
+        place = asyncio.get_running_loop().create_future()
+        self._waiting.append(place)
+        try:
+            await place
+        except asyncio.CancelledError:
+            if not place.cancelled():
+                self._leave()
+            raise
+
+    def _leave(self) -> None:
+        self._running -= 1
+        while self._waiting and self._running < self.concurrency:
+            place = self._waiting.popleft()
+            if not place.done():
+                self._running += 1
+                place.set_result(None)
+
+    async def _pace(self, tokens: int) -> None:
+        now = asyncio.get_running_loop().time
+        if not (self._request_seconds or self._token_seconds or self._paused_until > now()):
+            return
+        async with self._line:
+            # A pause may begin or grow while this call waits.
+            while (wait := max(self._paused_until, self._next_request, self._next_tokens) - now()) > 0:
+                self._check()
+                await asyncio.sleep(min(wait, _LONGEST_SLEEP))
+            self._next_request = now() + self._request_seconds
+            self._next_tokens = max(now(), self._next_tokens) + tokens * self._token_seconds
 
 
 class Retrying(Wrapper):
@@ -212,22 +320,20 @@ class TextTools(Wrapper):
         self._protocol, self._prompts, self._note = protocol, prompts, note
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        protocol = self._protocol
-        try:
-            return await self._complete(protocol, messages, tools, options)
-        except NoToolsError:
-            if protocol.in_prompt:
-                raise
-        if not self._protocol.in_prompt:  # another call may have found out meanwhile
-            self._protocol = TextProtocol("text", self._prompts)
-            self._note(f"{self.name}: its server takes no tools; they are in the prompt now (--tool-protocol text)")
-        return await self._complete(self._protocol, messages, tools, options)
-
-    async def _complete(
-        self, protocol: TextProtocol, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions
-    ) -> Reply:
-        reply = await self.inner.complete(*protocol.outgoing(messages, tools, options))
-        return protocol.incoming(reply, tools, len(messages))
+        while True:
+            protocol = self._protocol
+            try:
+                reply = await self.inner.complete(*protocol.outgoing(messages, tools, options))
+            except NoToolsError:
+                if protocol.in_prompt:
+                    raise
+                if not self._protocol.in_prompt:  # another call may have found out meanwhile
+                    self._protocol = TextProtocol("text", self._prompts)
+                    self._note(
+                        f"{self.name}: its server takes no tools; they are in the prompt now (--tool-protocol text)"
+                    )
+            else:
+                return protocol.incoming(reply, tools, len(messages))
 
 
 class Cached(Wrapper):
@@ -292,18 +398,19 @@ def wrap(
     note: Callable[[str], object] = lambda text: None,
 ) -> Model:
     """Return the model as all episodes of a run share it; each episode adds `Cached`."""
-    limiter = RateLimiter(
+    model: Model = Deadline(provider, limits.call_seconds)
+    model = Budgeted(model, budget, price, ready=ready, note=note)
+    model = RateLimited(
+        model,
         limits.max_concurrency,
         limits.requests_per_minute,
         limits.tokens_per_minute,
+        limits.pause_seconds,
         check=budget.check,
         announce=lambda seconds: note(
             f"{provider.name}: its server asks for a pause of {seconds:,.0f} s; all calls wait"
         ),
     )
-    model: Model = Deadline(provider, limits.call_seconds)
-    model = Budgeted(model, budget, price, ready=ready, note=note)
-    model = RateLimited(model, limiter, limits.pause_seconds)
     model = Retrying(model, limits.retries, stdlib_random(seed, "retry", provider.name))
     protocol = agent.tool_protocol
     return model if protocol == "native" else TextTools(model, TextProtocol(protocol, agent.texts), agent.texts, note)

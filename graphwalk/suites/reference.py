@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from graphwalk.models.policy import Ask, Policy
+from graphwalk.models.scripted import Ask, Policy
 from graphwalk.models.tokens import count_tokens
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import Message, ToolCall

@@ -13,7 +13,7 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.environment import Environment
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.models.base import Model
-from graphwalk.models.policy import Policy
+from graphwalk.models.scripted import Policy
 from graphwalk.reports.measures import plain_report
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Plot, Scene

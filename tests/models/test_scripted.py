@@ -3,8 +3,7 @@
 import pytest
 
 from graphwalk.errors import ModelError
-from graphwalk.models.policy import Ask, Policy
-from graphwalk.models.scripted import NO_ANSWER, AnswerNow, ScriptedModel
+from graphwalk.models.scripted import NO_ANSWER, AnswerNow, Ask, Policy, ScriptedModel
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 
 PROMPT = [Message("system", "Walk."), Message("user", "How many?")]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.cli.dry_run import dry_run_text
+from graphwalk.cli.run import dry_run_text
 from graphwalk.runs import estimate as estimating
 from graphwalk.runs.estimate import ModelEstimate, estimate_run
 from graphwalk.runs.experiment import recorded_episodes, resolve

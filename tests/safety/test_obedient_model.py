@@ -9,8 +9,7 @@ import pytest
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import read_rows
-from graphwalk.models.policy import Ask, Policy
-from graphwalk.models.scripted import ScriptedModel
+from graphwalk.models.scripted import Ask, Policy, ScriptedModel
 from graphwalk.suites.suite import Opening
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.types.chat import CallOptions, Message

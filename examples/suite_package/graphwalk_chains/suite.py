@@ -9,7 +9,7 @@ from typing import ClassVar
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.jinja import render_text
-from graphwalk.models.policy import Ask, Policy
+from graphwalk.models.scripted import Ask, Policy
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.suite import Extraction, Opening, Suite, World

@@ -16,11 +16,12 @@ from xml.parsers.expat import ExpatError
 
 from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
-from graphwalk.graphs.keys import apart_from_key
 from graphwalk.types.episode import SCHEMA_VERSION
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.temporals import read_temporal, temporal_of
 from graphwalk.types.values import Point, Temporal, TemporalKind, Value
+
+V = TypeVar("V")
 
 MOST_BYTES = 2**30
 """Of one file, after unpacking (1 GiB)."""
@@ -171,8 +172,6 @@ def checked_point(srid: Any, coordinates: list[Any]) -> Point:
 _DIMENSIONS = {4326: 2, 4979: 3, 7203: 2, 9157: 3}
 """Coordinate systems of Neo4j: WGS 84 and Cartesian, in two and three dimensions."""
 
-
-V = TypeVar("V")
 
 _DAMAGE = (
     ValueError,
@@ -397,6 +396,26 @@ def node_attributes(node: Node) -> dict[str, Any]:
 def relationship_attributes(relationship: Relationship) -> dict[str, Any]:
     _must_be_free("type", f"{relationship.source} to {relationship.target}", relationship.properties)
     return {"type": relationship.type, **by_name(relationship.properties)}
+
+
+KEY = "key"
+"""Under this name every store and every tool shows what a node is called, so that no property can have it."""
+
+
+def apart_from_key(properties: Mapping[str, V], key: str) -> dict[str, V]:
+    """Return the properties of a node without one called `key`.
+
+    One that repeats what the node is called is dropped. Any other is renamed to `key_`, or `key__` where that is taken.
+    """
+    if KEY not in properties:
+        return dict(properties)
+    rest = {name: value for name, value in properties.items() if name != KEY}
+    if str(properties[KEY]) == key:
+        return rest
+    name = f"{KEY}_"
+    while name in rest:
+        name += "_"
+    return {**rest, name: properties[KEY]}
 
 
 def node_from_attributes(key: str, attributes: Mapping[str, Any], labels: Any = None) -> Node:

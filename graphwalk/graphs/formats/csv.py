@@ -17,6 +17,7 @@ from graphwalk.config.yaml_files import YamlFile, validate
 from graphwalk.errors import ConfigError
 from graphwalk.files import check_link, make_folder, write_whole
 from graphwalk.graphs.formats.common import (
+    apart_from_key,
     brief,
     checked_header,
     checked_labels,
@@ -33,7 +34,6 @@ from graphwalk.graphs.formats.common import (
     without_packing,
     write_lines,
 )
-from graphwalk.graphs.keys import apart_from_key
 from graphwalk.types.graph import MISSING, Column, Node, PropertyGraph, Relationship
 from graphwalk.types.values import Value
 

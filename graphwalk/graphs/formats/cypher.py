@@ -10,6 +10,7 @@ from typing import Any
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.formats.common import (
     TEMPORAL_NAMES,
+    apart_from_key,
     by_name,
     checked_header,
     checked_labels,
@@ -22,7 +23,6 @@ from graphwalk.graphs.formats.common import (
     write_lines,
 )
 from graphwalk.graphs.formats.json import parse_json
-from graphwalk.graphs.keys import apart_from_key
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import Point, Temporal, Value

@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 from graphwalk.graphs.formats.common import (
     UNDIRECTED,
     Undirected,
+    apart_from_key,
     both_directions,
     brief,
     checked_header,
@@ -32,7 +33,6 @@ from graphwalk.graphs.formats.common import (
     relationship_from_attributes,
     write_lines,
 )
-from graphwalk.graphs.keys import apart_from_key
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.temporals import read_temporal
 from graphwalk.types.values import Point, Temporal, TemporalKind, Value

@@ -11,7 +11,7 @@ from neo4j.exceptions import Neo4jError
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
 from graphwalk.errors import StoreAwayError, StoreError
-from graphwalk.graphs.keys import apart_from_key
+from graphwalk.graphs.formats.common import apart_from_key
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import KEY, Identifiers, quote, render_cypher
 from graphwalk.stores.health import HealthCheck

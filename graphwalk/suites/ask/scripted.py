@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 from graphwalk.encodings import read_rows
 from graphwalk.evaluation.evidence import Evidence
-from graphwalk.models.policy import Ask, Policy
-from graphwalk.models.scripted import AnswerNow
+from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.toolbox.observed import KEY, ObservedGraph, ObservedRelationship, observed_graph
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult

@@ -10,7 +10,7 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.extraction import Extraction, visible_text
 from graphwalk.graphs.files import load_graph
-from graphwalk.models.policy import Policy
+from graphwalk.models.scripted import Policy
 from graphwalk.reports.plots import Scene
 from graphwalk.reports.suite_report import ResultRecord, SuiteReport
 from graphwalk.stores.base import GraphStore

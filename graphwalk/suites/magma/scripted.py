@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.models.policy import Policy
+from graphwalk.models.scripted import Policy
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import TRIPLES, write_answer, write_list

@@ -8,7 +8,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.extraction import Extraction
-from graphwalk.models.policy import Policy
+from graphwalk.models.scripted import Policy
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport

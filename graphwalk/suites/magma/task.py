@@ -6,7 +6,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.models.policy import Policy
+from graphwalk.models.scripted import Policy
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import write_answer
 from graphwalk.suites.magma.config import Algorithm

@@ -7,7 +7,7 @@ from typing import Any
 import networkx as nx
 
 from graphwalk.errors import OracleError
-from graphwalk.graphs.networkx_form import to_networkx
+from graphwalk.graphs.conversion import to_networkx
 from graphwalk.suites.mazes.generate import Maze, neighbours
 from graphwalk.types.check_type import check_type
 from graphwalk.types.graph import Node, PropertyGraph, Relationship

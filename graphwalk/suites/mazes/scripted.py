@@ -8,8 +8,7 @@ from typing import Any
 from graphwalk.encodings import read_rows
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.values import parse_json
-from graphwalk.models.policy import Ask, Policy
-from graphwalk.models.scripted import NO_ANSWER, AnswerNow
+from graphwalk.models.scripted import NO_ANSWER, AnswerNow, Ask, Policy
 from graphwalk.suites.mazes.toolbox import CONNECTED_PATH, NEXT_CELLS
 from graphwalk.suites.thoughts import Thoughts
 from graphwalk.types.chat import ToolCall

@@ -10,8 +10,7 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Any
 
 from graphwalk.errors import ConfigError
-from graphwalk.models.policy import Ask, Policy
-from graphwalk.models.scripted import NO_ANSWER
+from graphwalk.models.scripted import NO_ANSWER, Ask, Policy
 from graphwalk.types.values import Row
 
 MOST_INVENTED = 3

@@ -8,8 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from graphwalk.encodings import read_rows
 from graphwalk.errors import ConfigError
-from graphwalk.models.policy import Ask, Policy
-from graphwalk.models.scripted import NO_ANSWER, AnswerNow
+from graphwalk.models.scripted import NO_ANSWER, AnswerNow, Ask, Policy
 from graphwalk.suites.questions.catalogue import python_part
 from graphwalk.suites.questions.flawed import FLAWS, flawed, varied
 from graphwalk.suites.questions.task import QuestionTask

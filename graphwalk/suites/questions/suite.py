@@ -12,7 +12,7 @@ from graphwalk.evaluation.extraction import Extraction
 from graphwalk.graphs.anonymise import Twin, make_twin
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.text import graph_text
-from graphwalk.models.policy import Policy
+from graphwalk.models.scripted import Policy
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport

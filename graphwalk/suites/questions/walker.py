@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from graphwalk.encodings import next_page, read_rows
-from graphwalk.models.policy import Ask
+from graphwalk.models.scripted import Ask
 from graphwalk.toolbox.observed import KEY, RelationshipRow, relationship_in
 from graphwalk.types.graph import value_order
 from graphwalk.types.schema import PropertyType, Schema

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from graphwalk.errors import ConfigError
+from graphwalk.graphs.conversion import to_networkx
 from graphwalk.graphs.files import FORMATS, load_graph, save_graph
 from graphwalk.graphs.formats import common
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.graphs.networkx_form import to_networkx
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from tests.graphs.graphs import foreign_graphs, odd_graphs, specs
 

@@ -8,7 +8,7 @@ import pytest
 from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import decode_rows
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.models.policy import Ask
+from graphwalk.models.scripted import Ask
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.generate import make_tasks

@@ -10,8 +10,7 @@ from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.errors import OracleError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.models.policy import Ask, Policy
-from graphwalk.models.scripted import ScriptedModel
+from graphwalk.models.scripted import Ask, Policy, ScriptedModel
 from graphwalk.models.tokens import count_tokens
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import choose_kinds

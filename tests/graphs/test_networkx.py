@@ -6,8 +6,8 @@ import pytest
 from hypothesis import assume, given, settings
 
 from graphwalk.errors import ConfigError
+from graphwalk.graphs.conversion import from_networkx, to_networkx
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.graphs.networkx_form import from_networkx, to_networkx
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Temporal
 from tests.graphs.graphs import odd_graphs, specs

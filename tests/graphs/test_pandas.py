@@ -1,7 +1,7 @@
 import pytest
 
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.pandas_form import from_pandas
+from graphwalk.graphs.conversion import from_pandas
 from graphwalk.types.graph import Node, Relationship
 from graphwalk.types.values import Temporal
 

@@ -1,0 +1,205 @@
+"""Graphs to and from networkx, and from tables of pandas, which is not needed to import this.
+
+In networkx the attribute `label` of a node is its label, `type` of an edge its type; properties keep their names.
+"""
+
+import datetime as dt
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import networkx as nx
+import numpy as np
+
+from graphwalk.errors import ConfigError
+from graphwalk.graphs.formats.common import (
+    Undirected,
+    apart_from_key,
+    both_directions,
+    checked_key,
+    checked_labels,
+    checked_properties,
+    checked_text,
+    labels_of,
+    node_attributes,
+    node_from_attributes,
+    relationship_attributes,
+    relationship_from_attributes,
+)
+from graphwalk.types.check_type import check_type, wrong_type
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
+from graphwalk.types.temporals import duration_text, read_temporal
+from graphwalk.types.values import Temporal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def to_networkx(graph: PropertyGraph) -> "nx.MultiDiGraph[str]":
+    """Return a MultiDiGraph whose nodes are the keys; `seed` and `spec` are attributes of the graph."""
+    check_type("graph", graph, PropertyGraph)
+    result = nx.MultiDiGraph(seed=graph.seed, spec=dict(graph.spec))
+    result.add_nodes_from((node.key, node_attributes(node)) for node in graph.nodes())
+    result.add_edges_from((r.source, r.target, relationship_attributes(r)) for r in graph.relationships())
+    return result
+
+
+def from_networkx(graph: "nx.Graph[Any]", undirected: Undirected = "refuse") -> PropertyGraph:
+    """Return a property graph from any networkx graph.
+
+    Keys are the nodes as text. Labels are the attribute `label` or `labels` (text, ":First:Second", or a list), else
+    "Node"; the type is `type`, `label` or `relation`, else the edge's key if that is text, else "RELATED". Values are
+    text, numbers, booleans, Python's or numpy's, dates and times, or lists of these; None, NaT and numpy's masked count
+    as missing. An undirected graph is refused, or with `undirected="both"` has every edge both ways. ConfigError if it
+    cannot be used: two nodes have the same text, or a value is something else.
+    """
+    check_type("graph", graph, nx.Graph)
+    if not graph.is_directed() and undirected == "refuse":
+        raise ConfigError(
+            "the networkx graph is undirected, and a property graph has directions",
+            hint='from_networkx(graph, undirected="both") reads every edge both ways',
+        )
+    seed, spec = graph.graph.get("seed"), graph.graph.get("spec")
+    relationships = _relationships(graph)
+    try:
+        return PropertyGraph.from_rows(
+            (node_from_attributes(str(key), _plain(attributes)) for key, attributes in graph.nodes(data=True)),
+            relationships if graph.is_directed() else both_directions(relationships),
+            seed=seed if isinstance(seed, int) else None,
+            spec=spec if isinstance(spec, dict) else None,
+        )
+    except ValueError as error:
+        raise ConfigError(f"cannot use the networkx graph: {error}") from error
+
+
+def _relationships(graph: "nx.Graph[Any]") -> Iterator[Relationship]:
+    if not graph.is_multigraph():
+        for source, target, attributes in graph.edges(data=True):
+            yield relationship_from_attributes(str(source), str(target), _plain(attributes))
+        return
+    for source, target, key, attributes in graph.edges(keys=True, data=True):
+        yield relationship_from_attributes(str(source), str(target), _plain(attributes), name=key)
+
+
+def _plain(attributes: Mapping[Any, Any]) -> dict[str, Any]:
+    return {str(name): _plain_value(value) for name, value in attributes.items()}
+
+
+def from_pandas(
+    nodes: "pd.DataFrame",
+    relationships: "pd.DataFrame",
+    *,
+    key: str = "key",
+    label: str = "label",
+    source: str = "source",
+    target: str = "target",
+    type: str = "type",
+) -> PropertyGraph:
+    """Return a graph from a table of nodes and one of relationships, a row each; other columns are properties.
+
+    `key`, `label`, `source`, `target` and `type` name the columns that hold what a node is called, its labels (text,
+    ":First:Second", or a list; missing: none), the two ends of a relationship, and its type. NaN, NaT, NA and None
+    count as missing, so whole numbers of a column with gaps, which pandas makes floats, stay floats. Timestamps become
+    dates and times. ConfigError for a column that is not there, and for a value that a graph cannot hold.
+    """
+    _check_table(nodes, "nodes", (key, label))
+    _check_table(relationships, "relationships", (source, target, type))
+    try:
+        return PropertyGraph.from_rows(
+            _table_nodes(nodes, key, label), _table_relationships(relationships, source, target, type)
+        )
+    except ValueError as error:
+        raise ConfigError(f"cannot use the tables: {error}") from error
+
+
+def _check_table(table: "pd.DataFrame", kind: str, columns: Sequence[str]) -> None:
+    if not hasattr(table, "columns"):
+        raise wrong_type(kind, table, "DataFrame of pandas")
+    found = [str(column) for column in table.columns]
+    for column in columns:
+        if column not in found:
+            raise ConfigError(f"the table of {kind} has no column {column!r}", hint=f"its columns: {', '.join(found)}")
+    if len(set(found)) < len(found):
+        raise ConfigError(f"the table of {kind} has two columns of one name")
+
+
+def _table_nodes(table: "pd.DataFrame", key: str, label: str) -> Iterator[Node]:
+    for where, row in _table_rows(table, "nodes"):
+        name = checked_key(f"{where}, {key}", _whole(row.pop(key, None)))
+        labels = row.pop(label, None)
+        yield Node(
+            name,
+            checked_labels(where, [] if labels is None else labels_of(labels)),
+            apart_from_key(checked_properties(where, row), name),
+        )
+
+
+def _table_relationships(table: "pd.DataFrame", source: str, target: str, type_: str) -> Iterator[Relationship]:
+    for where, row in _table_rows(table, "relationships"):
+        yield Relationship(
+            checked_text(f"{where}, {type_}", row.pop(type_, None)),
+            checked_key(f"{where}, {source}", _whole(row.pop(source, None))),
+            checked_key(f"{where}, {target}", _whole(row.pop(target, None))),
+            checked_properties(where, row),
+        )
+
+
+def _table_rows(table: "pd.DataFrame", kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every row with its place, without what is missing."""
+    names = [str(column) for column in table.columns]
+    columns = [table.iloc[:, number] for number in range(len(names))]
+    for number, values in enumerate(zip(*columns, strict=True)):
+        plain = ((name, _plain_value(value)) for name, value in zip(names, values, strict=True))
+        yield f"{kind}, row {number}", {name: value for name, value in plain if not _is_missing(value)}
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _whole(value: Any) -> Any:
+    """Keys in a column with gaps are floats; 7.0 is the node 7."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _plain_value(value: Any) -> Any:
+    """Return a value without the types of numpy and pandas; None for what is missing there.
+
+    pandas is asked nothing: its timestamps are Python's datetimes with more digits, and its gaps are unequal to
+    themselves, or say that they have no truth.
+    """
+    if isinstance(value, np.ndarray):
+        return [_plain_value(item) for item in value.tolist()]
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain_value(item) for item in (sorted(value) if isinstance(value, set | frozenset) else value)]
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return _numpy_time(value)
+    if isinstance(value, np.generic):
+        return value.item()
+    if type(value).__name__ in ("NaTType", "NAType") or value is np.ma.masked:
+        return None
+    return _precise(value)
+
+
+def _numpy_time(value: Any) -> Any:
+    if np.isnat(value):
+        return None
+    if isinstance(value, np.timedelta64):
+        return Temporal("duration", duration_text(0, 0, 0, int(value.astype("timedelta64[ns]").astype(np.int64))))
+    unit = np.datetime_data(value.dtype)[0]
+    if unit in ("Y", "M", "W", "D"):
+        return read_temporal(str(value.astype("datetime64[D]")), "date")
+    return read_temporal(str(value), "local datetime")
+
+
+def _precise(value: Any) -> Any:
+    """pandas' timestamps and spans have nanoseconds, which Python's have not."""
+    nanoseconds = getattr(value, "nanosecond", None)
+    if isinstance(value, dt.datetime) and type(nanoseconds) is int:
+        zone = getattr(value.tzinfo, "key", None) or getattr(value.tzinfo, "zone", None)
+        named = f"[{zone}]" if zone and zone != "UTC" else ""
+        return read_temporal(value.isoformat() + named, "local datetime" if value.tzinfo is None else "datetime")
+    if isinstance(value, dt.timedelta) and type(getattr(value, "nanoseconds", None)) is int:
+        nanoseconds = value.microseconds * 1000 + value.nanoseconds  # type: ignore[attr-defined]
+        return Temporal("duration", duration_text(0, value.days, value.seconds, nanoseconds))
+    return value
