@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from graphwalk.console import counted
 
 if TYPE_CHECKING:
-    from graphwalk.runs.dry_run import Estimate, ModelEstimate
+    from graphwalk.runs.estimate import Estimate, ModelEstimate
 
 _WIDTH = 80
 _HEAD = (

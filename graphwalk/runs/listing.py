@@ -10,8 +10,7 @@ from typing import Any, Literal
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.jsonlines import decode_line, open_lines
 from graphwalk.models.registry import is_person
-from graphwalk.runs.part import own_episodes, shard_in_words
-from graphwalk.runs.run_folder import RunFolder, is_own
+from graphwalk.runs.run_folder import RunFolder, is_own, own_episodes, shard_in_words
 from graphwalk.suites.registry import suite_named
 from graphwalk.types.episode import ExitStatus
 
