@@ -100,6 +100,10 @@ class Connection:
         """
         return await self._with_retries("READ", cypher, parameters, seconds, once=once, rows=most)
 
+    async def rows(self, cypher: str, seconds: float = 30.0, **parameters: Any) -> list[list[Any]]:
+        """Return the values of each row of a query in READ mode."""
+        return [values for _, values in await self.read(cypher, parameters, seconds)]
+
     async def write(self, cypher: str, seconds: float = 120.0, **parameters: Any) -> list[dict[str, Any]]:
         """Return the rows of a statement that may be sent twice: it must change nothing the second time."""
         found = await self._with_retries("WRITE", cypher, parameters, seconds)
