@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from graphwalk.bulk.writing import arrow_schema, check_pyarrow
+from graphwalk.bulk import arrow_schema, check_pyarrow
 from graphwalk.exports.episodes import Episodes, new_folder
 from graphwalk.files import new_file
 from graphwalk.reports.text_table import is_formula

@@ -22,7 +22,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from graphwalk.asynchronous import heed_signals
-from graphwalk.bulk.writing import cores
+from graphwalk.bulk import cores
 from graphwalk.config.calls import Limits
 from graphwalk.environment import read_environment, without_ray_statistics
 from graphwalk.errors import ConfigError, GraphwalkError, RunLogError
