@@ -106,24 +106,27 @@ def write_rows(rows: Rows, out: Path, workers: int | None = None) -> Written:
             written = file_format.write(out, rows.of(jobs[0].what), rows.columns)
         return Written(written, rows.total, time.perf_counter() - begun, rows.name)
     _claim(folder, out, rows.about)
-    parts: list[Path] = []
-    made = 0
+    count = made = 0
+
+    def part(number: int) -> Path:
+        return folder / f"{number:07}{out.suffix}"
+
     with progress_bar(rows.name, rows.total) as done:
 
         def missing() -> Iterator[tuple[Path, Job]]:
-            for number, job in enumerate(rows.jobs()):
-                parts.append(folder / f"{number:07}{out.suffix}")
-                if parts[-1].exists():
+            nonlocal count
+            for count, job in enumerate(rows.jobs(), start=1):
+                if part(count - 1).exists():
                     done(job.things)
                 else:
-                    yield parts[-1], job
+                    yield part(count - 1), job
 
         for _, job in spread(partial(_make_part, rows, file_format), missing(), workers or cores()):
             made += job.things
             done(job.things)
     seconds = time.perf_counter() - begun
     with progress_bar("joining"):
-        written = file_format.join(parts, out, rows.columns)
+        written = file_format.join(map(part, range(count)), out, rows.columns)
     shutil.rmtree(folder, ignore_errors=True)
     return Written(written, made, seconds, rows.name)
 

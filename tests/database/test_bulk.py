@@ -9,8 +9,8 @@ import pytest
 from neo4j import GraphDatabase
 
 from graphwalk import database
-from graphwalk.database.bulk import _write
 from graphwalk.database.jars import run_importer
+from graphwalk.database.loads import _write
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
@@ -95,7 +95,7 @@ async def test_an_import_that_fails_leaves_the_server_as_it_was(
         await database.load_bulk(own_server, SMALL)
     await connection.write("DROP INDEX mine")
     await connection.close()
-    monkeypatch.setattr("graphwalk.database.bulk.ARGUMENTS", "no-such.args")
+    monkeypatch.setattr("graphwalk.database.loads.ARGUMENTS", "no-such.args")
     with pytest.raises(StoreError, match="importer failed"):
         await database.load_bulk(own_server, SMALL)
     assert database.status(own_server).answers
