@@ -123,20 +123,17 @@ class Neo4jDatabase(Database):
         for scope, store in list(self._stores.items()):
             graph = store.form.graph
             assert graph is not None
-            if await loads.is_intact(store.load) and not (thoroughly and await self._altered(store, graph)):
-                continue
-            if scope not in self._stores:
+            intact = await loads.is_intact(store.load)
+            if intact and thoroughly:
+                direct = Neo4jStore(self, self._connection.at_once(), store.load, store.form, READING_SECONDS)
+                intact = content_digest(await read_whole(direct)) == content_digest(graph)
+            if intact or scope not in self._stores:
                 continue
             store.generation += 1
             await loads.load(graph, scope, self._run_id, anew=True)
             self._connection.health.note(f"the graph {scope} was not whole in Neo4j any more, and was loaded anew")
         if thoroughly and self._stores:
             await loads.renew_heartbeat()
-
-    async def _altered(self, store: "Neo4jStore", graph: PropertyGraph) -> bool:
-        connection = self._connection.at_once()
-        found = await read_whole(Neo4jStore(self, connection, store.load, store.form, READING_SECONDS))
-        return content_digest(found) != content_digest(graph)
 
     async def drop(self, scope: str) -> None:
         """Remove the graph with that label, if GraphWalk put it there, unless it is only read here."""
@@ -178,15 +175,6 @@ class Neo4jDatabase(Database):
                     await loads.drop_constraints()
         finally:
             await self._connection.close()
-
-
-async def open_neo4j(
-    environment: Environment, *, run_id: str, timeout_seconds: float, wait_seconds: float
-) -> Neo4jDatabase:
-    """See `graphwalk.stores.registry.open_database`."""
-    return await Neo4jDatabase.open(
-        environment, run_id=run_id, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
-    )
 
 
 class Neo4jStore(GraphStore):
