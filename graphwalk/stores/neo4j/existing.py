@@ -211,8 +211,8 @@ class ExistingStore(GraphStore):
     def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
         return self.dialect.unique_property(labels, key)
 
-    async def whole(self) -> PropertyGraph:
-        """Return the whole graph, under the same names."""
+    async def read_graph(self) -> PropertyGraph:
+        """See `GraphStore`. Page by page, under the same names."""
         return await read_shown(self.connection, self.dialect)
 
     async def drop(self) -> None:

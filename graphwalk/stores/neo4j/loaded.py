@@ -26,7 +26,7 @@ from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.values import SCALARS, own, plain
 from graphwalk.stores.schema_queries import Form, read_schema, schema_of
 from graphwalk.stores.serialisation import decoded
-from graphwalk.stores.transfer import content_digest, read_whole
+from graphwalk.stores.transfer import content_digest
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, shown, shown_rows
@@ -126,7 +126,7 @@ class Neo4jDatabase(Database):
             intact = await loads.is_intact(store.load)
             if intact and thoroughly:
                 direct = Neo4jStore(self, self._connection.at_once(), store.load, store.form, READING_SECONDS)
-                intact = content_digest(await read_whole(direct)) == content_digest(graph)
+                intact = content_digest(await direct.read_graph()) == content_digest(graph)
             if intact or scope not in self._stores:
                 continue
             store.generation += 1
