@@ -89,14 +89,10 @@ _KEY = ("task_id", "model", "setting", "repeat")
 def heads(folder: RunFolder) -> Iterator[dict[str, Any]]:
     """The first fields of each of the run's own results, up to its task; read fast. RunLogError for a damaged line."""
     manifest = folder.read_manifest()
-    yield from (head for head in _heads(folder.results_path) if is_own(head, manifest))
-
-
-def _heads(path: Path) -> Iterator[dict[str, Any]]:
-    with open_lines(path) as file:
+    with open_lines(folder.results_path) as file:
         for line in file:
-            if line.endswith(b"\n"):
-                yield _head(line, path)
+            if line.endswith(b"\n") and is_own(head := _head(line, folder.results_path), manifest):
+                yield head
 
 
 def _head(line: bytes, path: Path) -> dict[str, Any]:
@@ -114,20 +110,13 @@ def _head(line: bytes, path: Path) -> dict[str, Any]:
 
 
 def _state(folder: RunFolder, episodes: int | None, scored: int) -> State:
-    if _is_locked(folder.path / "run.lock"):
+    try:
+        with (folder.path / "run.lock").open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
         return "running"
+    except OSError:
+        pass  # no process ever worked on it
     if episodes is None:
         return "not finished" if scored else "not begun"
     return "finished" if scored >= episodes else "not finished"
-
-
-def _is_locked(path: Path) -> bool:
-    """True where a process is working on the run."""
-    try:
-        with path.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False

@@ -147,14 +147,10 @@ def _refuse_missing(folders: Sequence[RunFolder], owner: Mapping[EpisodeKey, int
     if of_each.total() == planned:
         return
     held = [
-        f"  {folder.path}: shard {_shard_of(folder)}, {counted(of_each[number], 'episode')}"
+        f"  {folder.path}: shard {folder.read_manifest().get('shard', '1/1')}, {counted(of_each[number], 'episode')}"
         for number, folder in enumerate(folders)
     ]
     raise RunLogError(
         "\n".join([f"{planned - of_each.total()} of {planned} planned episodes are missing:", *held]),
         hint="name all shards, and let each end: graphwalk resume SHARD",
     )
-
-
-def _shard_of(folder: RunFolder) -> str:
-    return str(folder.read_manifest().get("shard", "1/1"))

@@ -65,12 +65,15 @@ async def _in_neo4j(
     from graphwalk.stores.neo4j.existing import ExistingStore
     from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 
-    seconds = {"timeout_seconds": timeout_seconds, "wait_seconds": wait_seconds}
     opened: ExistingStore | Neo4jDatabase
     if source.loaded is None:
-        opened = await ExistingStore.open(source, environment, **seconds)
+        opened = await ExistingStore.open(
+            source, environment, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
+        )
     else:
-        opened = await Neo4jDatabase.open(environment, run_id=secrets.token_hex(4), **seconds)
+        opened = await Neo4jDatabase.open(
+            environment, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
+        )
     try:
         yield await opened.loaded(str(source.loaded)) if isinstance(opened, Neo4jDatabase) else opened
     finally:

@@ -18,14 +18,13 @@ from graphwalk.stores.neo4j.admin import (
     Load,
     Loads,
     StoredForm,
-    any_form,
     check_labels,
     form_of,
 )
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.values import SCALARS, own, plain
-from graphwalk.stores.schema_queries import Form, read_schema, schema_of
-from graphwalk.stores.serialisation import decoded
+from graphwalk.stores.neo4j.values import SCALARS, native, own, plain
+from graphwalk.stores.schema_queries import Decoder, read_schema, schema_of
+from graphwalk.stores.serialisation import Serialisation, decoded
 from graphwalk.stores.transfer import content_digest
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
@@ -99,7 +98,7 @@ class Neo4jDatabase(Database):
         load = await self._loads.find(scope)
         if load is None or load.state != "complete":
             raise StoreError(f"there is no graph {scope} in this Neo4j", hint="graphwalk db status lists what is there")
-        self._borrowed[scope] = self._store(load, any_form(scope))
+        self._borrowed[scope] = self._store(load, StoredForm(scope, Serialisation(native, tags=True)))
         return self._borrowed[scope]
 
     def _store(self, load: Load, form: StoredForm) -> "Neo4jStore":
@@ -243,12 +242,12 @@ class Neo4jStore(GraphStore):
                 )
                 return [dict(zip(names, values, strict=True)) for names, values in found]
 
-            self._schemas[samples] = await read_schema(query, samples, self._form())
+            self._schemas[samples] = await read_schema(query, samples, self._decoder())
         return self._schemas[samples]
 
-    def _form(self) -> Form:
+    def _decoder(self) -> Decoder:
         """How to read the names and values that the database keeps."""
-        return Form(
+        return Decoder(
             lambda stored: None if stored in (self.scope, NO_LABEL) else stored,
             value=lambda value: tuple(found) if isinstance(found := self._own(value), list) else found,
             several=self.form.several,
