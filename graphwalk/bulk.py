@@ -160,11 +160,11 @@ class FileFormat(ABC):
 
     @abstractmethod
     def write(self, path: Path, rows: Iterable[Row], columns: Columns) -> int:
-        """Write one file; returns the number of rows. ConfigError where it cannot be written."""
+        """Write one file; return the number of rows. ConfigError if it cannot be written."""
 
     @abstractmethod
     def join(self, parts: Iterable[Path], out: Path, columns: Columns) -> int:
-        """The same for files that `write` made, one after the other, without holding them in memory."""
+        """Join files that `write` made, one after the other, without holding them in memory."""
 
 
 class JsonLines(FileFormat):
@@ -229,7 +229,7 @@ class Parquet(FileFormat):
 
 
 def check_pyarrow() -> None:
-    """ConfigError where it is missing."""
+    """Raise ConfigError if pyarrow is missing."""
     try:
         import pyarrow  # noqa: F401
     except ImportError as error:
@@ -237,7 +237,7 @@ def check_pyarrow() -> None:
 
 
 def arrow_schema(columns: Columns) -> Any:
-    """The schema of a Parquet file; lists and maps are JSON text."""
+    """Return the schema of a Parquet file; lists and maps are JSON text."""
     import pyarrow
 
     kinds = {bool: pyarrow.bool_(), int: pyarrow.int64(), float: pyarrow.float64()}
@@ -249,12 +249,12 @@ def _cell(value: Any) -> Any:
 
 
 def cores() -> int:
-    """Processors that this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def spread(work: Callable[[J], object], jobs: Iterable[J], workers: int) -> Iterator[J]:
-    """Work on all jobs in so many processes (1: this one), and yield each when it is done, in any order.
+    """Work on all jobs in so many processes (1: this one); yield each when it is done, in any order.
 
     Errors of `work` are raised. GraphwalkError where a process was killed.
     """
@@ -295,12 +295,12 @@ def spread(work: Callable[[J], object], jobs: Iterable[J], workers: int) -> Iter
 
 
 def _begin(over: "Connection[Any, Any]") -> None:
-    """In each process. Ctrl-C reaches all of them; the first one decides."""
+    """Prepare a process. Ctrl-C reaches all of them; the first one decides."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(over,), daemon=True).start()
 
 
 def _end_with(over: "Connection[Any, Any]") -> None:
-    """Wait until the first process lets go of its end of a pipe, or is killed: their queue would not tell them."""
+    """End this process when the first one closes its end of a pipe, or is killed; the queue would not show it."""
     over.poll(None)
     os._exit(1)

@@ -41,10 +41,9 @@ _TOGETHER = ("requests_per_minute", "tokens_per_minute", "budget_usd", "budget_t
 
 
 def divided(limits: Limits, shards: int) -> dict[str, Any]:
-    """The limits of each of so many shards. ConfigError where there is not one episode, or one token, for each.
+    """Return the limits of each shard. ConfigError if there is not one episode, or one token, for each.
 
-    Each shard has an equal part. What one leaves over is not given to another: all of them together stay below a
-    limit, and may stay further below it than one process would.
+    Each shard has an equal part. What one does not use is not given to another.
     """
     if shards > limits.max_concurrency:
         raise ConfigError(
@@ -61,12 +60,12 @@ def divided(limits: Limits, shards: int) -> dict[str, Any]:
 
 
 ABOUT = "about.json"
-"""Beside the shards: what they are shards of."""
+"""The file beside the shards with the run that they are of."""
 
 
 @dataclass(frozen=True)
 class ShardWork:
-    """What a machine is told. `config` is the experiment with this shard's part of pace and budgets."""
+    """The work of one machine. `config` is the experiment with this shard's part of rate limits and budgets."""
 
     config: Mapping[str, Any]
     shard: Shard
@@ -91,7 +90,7 @@ class PlayedShard:
 
 
 def play_shard(work: ShardWork) -> PlayedShard:
-    """Play a shard, or go on with what is left of it. Errors of the run are raised."""
+    """Play a shard, or continue it. Errors of the run are raised."""
     shards, shared = Path(work.shards), False
     with suppress(OSError):
         shared = (shards / ABOUT).read_text(encoding="utf-8") == work.about
@@ -129,14 +128,14 @@ Play = Callable[[Sequence[ShardWork]], Iterable[PlayedShard]]
 
 
 class ShardedRun:
-    """A run in shards, which stand in FOLDER.shards until all are played; who begins it again goes on with them."""
+    """A run in shards, kept in FOLDER.shards until all are played; the same command continues them."""
 
     def __init__(self, experiment: Experiment, new: NewRun) -> None:
         self.experiment, self.new = experiment, new
         self.shards = new.folder.path.with_name(f"{new.folder.path.name}.shards").resolve()
 
     def number(self, wanted: int | None, cores: int) -> int:
-        """How many shards: as many as are `wanted`, as there are of an earlier try, or as there are `cores`."""
+        """Return the number of shards: `wanted`, else that of an earlier try, else the number of `cores`."""
         earlier = self._earlier()
         if wanted is None and earlier is not None:
             return int(earlier["shards"])
@@ -145,8 +144,7 @@ class ShardedRun:
     def play(self, play: Play, number: int, log_level: str, done: Callable[[], object]) -> RunSummary:
         """Play all shards by means of `play`, and merge them into the folder of the run; `done` after each.
 
-        ConfigError where shards of another experiment, or another number of them, are in the way. Where something
-        fails, the shards stay.
+        ConfigError if there are shards of another experiment, or another number of them. Shards stay after an error.
         """
         works = self._works(number, log_level)
         played = []

@@ -1,4 +1,4 @@
-"""The runs in a folder, each in a line: read from the beginnings of their lines, so that large runs are listed fast."""
+"""List the runs in a folder: only the beginning of each line is parsed, so that large runs are listed fast."""
 
 import fcntl
 import json
@@ -49,7 +49,7 @@ class ListedRun:
 
 
 def list_runs(folder: Path) -> Iterator[ListedRun]:
-    """The runs directly in a folder, oldest first; the folder itself if it is one."""
+    """Yield the runs directly in a folder, oldest first; the folder itself if it is one."""
     places = [folder] if (folder / "run.json").exists() else sorted(path.parent for path in folder.glob("*/run.json"))
     for place in places:
         try:
@@ -59,7 +59,7 @@ def list_runs(folder: Path) -> Iterator[ListedRun]:
 
 
 def listed(folder: RunFolder) -> ListedRun:
-    """How far a run is, and what came out so far."""
+    """Return the state of a run and its results so far."""
     manifest = folder.read_manifest()
     config, episodes = manifest["config"], own_episodes(manifest)
     results = {tuple(head[name] for name in _KEY): head for head in heads(folder)}
@@ -87,7 +87,7 @@ _KEY = ("task_id", "model", "setting", "repeat")
 
 
 def heads(folder: RunFolder) -> Iterator[dict[str, Any]]:
-    """The first fields of each of the run's own results, up to its task; read fast. RunLogError for a damaged line."""
+    """Yield the first fields of each of the run's own results, up to its task. RunLogError for a damaged line."""
     manifest = folder.read_manifest()
     with open_lines(folder.results_path) as file:
         for line in file:

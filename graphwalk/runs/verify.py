@@ -1,4 +1,4 @@
-"""Verification: a run is worked out again on this machine, and compared with all that was logged."""
+"""Verification: repeat a run on this machine and compare it with all that was logged."""
 
 import hashlib
 import json
@@ -46,9 +46,9 @@ CHECKS: Mapping[str, str] = {
     "totals": "turns, calls, tokens and seconds of each line",
 }
 _SHOWN = 10
-"""Differences that a message names; all of them are in `--json`."""
+"""Differences in an error message; `--json` has all of them."""
 _AROUND = 30
-"""Characters shown on either side of the place where two texts part."""
+"""Characters shown on either side of the place where two texts differ."""
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Check:
     unverified: Counter[str] = field(default_factory=Counter)
 
     def compare(self, where: str, then: Any, now: Any, *, things: int = 1) -> None:
-        """Count `things` as verified where `then` (logged) and `now` are equal JSON, else note where they part.
+        """Count `things` as verified where `then` (logged) and `now` are equal JSON, else note where they differ.
 
         `things` is 0 for a second comparison of what is counted elsewhere.
         """
@@ -72,7 +72,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Verification:
-    """All checks of one run, by name in the order of `CHECKS`. `note` says what a reader should know beside them."""
+    """All checks of one run, by name in the order of `CHECKS`. `note` may explain differences."""
 
     checks: Mapping[str, Check]
     note: str = ""
@@ -110,7 +110,7 @@ class Verification:
 
 
 def parting(then: Any, now: Any) -> str:
-    """In words where two JSON values part; of long texts only the place."""
+    """Describe where two JSON values differ; of long texts only the place."""
     name, (before, after) = next(iter(differences({"": then}, {"": now}).items()), ("", (then, now)))
     field_name = name.removeprefix(".")
     if isinstance(before, str) and isinstance(after, str) and max(len(before), len(after)) > 2 * _AROUND:
@@ -129,10 +129,11 @@ async def verify_run(
     store: str | None = None,
     told: Callable[[], object] = lambda: None,
 ) -> Verification:
-    """All checks of a run folder, which is only read. `store`: make the graphs in another one than the run did.
+    """Check everything in a run folder, which is only read. `store`: use another store than the run did.
+
     `told` is called after each line.
 
-    ConfigError where today's GraphWalk cannot read its configuration, StoreError where the store cannot be reached.
+    ConfigError if this version cannot read its configuration, StoreError if the store cannot be reached.
     """
     manifest = folder.read_manifest()
     experiment = kept_experiment(folder, environment, store)
@@ -186,7 +187,7 @@ class _Run:
         return Verification(self.checks, self._note())
 
     def _check_manifest(self) -> None:
-        """What run.json says of graphs, tasks and episodes."""
+        """Compare run.json with the graphs, tasks and episodes of the plan."""
         if not self.then:
             self.checks["episodes"].unverified["run.json has no counts: the run ended before its first episode"] += 1
             return
@@ -203,7 +204,7 @@ class _Run:
             self.checks["episodes"].unverified["run.json has no count: the run ended before its plan was whole"] += 1
 
     def _check_texts(self) -> None:
-        """The kept texts against their digests in run.json, and those of today against the kept ones."""
+        """Compare the texts in the folder with their digests in run.json, and with those of this version."""
         check, today = self.checks["texts"], texts_of(self.experiment)
         for name, digest in self.then.get("texts", {}).items():
             kept = self.folder.kept_text(name)
@@ -245,7 +246,7 @@ class _Run:
         await self._check_replies(where, planned, result)
 
     async def _check_episode(self, where: str, planned: PlannedEpisode, then: Result) -> None:
-        """Prompt, tool results and course of an episode, with the replies of the log."""
+        """Repeat an episode with the replies of the log; compare prompt, tool results and follow-ups."""
         experiment, logged = self.experiment, _wire(then.trajectory)
         limits, model = experiment.config.limits, ReplayModel(then.key.model, then.trajectory)
         tokens, usd = limits.episode_tokens, limits.episode_usd
@@ -271,7 +272,7 @@ class _Run:
             self.checks["turns"].compare(f"{where}: exit_status", logged["exit_status"], now["exit_status"])
 
     async def _check_replies(self, where: str, planned: PlannedEpisode, then: Result) -> None:
-        """What the model says when the episode is played again."""
+        """Play an episode again and compare the replies."""
         check, experiment, spec = self.checks["replies"], self.models.experiment, then.key.model
         if spec not in experiment.models:
             check.unverified[f"{spec.partition('/')[0]} cannot be asked again"] += len(then.trajectory.turns)
@@ -298,7 +299,7 @@ class _Run:
         self.checks["scores"].compare(where, logged, _json({"answer": made[0], "score": made[1]}))
 
     def _check_totals(self, where: str, record: dict[str, Any], result: Result) -> None:
-        """What a line sums up of its trajectory. An extractor's share of tokens and time is known to nobody else."""
+        """Compare the totals of a line with its trajectory. The share of an extractor is not logged."""
         trajectory, names = result.trajectory, ["exit_status", "turns", "tool_calls"]
         sums: dict[str, Any] = {
             "exit_status": str(trajectory.exit_status),
@@ -334,7 +335,7 @@ def _json(value: Any) -> Any:
 
 
 def checked_lines(path: Path, check: Check) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(`results.jsonl:7`, record) of every whole line; the others are noted in `check`."""
+    """Yield (`results.jsonl:7`, record) for every complete line; count the others in `check`."""
     with open_lines(path) as file:
         for number, line in enumerate(file, 1):
             where = f"{path.name}:{number}"
@@ -351,12 +352,12 @@ def checked_lines(path: Path, check: Check) -> Iterator[tuple[str, dict[str, Any
 
 
 _CANNOT_ASK = ("human", "replay")
-"""Providers whose players say nothing again."""
+"""Providers whose models cannot be asked again."""
 _NO_REPLY = "the reply is not in replies.jsonl"
 
 
 class _NotAsked:
-    """In place of a language model: replies come from those that were kept, and nothing is called."""
+    """Replaces a language model: replies come from the reply cache, and nothing is called."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -369,7 +370,7 @@ class _NotAsked:
 
 
 def _wire(trajectory: Trajectory) -> dict[str, Any]:
-    """As it is logged, without wall times."""
+    """Return a trajectory as it is logged, without elapsed times."""
     wire = to_dict(trajectory)
     wire.setdefault("turns", [])
     wire.setdefault("prompt", [])
