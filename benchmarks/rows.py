@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.measure import Row
-from graphwalk.bulk.rows import Rows
-from graphwalk.bulk.writing import write_rows
+from graphwalk.bulk import Rows, write_rows
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.graphs.rows import graph_rows

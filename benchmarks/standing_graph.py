@@ -19,7 +19,7 @@ from typing import Any
 from benchmarks.servers import own_server
 from graphwalk.config.agent import foreign_agent
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.database.bulk import import_files
+from graphwalk.database.loads import import_files
 from graphwalk.environment import Environment
 from graphwalk.graphs.formats.common import write_lines
 from graphwalk.seeds import generator

@@ -19,7 +19,7 @@ from graphwalk.runs.experiment import resolve
 from graphwalk.runs.progress import NotebookProgress, Progress, ProgressWrapper
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.rescore import rescore_run
-from graphwalk.runs.result import Result, flat_record
+from graphwalk.runs.result import Result, episode_row
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.suites.questions.generate import tasks_on
 from graphwalk.suites.questions.task import QuestionTask
@@ -124,9 +124,9 @@ class Run:
         has none); of its task, graph and usage with `task_`, `world_` and `usage_` in front.
         """
         suite = suite_class(self._folder.read_manifest()["config"]["suite"]["name"])
-        flat = [flat_record(result, suite.score_type) for result in self.results()]
-        names = dict.fromkeys(name for record in flat for name in record)
-        return [{name: record.get(name) for name in names} for record in flat]
+        rows = [episode_row(result, suite.score_type) for result in self.results()]
+        names = dict.fromkeys(name for record in rows for name in record)
+        return [{name: record.get(name) for name in names} for record in rows]
 
     def results(self) -> Iterator[Result]:
         """Every episode with all its turns; of one that was played again the last counts."""

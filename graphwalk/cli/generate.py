@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from graphwalk.asynchronous import run_async
-from graphwalk.bulk.option import Workers
+from graphwalk.bulk import Workers, write_rows
 from graphwalk.cli import options
 from graphwalk.cli.export import Arguments, Protocol
 from graphwalk.cli.options import DatabaseName, GraphFile, chosen_source, presets, suite_group
@@ -82,7 +82,6 @@ def traces(
 
     The same lines as `graphwalk export traces --correct` writes of a run, without the run.
     """
-    from graphwalk.bulk.writing import write_rows
     from graphwalk.evaluation.splits import manifest_path, write_manifest
     from graphwalk.experiments.loading import load_experiment
     from graphwalk.training.played import trace_rows
@@ -227,7 +226,6 @@ def graph(
 
 
 def _write_rows(spec: "GraphSpec", seed: int, index: int, count: int, out: Path | None, workers: int | None) -> None:
-    from graphwalk.bulk.writing import write_rows
     from graphwalk.errors import ConfigError
     from graphwalk.graphs.rows import graph_rows
 

@@ -24,7 +24,7 @@ from graphwalk.progress import progress_bar
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
 
-    from graphwalk.runs.dry_run import Estimate, ModelEstimate
+    from graphwalk.runs.estimate import Estimate, ModelEstimate
     from graphwalk.runs.experiment import Experiment
     from graphwalk.runs.progress import Progress
     from graphwalk.runs.run_folder import RunFolder

@@ -1,8 +1,7 @@
 """A Neo4j on this machine (`graphwalk db up | down | status`), and the graphs that GraphWalk keeps in any Neo4j."""
 
-from graphwalk.database.bulk import load_bulk
 from graphwalk.database.jars import cached, purge, whole
-from graphwalk.database.loads import clean, list_loads, load, loaded_last
+from graphwalk.database.loads import clean, list_loads, load, load_bulk, loaded_last
 from graphwalk.database.server import ServerStatus, down, status, up
 
 __all__ = [

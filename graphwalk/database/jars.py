@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,7 +100,9 @@ def start_jars(
 
 def launch(command: Sequence[str], folder: Path, port: int, wait_seconds: float) -> int:
     """Start a server by its command line and wait until it answers; its process id. Errors as of `start_jars`."""
-    _discard_import(folder)
+    if (folder / _UNFINISHED).exists():  # an import failed or was killed; the server makes an empty database
+        _remove_database(folder)
+        (folder / _UNFINISHED).unlink()
     log = folder / "server.log"
     words = ["sh", "-c", _DETACH, "sh", str(log), *command]
     done = subprocess.run(words, capture_output=True, text=True, check=True, start_new_session=True, cwd=folder)
@@ -150,8 +152,7 @@ def run_importer(command: Sequence[str], folder: Path, arguments: Sequence[str],
     start of the server makes an empty database then.
     """
     (folder / _UNFINISHED).touch()
-    for place in ("databases", "transactions"):
-        shutil.rmtree(database_folder(folder, place), ignore_errors=True)
+    _remove_database(folder)
     words = ["database", "import", "full", DATABASE, *arguments]
     java = command[: command.index(_CLASSES) + 2]
     places = [f"NEO4J_HOME={folder}", f"NEO4J_CONF={folder / 'conf'}"]
@@ -162,12 +163,9 @@ def run_importer(command: Sequence[str], folder: Path, arguments: Sequence[str],
     (folder / _UNFINISHED).unlink()
 
 
-def _discard_import(folder: Path) -> None:
-    """Remove what an import left that failed or was killed, so that the server makes an empty database."""
-    if (folder / _UNFINISHED).exists():
-        for place in ("databases", "transactions"):
-            shutil.rmtree(database_folder(folder, place), ignore_errors=True)
-        (folder / _UNFINISHED).unlink()
+def _remove_database(folder: Path) -> None:
+    for place in ("databases", "transactions"):
+        shutil.rmtree(database_folder(folder, place), ignore_errors=True)
 
 
 def database_folder(folder: Path, place: str) -> Path:
@@ -228,34 +226,23 @@ def _wait(pid: int, folder: Path, port: int, log: Path, seconds: float) -> None:
 
 
 def find_java(release: Release, environment: Environment) -> Path:
-    """A `java` that runs the release. StoreError if there is none."""
-    for binary in _javas(environment):
-        if _java_version(binary) in release.java:
+    """Return a `java` that runs the release: of JAVA_HOME, of an installed JDK, or on PATH. StoreError if none does."""
+    home, on_path = environment.get("JAVA_HOME"), shutil.which("java")
+    installed = [jvm for folder, pattern in _JVM_FOLDERS for jvm in sorted(Path(folder).glob(pattern))]
+    found = [jvm / "bin" / "java" for jvm in ([Path(home)] if home else []) + installed]
+    for binary in [*found, *([Path(on_path)] if on_path else [])]:
+        try:
+            done = subprocess.run([binary, "-version"], capture_output=True, text=True, timeout=60, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+        version = _VERSION.search(done.stderr)
+        if version and int(version[1]) in release.java:
             return binary
     versions = " or ".join(map(str, release.java))
     raise StoreError(
         f"Neo4j {release.version} needs Java {versions}, and none was found",
         hint=f"install a JDK {versions} (or set JAVA_HOME), install Docker, or set NEO4J_URI",
     )
-
-
-def _javas(environment: Environment) -> Iterator[Path]:
-    if home := environment.get("JAVA_HOME"):
-        yield Path(home) / "bin" / "java"
-    for folder, pattern in _JVM_FOLDERS:
-        for jvm in sorted(Path(folder).glob(pattern)):
-            yield jvm / "bin" / "java"
-    if on_path := shutil.which("java"):
-        yield Path(on_path)
-
-
-def _java_version(binary: Path) -> int | None:
-    try:
-        done = subprocess.run([binary, "-version"], capture_output=True, text=True, timeout=60, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    found = _VERSION.search(done.stderr)
-    return int(found[1]) if found else None
 
 
 def fetch_jars(release: Release, tell: Callable[[str], object] = lambda step: None) -> Path:
@@ -278,33 +265,29 @@ def _fetched(name: str, artifact: str, *, alone: bool, tell: Callable[[str], obj
         return target
     tell(f"fetching {artifact} with Maven, this first time" + ("" if alone else " (some 150 MB)"))
     make_folder(cache, error=StoreError)
-    with tempfile.TemporaryDirectory(dir=cache) as scratch:
-        fetched = Path(scratch) / "jars"
-        _run_maven(artifact, Path(scratch) / "pom.xml", fetched, alone=alone)
-        try:
-            fetched.rename(target)
-        except OSError:
-            if not target.exists():  # otherwise another process was faster, with the same jars
-                raise
-    return target
-
-
-def _run_maven(artifact: str, pom: Path, target: Path, *, alone: bool) -> None:
     maven = shutil.which("mvn")
     if maven is None:
         raise StoreError(
             f"fetching {artifact} needs Maven, and there is no mvn",
             hint="install Maven or Docker, or set NEO4J_URI to a running server",
         )
-    pom.write_text(_POM.format(*artifact.split(":")), encoding="utf-8")
-    command = [maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={target}"]
-    command += ["-DexcludeTransitive=true"] if alone else []
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode or not target.is_dir():
-        raise StoreError(
-            f"Maven could not fetch {artifact}:\n{(done.stdout + done.stderr).strip()[-1500:]}",
-            hint="check the network and the Maven settings, then run the command again",
-        )
+    with tempfile.TemporaryDirectory(dir=cache) as scratch:
+        pom, fetched = Path(scratch) / "pom.xml", Path(scratch) / "jars"
+        pom.write_text(_POM.format(*artifact.split(":")), encoding="utf-8")
+        command = [maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={fetched}"]
+        command += ["-DexcludeTransitive=true"] if alone else []
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode or not fetched.is_dir():
+            raise StoreError(
+                f"Maven could not fetch {artifact}:\n{(done.stdout + done.stderr).strip()[-1500:]}",
+                hint="check the network and the Maven settings, then run the command again",
+            )
+        try:
+            fetched.rename(target)
+        except OSError:
+            if not target.exists():  # otherwise another process was faster, with the same jars
+                raise
+    return target
 
 
 @dataclass(frozen=True)

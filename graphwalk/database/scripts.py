@@ -72,9 +72,10 @@ async def run_script(path: Path, environment: Environment) -> PropertyGraph:
         parameters: dict[str, Any] = {}
         for statement in script:
             await _run(path, statement, parameters, connection)
-        graph = await read_whole(connection, None, None)
-        await _refuse_own_labels(path, connection)
-        return graph
+        with reading(path):  # GraphWalk's own labels would be taken for its graphs, and left out
+            for (label,) in await connection.rows("MATCH (n) UNWIND labels(n) AS l RETURN DISTINCT l", SECONDS):
+                checked_labels("a node", [label])
+        return await read_whole(connection)
 
 
 @asynccontextmanager
@@ -99,24 +100,17 @@ async def _run(path: Path, statement: Statement, parameters: dict[str, Any], con
         if statement.kind == "cypher":
             await connection.write_once(statement.text, parameters, SECONDS)
         elif statement.text.startswith("{"):
-            rows = await connection.read(f"RETURN {statement.text}", parameters, SECONDS)
-            parameters.update(rows[0][1][0])
+            [(_, [values])] = await connection.read(f"RETURN {statement.text}", parameters, SECONDS)
+            parameters.update(values)
         elif match := _PARAMETER.fullmatch(statement.text):
-            rows = await connection.read(f"RETURN {match[2]}", parameters, SECONDS)
-            parameters[match[1].strip("`")] = rows[0][1][0]
+            [(_, [value])] = await connection.read(f"RETURN {match[2]}", parameters, SECONDS)
+            parameters[match[1].strip("`")] = value
     except StoreError as error:
         said = str(error).partition("\n")[0].partition(" refused a query: ")[2] or str(error).partition("\n")[0]
         raise ConfigError(
             f"cannot read the graph {path}: line {statement.line}: Neo4j does not run the statement: {said}",
             hint="correct the statement, or run the script in a Neo4j of your own and use --database",
         ) from error
-
-
-async def _refuse_own_labels(path: Path, connection: Connection) -> None:
-    """What has a label of GraphWalk's would be taken for its own graphs, and left out."""
-    with reading(path):
-        for _, (label,) in await connection.read("MATCH (n) UNWIND labels(n) AS l RETURN DISTINCT l", {}, SECONDS):
-            checked_labels("a node", [label])
 
 
 def statements(script: str) -> Iterator[Statement]:

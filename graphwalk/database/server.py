@@ -7,7 +7,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -75,7 +75,11 @@ def up(
         found = status(environment)
         if found.server and found.running:
             # One that is slow to answer may be busy with a run, or starting: wait for it, never end it.
-            _same_release(found.server, chosen)
+            if found.server.release != chosen.name:
+                raise StoreError(
+                    f"Neo4j {found.server.version} is running already, and you ask for {chosen.version}",
+                    hint="graphwalk db down",
+                )
             tell("waiting for the server that runs already")
             _await_answer(found.server, wait_seconds)
             return found.server
@@ -84,7 +88,10 @@ def up(
         if is_taken(port):
             raise StoreError(f"port {port} is taken by something else", hint=f"graphwalk db up --port {port + 1}")
         folder = state_folder(environment).absolute() / f"neo4j-{chosen.name}-{how}"
-        password = _password(folder)
+        kept = folder / "password"  # beside the data, since a server takes its password once
+        if not kept.exists():
+            write_private(kept, secrets.token_hex(24))  # hexadecimal, so that none looks like an option
+        password = kept.read_text(encoding="utf-8")
         common: dict[str, Any] = {
             "folder": folder,
             "port": port,
@@ -110,7 +117,10 @@ def down(environment: Environment, *, delete: bool = False) -> LocalServer | Non
     with _locked(environment):
         server = read_state(environment)
         if server is not None:
-            _stop(server, delete=delete)
+            if server.pid is None:
+                stop_docker(release_named(server.release), server.folder, delete=delete)
+            else:
+                stop_jars(server.pid, server.folder, at_once=delete)
             state_file(environment).unlink(missing_ok=True)
             if delete:
                 shutil.rmtree(server.folder, ignore_errors=True)
@@ -186,28 +196,6 @@ def _await_answer(server: LocalServer, seconds: float) -> None:
     )
 
 
-def _same_release(server: LocalServer, wanted: Release) -> None:
-    if server.release != wanted.name:
-        raise StoreError(
-            f"Neo4j {server.version} is running already, and you ask for {wanted.version}", hint="graphwalk db down"
-        )
-
-
-def _stop(server: LocalServer, *, delete: bool) -> None:
-    if server.pid is None:
-        stop_docker(release_named(server.release), server.folder, delete=delete)
-    else:
-        stop_jars(server.pid, server.folder, at_once=delete)
-
-
-def _password(folder: Path) -> str:
-    """Kept beside the data, since a server takes its password once; hexadecimal, so that none looks like an option."""
-    file = folder / "password"
-    if not file.exists():
-        write_private(file, secrets.token_hex(24))
-    return file.read_text(encoding="utf-8")
-
-
 @contextmanager
 def _locked(environment: Environment) -> Iterator[None]:
     """One `up` or `down` at a time."""
@@ -270,7 +258,9 @@ def start_docker(
     try:
         _compose(folder, release, "up", "--detach", "--wait", "--wait-timeout", str(int(wait_seconds)))
     except StoreError as error:
-        said = _logs(folder, release)
+        said = ""
+        with suppress(StoreError):
+            said = _compose(folder, release, "logs", "--no-color", "--no-log-prefix", "--tail", "10")
         stop_docker(release, folder, delete=False)
         raise StoreError(f"{error}\n{said}".rstrip(), hint=error.hint) from error
     except BaseException:
@@ -281,14 +271,6 @@ def start_docker(
 def stop_docker(release: Release, folder: Path, *, delete: bool) -> None:
     """Stop and remove the container; with `delete`, its data too."""
     _compose(folder, release, "down", *(["--volumes"] if delete else []))
-
-
-def _logs(folder: Path, release: Release) -> str:
-    """The last lines of the server's log, if Docker still has them."""
-    try:
-        return _compose(folder, release, "logs", "--no-color", "--no-log-prefix", "--tail", "10")
-    except StoreError:
-        return ""
 
 
 def _compose(folder: Path, release: Release, *words: str) -> str:

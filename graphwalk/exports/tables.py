@@ -8,11 +8,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from graphwalk.bulk.writing import arrow_schema, check_pyarrow
+from graphwalk.bulk import arrow_schema, check_pyarrow
 from graphwalk.exports.episodes import Episodes, new_folder
 from graphwalk.files import new_file
 from graphwalk.reports.text_table import is_formula
-from graphwalk.runs.result import Result, flat_record
+from graphwalk.runs.result import Result, episode_row
 from graphwalk.types.episode import Score
 
 FlatRow: TypeAlias = dict[str, Any]
@@ -32,7 +32,7 @@ def rows_of(result: Result, score_type: type[Score]) -> Mapping[str, list[FlatRo
         for turn, replied in enumerate(result.trajectory.turns, 1)
         for place, found in enumerate(replied.results, 1)
     ]
-    return {"episodes": [flat_record(result, score_type)], "calls": calls}
+    return {"episodes": [episode_row(result, score_type)], "calls": calls}
 
 
 def _call(found: Any) -> tuple[Any, ...]:

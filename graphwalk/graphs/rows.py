@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from graphwalk.bulk.rows import Rows, in_ranges
+from graphwalk.bulk import Rows, in_ranges
 from graphwalk.graphs.formats.json import json_document
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 

@@ -12,10 +12,9 @@ from graphwalk.encodings import decode_notes, read_rows
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Scene, SceneStep, StateTable
 from graphwalk.reports.suite_report import Report
-from graphwalk.runs.part import own_episodes
 from graphwalk.runs.reporting import measured
 from graphwalk.runs.result import EpisodeKey, key_of
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.run_folder import RunFolder, own_episodes
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
 from graphwalk.types.chat import Message, Usage

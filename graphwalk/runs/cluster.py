@@ -15,14 +15,14 @@ import tempfile
 import zipfile
 from asyncio import run as run_in_loop
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from graphwalk.asynchronous import heed_signals
-from graphwalk.bulk.writing import cores
+from graphwalk.bulk import cores
 from graphwalk.config.calls import Limits
 from graphwalk.environment import read_environment, without_ray_statistics
 from graphwalk.errors import ConfigError, GraphwalkError, RunLogError
@@ -41,10 +41,9 @@ _TOGETHER = ("requests_per_minute", "tokens_per_minute", "budget_usd", "budget_t
 
 
 def divided(limits: Limits, shards: int) -> dict[str, Any]:
-    """The limits of each of so many shards. ConfigError where there is not one episode, or one token, for each.
+    """Return the limits of each shard. ConfigError if there is not one episode, or one token, for each.
 
-    Each shard has an equal part. What one leaves over is not given to another: all of them together stay below a
-    limit, and may stay further below it than one process would.
+    Each shard has an equal part. What one does not use is not given to another.
     """
     if shards > limits.max_concurrency:
         raise ConfigError(
@@ -61,12 +60,12 @@ def divided(limits: Limits, shards: int) -> dict[str, Any]:
 
 
 ABOUT = "about.json"
-"""Beside the shards: what they are shards of."""
+"""The file beside the shards with the run that they are of."""
 
 
 @dataclass(frozen=True)
 class ShardWork:
-    """What a machine is told. `config` is the experiment with this shard's part of pace and budgets."""
+    """The work of one machine. `config` is the experiment with this shard's part of rate limits and budgets."""
 
     config: Mapping[str, Any]
     shard: Shard
@@ -91,9 +90,10 @@ class PlayedShard:
 
 
 def play_shard(work: ShardWork) -> PlayedShard:
-    """Play a shard, or go on with what is left of it. Errors of the run are raised."""
-    shards = Path(work.shards)
-    shared = _shared(shards, work.about)
+    """Play a shard, or continue it. Errors of the run are raised."""
+    shards, shared = Path(work.shards), False
+    with suppress(OSError):
+        shared = (shards / ABOUT).read_text(encoding="utf-8") == work.about
     place = shard_folder(shards if shared else Path(tempfile.gettempdir()) / work.name, work.shard)
     summary = run_in_loop(_played(work, place))
     return PlayedShard(work.shard, summary, None if shared else _packed(place))
@@ -101,19 +101,6 @@ def play_shard(work: ShardWork) -> PlayedShard:
 
 def shard_folder(shards: Path, shard: Shard) -> Path:
     return shards / f"{shard.number:04}"
-
-
-def unpack(packed: bytes, folder: Path) -> None:
-    """A shard that was played elsewhere, as the run folder that it was there."""
-    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
-        archive.extractall(folder)
-
-
-def _shared(shards: Path, about: str) -> bool:
-    try:
-        return (shards / ABOUT).read_text(encoding="utf-8") == about
-    except OSError:
-        return False
 
 
 async def _played(work: ShardWork, place: Path) -> RunSummary:
@@ -141,14 +128,14 @@ Play = Callable[[Sequence[ShardWork]], Iterable[PlayedShard]]
 
 
 class ShardedRun:
-    """A run in shards, which stand in FOLDER.shards until all are played; who begins it again goes on with them."""
+    """A run in shards, kept in FOLDER.shards until all are played; the same command continues them."""
 
     def __init__(self, experiment: Experiment, new: NewRun) -> None:
         self.experiment, self.new = experiment, new
         self.shards = new.folder.path.with_name(f"{new.folder.path.name}.shards").resolve()
 
     def number(self, wanted: int | None, cores: int) -> int:
-        """How many shards: as many as are `wanted`, as there are of an earlier try, or as there are `cores`."""
+        """Return the number of shards: `wanted`, else that of an earlier try, else the number of `cores`."""
         earlier = self._earlier()
         if wanted is None and earlier is not None:
             return int(earlier["shards"])
@@ -157,47 +144,49 @@ class ShardedRun:
     def play(self, play: Play, number: int, log_level: str, done: Callable[[], object]) -> RunSummary:
         """Play all shards by means of `play`, and merge them into the folder of the run; `done` after each.
 
-        ConfigError where shards of another experiment, or another number of them, are in the way. Where something
-        fails, the shards stay.
+        ConfigError if there are shards of another experiment, or another number of them. Shards stay after an error.
         """
         works = self._works(number, log_level)
         played = []
         for one in play(works):
             if one.packed is not None:
-                unpack(one.packed, shard_folder(self.shards, one.shard))
+                with zipfile.ZipFile(io.BytesIO(one.packed)) as archive:
+                    archive.extractall(shard_folder(self.shards, one.shard))
             played.append(one.summary)
             done()
         folders = [RunFolder.open(shard_folder(self.shards, work.shard)) for work in works]
         limits = self.experiment.config.limits.model_dump(mode="json")
         merge_runs(folders, self.new, limits=limits)
         shutil.rmtree(self.shards, ignore_errors=True)
-        return _together(played)
+        return RunSummary(
+            sum(part.episodes for part in played),
+            sum(part.finished for part in played),
+            sum(part.failed for part in played),
+            sum((part.usage for part in played), Usage()),
+            any(part.budget_reached for part in played),
+        )
 
     def _works(self, number: int, log_level: str) -> list[ShardWork]:
+        """Record what the shards are of, and divide the work; `key` is drawn once, so that no other disk has it."""
         config = self.experiment.config.model_dump(mode="json")
         config["models"] = list(self.experiment.models)
         config["limits"] = divided(self.experiment.config.limits, number)
-        about = self._claimed({"graphwalk_version": __version__, "shards": number, "experiment": config})
-        name = f"graphwalk-{about['key']}"
-        text = (self.shards / ABOUT).read_text(encoding="utf-8")
-        return [
-            ShardWork(config, Shard(part, number), str(self.shards), text, name, str(Path.cwd()), log_level)
-            for part in range(1, number + 1)
-        ]
-
-    def _claimed(self, about: dict[str, Any]) -> dict[str, Any]:
-        """Note what the shards are of; `key` is drawn once, so that no other disk has the same folder by chance."""
-        then, now = self._earlier(), json.loads(json.dumps(about))
+        about = {"graphwalk_version": __version__, "shards": number, "experiment": config}
+        then, now, path = self._earlier(), json.loads(json.dumps(about)), self.shards / ABOUT
         if then is None:
             then = {**now, "key": secrets.token_hex(8)}
             make_folder(self.shards)
-            write_whole(self.shards / ABOUT, [json.dumps(then, indent=2), "\n"])
+            write_whole(path, [json.dumps(then, indent=2), "\n"])
         if changed := sorted(name for name in now if then.get(name) != now[name]):
             raise ConfigError(
                 f"{self.shards} holds shards of another run: {', '.join(changed)}",
                 hint=f"another --out, or  rm -r {shlex.quote(str(self.shards))}",
             )
-        return then
+        name, text = f"graphwalk-{then['key']}", path.read_text(encoding="utf-8")
+        return [
+            ShardWork(config, Shard(part, number), str(self.shards), text, name, str(Path.cwd()), log_level)
+            for part in range(1, number + 1)
+        ]
 
     def _earlier(self) -> dict[str, Any] | None:
         path = self.shards / ABOUT
@@ -208,20 +197,6 @@ class ShardedRun:
             return {**found, "shards": int(found["shards"]), "key": str(found["key"])}
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise ConfigError(f"{self.shards} is in the way: {error}", hint="another --out") from error
-
-
-def _together(parts: Sequence[RunSummary]) -> RunSummary:
-    whole = RunSummary(0, 0, 0, Usage(), False)
-    for part in parts:
-        whole = replace(
-            whole,
-            episodes=whole.episodes + part.episodes,
-            finished=whole.finished + part.finished,
-            failed=whole.failed + part.failed,
-            usage=whole.usage + part.usage,
-            budget_reached=whole.budget_reached or part.budget_reached,
-        )
-    return whole
 
 
 RETRIES = 5
@@ -263,29 +238,6 @@ class RayCluster:
                     raise GraphwalkError(f"shard {work.shard} was lost {RETRIES + 1} times: {cause}") from error
 
 
-def _loopback() -> str:
-    """An address of this machine that nobody else reaches. Ray takes 127.0.0.1 for the machine's own on its network;
-    systems that have no other loopback address leave no choice.
-    """
-    with socket.socket() as probe:
-        try:
-            probe.bind(("127.0.0.2", 0))
-        except OSError:
-            return "127.0.0.1"
-    return "127.0.0.2"
-
-
-def _check_listening(address: str) -> None:
-    """OSError where nobody listens at HOST:PORT, which Ray would wait minutes for."""
-    parts = urlsplit(address if "://" in address else f"//{address}")
-    if parts.hostname and parts.port:
-        socket.create_connection((parts.hostname, parts.port), timeout=_CONNECT_SECONDS).close()
-
-
-def _cause(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
-
-
 @contextmanager
 def ray_cluster(address: str | None) -> Iterator[RayCluster]:
     """Connect to a cluster; None: one on this machine, for as long as the block lasts, on loopback alone.
@@ -298,29 +250,31 @@ def ray_cluster(address: str | None) -> Iterator[RayCluster]:
         import ray
     except ImportError as error:
         raise ConfigError("--on ray needs Ray", hint="pip install 'graphwalk-agents[ray]'") from error
-    own: dict[str, Any] = {
-        "include_dashboard": False,
-        "num_cpus": cores(),
-        "object_store_memory": _STORE_BYTES,
-        "_node_ip_address": _loopback(),
-    }
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "warning"}
     try:
-        if address is not None:
-            _check_listening(address)
-        ray.init(
-            "local" if address is None else address,
-            log_to_driver=False,
-            logging_level="warning",
-            **(own if address is None else {}),
-        )
+        if address is None:
+            # An address that only this machine reaches. Ray takes 127.0.0.1 for the machine's own on its network;
+            # systems that have no other loopback address leave no choice.
+            loopback = "127.0.0.1"
+            with suppress(OSError), socket.socket() as probe:
+                probe.bind(("127.0.0.2", 0))
+                loopback = "127.0.0.2"
+            options |= {"include_dashboard": False, "num_cpus": cores(), "object_store_memory": _STORE_BYTES}
+            ray.init("local", _node_ip_address=loopback, **options)
+        else:
+            parts = urlsplit(address if "://" in address else f"//{address}")
+            if parts.hostname and parts.port:  # Ray would wait minutes for a port that is closed
+                socket.create_connection((parts.hostname, parts.port), timeout=_CONNECT_SECONDS).close()
+            ray.init(address, **options)
     except Exception as error:  # what Ray raises where a process of its own is late has no other type
+        cause = (str(error).strip() or type(error).__name__).splitlines()[0]
         if address is not None and isinstance(error, OSError | ValueError):
             raise ConfigError(
-                f"no Ray cluster at {address}: {_cause(error)}",
+                f"no Ray cluster at {address}: {cause}",
                 hint="--ray-address HOST:PORT, or auto",
             ) from error
         raise GraphwalkError(
-            f"Ray did not start: {_cause(error)}", hint="run the command again; a busy machine starts it too slowly"
+            f"Ray did not start: {cause}", hint="run the command again; a busy machine starts it too slowly"
         ) from error
     heed_signals()  # Ray has put its own way of ending in its place
     try:

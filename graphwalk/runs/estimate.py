@@ -1,25 +1,35 @@
-"""What a run would do and cost, without calling a model."""
+"""What a run would do and cost: the expert's episodes are played, call by call, without calling a model.
 
+The agent's loop runs as in any episode, with the tools, limits and compaction of the experiment, and a program in the
+place of the model. What it is sent and says is what a model that walks as straight would read and write.
+"""
+
+import json
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, lru_cache
 from statistics import fmean, variance
 
+from graphwalk.agent import Episode, run_episode
 from graphwalk.config.calls import Price
+from graphwalk.errors import ModelError, StoreError
 from graphwalk.evaluation.power import Design, assumed_spread, minimum_detectable_effect
-from graphwalk.models.tokens import tokenizer_of
-from graphwalk.runs.assumptions import assumptions
-from graphwalk.runs.dry_run import DetectableEffect, Estimate, ModelEstimate
+from graphwalk.models.base import Model
+from graphwalk.models.prices import KnownPrice
+from graphwalk.models.scripted import ScriptedModel
+from graphwalk.models.text_protocol import TextProtocol
+from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, message_text, tokenizer_of, tools_text
 from graphwalk.runs.experiment import Experiment, can_play, per_episode
 from graphwalk.runs.graph_sources import GraphSources
-from graphwalk.runs.par_walk import ParWalk, ParWalks, sizes_for
 from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
-from graphwalk.seeds import stdlib_random
+from graphwalk.seeds import seed_for, stdlib_random
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.task_cache import LARGE
-from graphwalk.types.chat import Message
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
+from graphwalk.types.episode import ExitStatus, Task
 
 PLAYED_WHOLE = 600
 """Plans with so many pairs of task and setting are played whole; of larger ones a sample is."""
@@ -28,8 +38,270 @@ EVEN = 0.5
 SAMPLE = 6
 """Tasks that are played of each template, size and setting of a larger plan."""
 CACHED_FROM = 1024
-"""Tokens that the beginning of a call must have before providers hold it ready (OpenAI's and Anthropic's documentation
-of prompt caching)."""
+"""Tokens from which on providers cache the beginning of a call (OpenAI's and Anthropic's documentation)."""
+EXPERTS = ("expert", "cypher")
+"""Scripted agents that go straight to the answer, each in settings of its own."""
+_REMEMBERED = 1024
+"""Messages whose tokens are cached; prompts are the largest, and those of one graph follow each other."""
+Stratum = tuple[str, str, str, str]
+"""Model, setting, template, size: episodes that take about the same."""
+
+
+@dataclass
+class ModelEstimate:
+    """One model in one setting, if it walks as straight as the expert. Sums over all episodes.
+
+    `new_tokens` and `repeated_tokens` are input; repeated is what a conversation sends again. `usd` prices repeated
+    input as cached where providers cache it, `usd_uncached` as new; None: unknown. `spread` is the half width of the
+    95 % interval of the input tokens as a share of them, 0 where all was played.
+    """
+
+    model: str
+    setting: str
+    tokenizer: str | None
+    """None: tokens are estimated by a rule."""
+    episodes: int = 0
+    model_calls: int = 0
+    tool_calls: int = 0
+    characters: int | None = 0
+    """None: not counted for episodes whose figures are those of the plan."""
+    new_tokens: int = 0
+    repeated_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+    usd_uncached: float | None = None
+    spread: float = 0.0
+    assumed: int = 0
+    """Episodes that no expert plays; one reply with the target is counted instead."""
+    of_plan: int = 0
+    """Episodes on large graphs, whose figures are those of the plan: tokens by the rule, all input new."""
+
+    @property
+    def input_tokens(self) -> int:
+        return self.new_tokens + self.repeated_tokens
+
+
+@dataclass(frozen=True)
+class DetectableEffect:
+    """The minimum detectable effect of a plan: a difference of two accuracies, in points, at power 80 % and α 5 %.
+
+    Both accuracies are assumed to be about one half, correlations as in `assumed_spread`. `points` is None below two
+    graphs.
+    """
+
+    points: float | None
+    graphs: int
+    tasks_per_graph: int
+    repeats: int
+
+    def as_text(self) -> str:
+        if self.points is None:
+            return "No difference between players can be shown: all tasks are on one graph."
+        points = f"{self.points:.{0 if self.points >= 10 else 1}f}"
+        return (
+            f"Can show differences of {points} points between two players, accuracies being near 50 % "
+            f"({self.graphs} graphs × {self.tasks_per_graph} tasks × {self.repeats}; power 80 %): graphwalk power"
+        )
+
+
+@dataclass
+class Estimate:
+    """A dry run: tasks, and per model and setting what the expert's episodes would take. Real models take more.
+
+    `played` of `pairs` pairs of task and setting were played. `notes` are the assumptions, one line each.
+    """
+
+    experiment: str
+    tasks: dict[str, int]
+    rows: list[ModelEstimate]
+    prices: dict[str, KnownPrice]
+    played: int
+    pairs: int
+    minimum_detectable_effect: DetectableEffect
+    """The smallest difference between two models that the plan can show."""
+    notes: list[str] = field(default_factory=list)
+
+    def as_json(self) -> str:
+        rows = [{**asdict(row), "input_tokens": row.input_tokens} for row in self.rows]
+        prices = {model: price.model_dump(mode="json") for model, price in self.prices.items()}
+        return json.dumps({**asdict(self), "rows": rows, "prices": prices}, indent=2)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a model: the request and the reply."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...]
+    reply: Message
+
+
+@dataclass(frozen=True, slots=True)
+class CallTokens:
+    """Tokens of one call. `repeated` is the beginning of the input that the call before had too; `new` is the rest."""
+
+    new: int
+    repeated: int
+    output: int
+
+
+@dataclass(frozen=True)
+class ExpertEpisode:
+    """An episode of the expert. `assumed`: no expert plays it, and each reply is the target alone."""
+
+    calls: tuple[Call, ...]
+    tool_calls: int
+    assumed: bool
+
+    @cached_property
+    def characters(self) -> int:
+        """All that is sent, over all calls: contents, calls and tool specifications."""
+        return sum(
+            len(tools_text(call.tools)) + sum(len(message_text(message)) for message in call.messages)
+            for call in self.calls
+        )
+
+    def tokens(self, size: Callable[[Message | str], int]) -> list[CallTokens]:
+        """Return the tokens of each call; `size` counts a message, or the text of the tool specifications."""
+        counted: list[CallTokens] = []
+        before: Sequence[Message] = ()
+        for call in self.calls:
+            sizes = [size(message) for message in call.messages]
+            specs = size(tools_text(call.tools))
+            pairs = zip(before, call.messages, strict=False)
+            most = min(len(before), len(call.messages))
+            shared = next((number for number, (one, other) in enumerate(pairs) if one != other), most)
+            repeated = sum(sizes[:shared]) + (specs if before else 0)
+            counted.append(CallTokens(sum(sizes) + specs - repeated, repeated, size(call.reply)))
+            before = call.messages
+        return counted
+
+
+class ExpertEpisodes:
+    """Plays the episodes of an experiment by the first expert that can, each task and setting once."""
+
+    def __init__(self, experiment: Experiment, experts: Sequence[str] = EXPERTS) -> None:
+        self._experiment, self._experts = experiment, experts
+        protocol = experiment.agent.tool_protocol
+        self._text = None if protocol == "native" else TextProtocol(protocol, experiment.agent.texts)
+        self._played: dict[tuple[str, str], ExpertEpisode] = {}
+
+    async def of(self, planned: PlannedEpisode) -> ExpertEpisode:
+        """Return the expert's episode of the same task and setting. StoreError where the graph or a tool fails."""
+        key = planned.key.task_id, planned.key.setting
+        if key not in self._played:
+            self._played[key] = await self._play(planned)
+        return self._played[key]
+
+    async def _play(self, planned: PlannedEpisode) -> ExpertEpisode:
+        experiment, suite = self._experiment, self._experiment.suite
+        setting, task, store = planned.key.setting, planned.task, planned.world.store
+        able = (e for e in self._experts if e in suite.players and can_play(suite, f"scripted/{e}", setting, task))
+        expert = next(able, None)
+        model: Model
+        if expert is None:
+            model = _TargetModel(task, experiment.agent.turn_limit or suite.turn_limit)
+        else:
+            schema = None if store is None else await store.schema()
+            seed = seed_for(experiment.config.seed, "player", planned.key.text)
+            model = ScriptedModel(f"scripted/{expert}", suite.player(expert, task, setting, schema, seed))
+        recording = _RecordingModel(model, self._text)
+        episode = Episode(await planned.opening(experiment), recording, experiment.agent, experiment.options)
+        try:
+            trajectory = await run_episode(episode)
+        finally:
+            await model.close()
+        if trajectory.exit_status is ExitStatus.STORE_ERROR:
+            raise StoreError(f"the expert cannot walk {task.task_id}: {trajectory.error}")
+        return ExpertEpisode(tuple(recording.calls), len(trajectory.results), assumed=expert is None)
+
+
+class _RecordingModel:
+    """Records each request, in the form in which it is sent, and the reply."""
+
+    def __init__(self, inner: Model, text: TextProtocol | None) -> None:
+        self.name = inner.name
+        self.calls: list[Call] = []
+        self._inner, self._text = inner, text
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        reply = await self._inner.complete(messages, tools, options)
+        sent, specs = messages, tools
+        if self._text is not None:
+            sent, specs, _ = self._text.outgoing(messages, tools, options)
+        self.calls.append(Call(tuple(sent), tuple(specs), reply.message))
+        return reply
+
+    async def close(self) -> None: ...
+
+
+class _TargetModel:
+    """Answers every request with the target and nothing else, for at most so many turns."""
+
+    def __init__(self, task: Task, turns: int) -> None:
+        self.name = "target"
+        self._answer = json.dumps(task.gold, ensure_ascii=False, default=str)
+        self._left = turns
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        if self._left == 0:
+            raise ModelError("the dialogue is longer than the turn limit")
+        self._left -= 1
+        return Reply(Message("assistant", self._answer))
+
+    async def close(self) -> None: ...
+
+
+async def estimate_run(experiment: Experiment) -> Estimate:
+    """Make the tasks on the embedded engine, play the expert's episodes, and add up what they take.
+
+    Episodes on large graphs are not played again: the plan has their figures. StoreError where a tool fails.
+    """
+
+    async def open_scratch() -> Database:
+        return EmbeddedDatabase()
+
+    plan = await make_plan(experiment, GraphSources(open_scratch), lambda tasks: None)
+    strata: dict[Stratum, list[PlannedEpisode]] = defaultdict(list)
+    for planned in plan.episodes:
+        facts = planned.world.world.facts
+        size = " ".join(str(facts[name]) for name in ("entry", "n") if name in facts)
+        strata[planned.key.model, planned.key.setting, planned.task.template, size].append(planned)
+    pairs = {(planned.key.task_id, planned.key.setting) for planned in plan.episodes}
+    expert, counters = ExpertEpisodes(experiment), {model: token_counter(model) for model in experiment.models}
+    rows: dict[tuple[str, str], list[tuple[int, int, Sequence[_Takes]]]] = defaultdict(list)
+    played: set[tuple[str, str]] = set()
+    for stratum, episodes in strata.items():
+        by_task = {planned.key.task_id: planned for planned in episodes}
+        tasks = list(by_task)
+        if len(pairs) > PLAYED_WHOLE and len(tasks) > SAMPLE:  # the same tasks for all models
+            tasks = stdlib_random(experiment.config.seed, "estimate", *stratum[1:]).sample(tasks, SAMPLE)
+        played |= {(task, stratum[1]) for task in tasks}
+        counter, price = counters[stratum[0]], _price(experiment, stratum[0])
+        takes = [
+            _of_plan(by_task[task], experiment, price) or _takes(await expert.of(by_task[task]), counter, price)
+            for task in tasks
+        ]
+        rows[stratum[:2]].append((len(episodes), len(by_task), takes))
+    by_template: dict[str, int] = defaultdict(int)
+    for task, _ in plan.tasks:
+        by_template[task.template] += 1
+    estimates = [_row(model, setting, parts, experiment) for (model, setting), parts in rows.items()]
+    effect = _detectable_effect(plan, experiment.config.repeats)
+    prices = dict(experiment.prices)
+    estimate = Estimate(experiment.config.name, dict(by_template), estimates, prices, len(played), len(pairs), effect)
+    estimate.notes += [*plan.notes(), *_assumptions(experiment, estimate), effect.as_text()]
+    return estimate
+
+
+def token_counter(model: str | None) -> Callable[[Message | str], int]:
+    """Return a function that counts as `count_tokens` does for a model, with a cache of what episodes share."""
+
+    @lru_cache(maxsize=_REMEMBERED)
+    def size(part: Message | str) -> int:
+        return count_tokens(part, model)[0] if isinstance(part, str) else count_messages((part,), model)
+
+    return size
 
 
 @dataclass(frozen=True)
@@ -48,47 +320,6 @@ class _Takes:
     of_plan: float = 0
 
 
-Stratum = tuple[str, str, str, str]
-"""Model, setting, template, size: episodes that take about the same."""
-
-
-async def estimate_run(experiment: Experiment) -> Estimate:
-    """Make the tasks on the embedded engine, play the expert's part of them, and add up what it takes.
-
-    The walks on large graphs are not played again: the plan has their figures.
-
-    StoreError where a tool fails for the expert.
-    """
-
-    async def open_scratch() -> Database:
-        return EmbeddedDatabase()
-
-    plan = await make_plan(experiment, GraphSources(open_scratch), lambda tasks: None)
-    strata: dict[Stratum, list[PlannedEpisode]] = defaultdict(list)
-    for planned in plan.episodes:
-        strata[_stratum(planned)].append(planned)
-    pairs = {(planned.key.task_id, planned.key.setting) for planned in plan.episodes}
-    walks, sizes = ParWalks(experiment), {model: sizes_for(model) for model in experiment.models}
-    rows: dict[tuple[str, str], list[tuple[int, int, Sequence[_Takes]]]] = defaultdict(list)
-    played: set[tuple[str, str]] = set()
-    for stratum, episodes in strata.items():
-        by_task = {planned.key.task_id: planned for planned in episodes}
-        chosen = _chosen(list(by_task), stratum, experiment.config.seed) if len(pairs) > PLAYED_WHOLE else by_task
-        played |= {(task, stratum[1]) for task in chosen}
-        size, price = sizes[stratum[0]], _price(experiment, stratum[0])
-        takes = [
-            _of_plan(by_task[task], experiment, price) or _takes(await walks.of(by_task[task]), size, price)
-            for task in chosen
-        ]
-        rows[stratum[:2]].append((len(episodes), len(by_task), takes))
-    estimates = [_row(model, setting, parts, experiment) for (model, setting), parts in rows.items()]
-    effect = _detectable_effect(plan, experiment.config.repeats)
-    prices = dict(experiment.prices)
-    estimate = Estimate(experiment.config.name, _by_template(plan), estimates, prices, len(played), len(pairs), effect)
-    estimate.notes += [*plan.notes(), *assumptions(experiment, estimate), effect.as_text()]
-    return estimate
-
-
 def _detectable_effect(plan: Plan, repeats: int) -> DetectableEffect:
     """Return the minimum detectable effect of a plan with this number of repeats."""
     graphs = len({task.graph_digest for task, _ in plan.tasks})
@@ -96,18 +327,6 @@ def _detectable_effect(plan: Plan, repeats: int) -> DetectableEffect:
     effect = minimum_detectable_effect(graphs, design, assumed_spread(EVEN, EVEN))
     points = None if effect is None else min(100.0, round(100 * effect, 1))
     return DetectableEffect(points, graphs, design.tasks_per_graph, repeats)
-
-
-def _stratum(planned: PlannedEpisode) -> Stratum:
-    facts = planned.world.world.facts
-    size = [str(facts[name]) for name in ("entry", "n") if name in facts]
-    return planned.key.model, planned.key.setting, planned.task.template, " ".join(size)
-
-
-def _chosen(tasks: list[str], stratum: Stratum, seed: int) -> Iterable[str]:
-    """A sample of tasks, the same for all models."""
-    draw = stdlib_random(seed, "estimate", *stratum[1:])
-    return tasks if len(tasks) <= SAMPLE else draw.sample(tasks, SAMPLE)
 
 
 def _price(experiment: Experiment, model: str) -> Price | None:
@@ -118,7 +337,7 @@ def _price(experiment: Experiment, model: str) -> Price | None:
 
 
 def _of_plan(planned: PlannedEpisode, experiment: Experiment, price: Price | None) -> _Takes | None:
-    """Return the figures that the plan has of the expert's walk on a large graph; None where it has none.
+    """Return the figures that the plan has of the expert's episode on a large graph; None where it has none.
 
     They do not tell repeated input from new, which counts as new here.
     """
@@ -133,8 +352,8 @@ def _of_plan(planned: PlannedEpisode, experiment: Experiment, price: Price | Non
     return _Takes(turns, calls, math.nan, read, 0, written, usd, usd, 0, of_plan=1)
 
 
-def _takes(walk: ParWalk, size: Callable[[Message | str], int], price: Price | None) -> _Takes:
-    calls = walk.tokens(size)
+def _takes(episode: ExpertEpisode, size: Callable[[Message | str], int], price: Price | None) -> _Takes:
+    calls = episode.tokens(size)
     usd = usd_uncached = math.nan
     if price is not None:
         cached = [call.repeated if call.repeated >= CACHED_FROM else 0 for call in calls]
@@ -143,52 +362,97 @@ def _takes(walk: ParWalk, size: Callable[[Message | str], int], price: Price | N
             price.cost(call.new + call.repeated - held, held, call.output)
             for call, held in zip(calls, cached, strict=True)
         )
+    new, repeated, output = (sum(getattr(call, name) for call in calls) for name in ("new", "repeated", "output"))
     return _Takes(
-        len(calls),
-        walk.tool_calls,
-        walk.characters,
-        sum(call.new for call in calls),
-        sum(call.repeated for call in calls),
-        sum(call.output for call in calls),
-        usd,
-        usd_uncached,
-        walk.assumed,
+        *(len(calls), episode.tool_calls, episode.characters),
+        *(new, repeated, output, usd, usd_uncached, episode.assumed),
     )
 
 
 def _row(
     model: str, setting: str, parts: Sequence[tuple[int, int, Sequence[_Takes]]], experiment: Experiment
 ) -> ModelEstimate:
-    """Sums over strata: episodes × mean. `parts`: episodes and tasks of a stratum, and what was played of them."""
+    """Sum over strata: episodes × mean. `parts`: episodes and tasks of a stratum, and what was played of them."""
 
     def total(name: str) -> float:
         return sum(episodes * fmean(getattr(one, name) for one in takes) for episodes, _, takes in parts)
 
-    def dollars(name: str) -> float | None:
-        return None if _price(experiment, model) is None else total(name)
+    def stratum_variance(episodes: int, tasks: int, takes: Sequence[_Takes]) -> float:
+        """Of the total of input tokens: that of a sample without replacement (Cochran, Sampling Techniques)."""
+        if len(takes) == tasks:
+            return 0.0
+        return episodes**2 * (1 - len(takes) / tasks) * variance(one.new + one.repeated for one in takes) / len(takes)
 
-    row = ModelEstimate(model, setting, tokenizer_of(model), sum(episodes for episodes, _, _ in parts))
-    row.model_calls, row.tool_calls = round(total("model_calls")), round(total("tool_calls"))
-    row.of_plan = round(total("of_plan"))
-    row.characters = None if row.of_plan else round(total("characters"))
-    row.tokenizer = None if row.of_plan else row.tokenizer
-    row.new_tokens, row.repeated_tokens = round(total("new")), round(total("repeated"))
-    row.output_tokens = round(total("output"))
-    row.usd, row.usd_uncached = dollars("usd"), dollars("usd_uncached")
-    row.assumed = round(total("assumed"))
-    row.spread = 1.96 * math.sqrt(sum(_variance(*part) for part in parts)) / max(1, row.input_tokens)
+    priced, of_plan = _price(experiment, model) is not None, round(total("of_plan"))
+    row = ModelEstimate(
+        model,
+        setting,
+        tokenizer=None if of_plan else tokenizer_of(model),
+        episodes=sum(episodes for episodes, _, _ in parts),
+        model_calls=round(total("model_calls")),
+        tool_calls=round(total("tool_calls")),
+        characters=None if of_plan else round(total("characters")),
+        new_tokens=round(total("new")),
+        repeated_tokens=round(total("repeated")),
+        output_tokens=round(total("output")),
+        usd=total("usd") if priced else None,
+        usd_uncached=total("usd_uncached") if priced else None,
+        assumed=round(total("assumed")),
+        of_plan=of_plan,
+    )
+    row.spread = 1.96 * math.sqrt(sum(stratum_variance(*part) for part in parts)) / max(1, row.input_tokens)
     return row
 
 
-def _variance(episodes: int, tasks: int, takes: Sequence[_Takes]) -> float:
-    """Of a stratum's total of input tokens: that of a sample without putting back (Cochran, Sampling Techniques)."""
-    if len(takes) == tasks:
-        return 0.0
-    return episodes**2 * (1 - len(takes) / tasks) * variance(one.new + one.repeated for one in takes) / len(takes)
+def _assumptions(experiment: Experiment, estimate: Estimate) -> Iterator[str]:
+    """Yield what the estimate takes for granted, as far as it matters to this plan, in one line each."""
+    agent = experiment.agent
+    real = [row for row in estimate.rows if not per_episode(row.model)]
+    yield "Every model walks as straight as the expert and thinks nothing aloud: a lower bound."
+    yield from _reference_calls(experiment, estimate)
+    if estimate.played < estimate.pairs:
+        worst = max(row.spread for row in estimate.rows)
+        yield (
+            f"{estimate.played} of {estimate.pairs} pairs of task and setting were played; input tokens of all: "
+            f"± {100 * worst:.1f} % (95 %)."
+        )
+    if any(row.assumed for row in estimate.rows):
+        yield "Where no expert plays (without tools, own questions), a reply is as long as the target."
+    if any(row.of_plan for row in estimate.rows):
+        yield (
+            f"Walks on graphs of {LARGE:,} nodes and more are those of the plan, with the default prompt and results "
+            "as JSON; all of their input counts as new, so that the cost is an upper bound."
+        )
+    if any(row.tokenizer is None for row in real):
+        yield f"Tokens of models without a known tokenizer are estimated: ± {100 * RULE_ERROR:.0f} % (docs/running.md)."
+    if any(row.repeated_tokens and row.usd is not None for row in real):
+        yield "Repeated input is what a conversation sends again; it is priced as cached from 1,024 tokens on."
+    if any(row.usd is None for row in real):
+        yield "Cost unknown: give prices, for example -o 'prices={MODEL: {input: 0.4, output: 1.6}}'."
+    words = experiment.suite.abbreviations
+    if named := [f"{name}: {words[name]}" for name in experiment.config.settings if name in words]:
+        yield f"{'; '.join(named)}."
+    if agent.compaction == "summary":
+        yield "The expert answers where a conversation is first summed up; models go on."
+    if experiment.extractor is not None:
+        yield f"Calls of the extractor {experiment.extractor} are not counted: they depend on the replies."
 
 
-def _by_template(plan: Plan) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for task, _ in plan.tasks:
-        counts[task.template] = counts.get(task.template, 0) + 1
-    return counts
+def _reference_calls(experiment: Experiment, estimate: Estimate) -> Iterator[str]:
+    """Yield how many times the expert's tool calls the models of the reference made."""
+    rows = [row for row in estimate.rows if row.tool_calls]
+    reference = experiment.reference
+    if reference is None or not rows:
+        return
+    of_expert = rows[0].tool_calls / rows[0].episodes
+    per_question = {}
+    for row in reference.rows:
+        calls = row.get("calls_per_question") or (row.get("tool_calls") or 0) / row["questions"]
+        if calls:
+            per_question[row["model"]] = calls / of_expert
+    if per_question:
+        least, most = (choose(per_question, key=lambda model: per_question[model]) for choose in (min, max))
+        yield (
+            f"Tool calls of the paper's models: {per_question[least]:.1f} ({least}) to {per_question[most]:.1f} "
+            f"({most}) times the expert's {of_expert:.1f} a question."
+        )

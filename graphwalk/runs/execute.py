@@ -2,8 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -17,7 +20,6 @@ from graphwalk.models.registry import is_person
 from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.fingerprint import check_unchanged, new_manifest
 from graphwalk.runs.graph_sources import sources_for
-from graphwalk.runs.log_file import run_log
 from graphwalk.runs.plan import Plan, PlannedEpisode, grow
 from graphwalk.runs.progress import LoggedProgress, Progress
 from graphwalk.runs.result import EpisodeKey
@@ -26,7 +28,12 @@ from graphwalk.runs.run_models import RunModels
 from graphwalk.runs.shards import WHOLE, Shard
 from graphwalk.runs.worker_pool import EpisodeCounters, HumanSession, RunSummary, WorkerPool, earlier_results
 from graphwalk.stores.health import HealthCheck
+from graphwalk.types.inert import visible
 
+_LOGGER = logging.getLogger("graphwalk")
+_LONGEST_LINE = 10_000
+"""Characters of a line of `run.log`."""
+_LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 _CLEAN_UP_SECONDS = 2.0
 """An interrupted run waits this long for the database to drop its graphs, and as long for it to close."""
 
@@ -42,7 +49,7 @@ async def start_run(
 ) -> RunSummary:
     """Start a run, or one `shard` of it, in its new folder and work until it is done. Errors of the run are raised.
 
-    `log_level` is one of `graphwalk.runs.log_file.LEVELS`. `session`: only this human player plays.
+    `log_level`: "debug", "info", "warning" or "error". `session`: only this human player plays.
     """
     with new.folder.lock():
         manifest = new_manifest(experiment, new.run_id, new.created)
@@ -101,7 +108,7 @@ async def _worked(
     level: str,
     session: HumanSession | None,
 ) -> RunSummary:
-    with run_log(folder.log_path, level, experiment.environment.redact) as log:
+    with _run_log(folder.log_path, level, experiment.environment.redact) as log:
         log.info("GraphWalk %s works on %s", manifest["graphwalk_version"], folder.path)
         try:
             summary = await _Run(experiment, folder, LoggedProgress(progress, log), manifest, session).work()
@@ -236,3 +243,42 @@ class _Run:
         except (StoreError, TimeoutError) as error:
             cause = (str(error) or "time out").splitlines()[0]
             self.progress.note(f"graphs may be left in the database ({cause}): graphwalk db clean")
+
+
+class _LogFormatter(logging.Formatter):
+    """Removes secrets and control characters; a record is one line, except for tracebacks."""
+
+    def __init__(self, redact: Callable[[str], str]) -> None:
+        super().__init__(_LOG_FORMAT)
+        self._redact = redact
+
+    def format(self, record: logging.LogRecord) -> str:
+        record = copy(record)
+        record.msg, record.args = visible(self._redact(record.getMessage()), _LONGEST_LINE), ()
+        return self._redact(super().format(record))
+
+
+@contextmanager
+def _run_log(path: Path, level: str, redact: Callable[[str], str]) -> Iterator[logging.Logger]:
+    """Log into a file while the block runs; at "debug" also the records of libraries.
+
+    `redact` removes secrets. A file that cannot be written is skipped: no run ends for its log.
+    """
+    try:
+        handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
+    except OSError:
+        yield _LOGGER
+        return
+    handler.setFormatter(_LogFormatter(redact))
+    logger = logging.getLogger() if level == "debug" else _LOGGER
+    before, propagated = logger.level, _LOGGER.propagate
+    logger.addHandler(handler)
+    logger.setLevel(level.upper())
+    _LOGGER.propagate = level == "debug"
+    try:
+        yield _LOGGER
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(before)
+        _LOGGER.propagate = propagated
+        handler.close()

@@ -167,7 +167,7 @@ def _described(folder: RunFolder, name: str, values: tuple[Any, Any], texts: Map
 
 def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
     """Return by dotted name (value then, value now) of all that differs; a missing value is "absent"."""
-    before, after = dict(_flat(then)), dict(_flat(now))
+    before, after = dict(_leaves(then)), dict(_leaves(now))
     return {
         key: (before.get(key, "absent"), after.get(key, "absent"))
         for key in sorted(before.keys() | after.keys())
@@ -175,12 +175,12 @@ def differences(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tu
     }
 
 
-def _flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+def _leaves(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     if not value or not isinstance(value, dict | list):
         yield prefix, value
         return
     for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-        yield from _flat(item, f"{prefix}.{key}" if prefix else str(key))
+        yield from _leaves(item, f"{prefix}.{key}" if prefix else str(key))
 
 
 def _sha(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The runs in a folder, each in a line: read from the beginnings of their lines, so that large runs are listed fast."""
+"""List the runs in a folder: only the beginning of each line is parsed, so that large runs are listed fast."""
 
 import fcntl
 import json
@@ -10,8 +10,7 @@ from typing import Any, Literal
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.jsonlines import decode_line, open_lines
 from graphwalk.models.registry import is_person
-from graphwalk.runs.part import own_episodes, shard_in_words
-from graphwalk.runs.run_folder import RunFolder, is_own
+from graphwalk.runs.run_folder import RunFolder, is_own, own_episodes, shard_in_words
 from graphwalk.suites.registry import suite_named
 from graphwalk.types.episode import ExitStatus
 
@@ -50,7 +49,7 @@ class ListedRun:
 
 
 def list_runs(folder: Path) -> Iterator[ListedRun]:
-    """The runs directly in a folder, oldest first; the folder itself if it is one."""
+    """Yield the runs directly in a folder, oldest first; the folder itself if it is one."""
     places = [folder] if (folder / "run.json").exists() else sorted(path.parent for path in folder.glob("*/run.json"))
     for place in places:
         try:
@@ -60,7 +59,7 @@ def list_runs(folder: Path) -> Iterator[ListedRun]:
 
 
 def listed(folder: RunFolder) -> ListedRun:
-    """How far a run is, and what came out so far."""
+    """Return the state of a run and its results so far."""
     manifest = folder.read_manifest()
     config, episodes = manifest["config"], own_episodes(manifest)
     results = {tuple(head[name] for name in _KEY): head for head in heads(folder)}
@@ -88,16 +87,12 @@ _KEY = ("task_id", "model", "setting", "repeat")
 
 
 def heads(folder: RunFolder) -> Iterator[dict[str, Any]]:
-    """The first fields of each of the run's own results, up to its task; read fast. RunLogError for a damaged line."""
+    """Yield the first fields of each of the run's own results, up to its task. RunLogError for a damaged line."""
     manifest = folder.read_manifest()
-    yield from (head for head in _heads(folder.results_path) if is_own(head, manifest))
-
-
-def _heads(path: Path) -> Iterator[dict[str, Any]]:
-    with open_lines(path) as file:
+    with open_lines(folder.results_path) as file:
         for line in file:
-            if line.endswith(b"\n"):
-                yield _head(line, path)
+            if line.endswith(b"\n") and is_own(head := _head(line, folder.results_path), manifest):
+                yield head
 
 
 def _head(line: bytes, path: Path) -> dict[str, Any]:
@@ -115,20 +110,13 @@ def _head(line: bytes, path: Path) -> dict[str, Any]:
 
 
 def _state(folder: RunFolder, episodes: int | None, scored: int) -> State:
-    if _is_locked(folder.path / "run.lock"):
+    try:
+        with (folder.path / "run.lock").open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
         return "running"
+    except OSError:
+        pass  # no process ever worked on it
     if episodes is None:
         return "not finished" if scored else "not begun"
     return "finished" if scored >= episodes else "not finished"
-
-
-def _is_locked(path: Path) -> bool:
-    """True where a process is working on the run."""
-    try:
-        with path.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False

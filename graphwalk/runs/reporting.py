@@ -14,9 +14,8 @@ from graphwalk.reports.compare import player_outcomes
 from graphwalk.reports.observations import Observations, Player, chosen, observe
 from graphwalk.reports.report import report_on
 from graphwalk.reports.suite_report import Reference, Report, ResultRecord, SuiteReport
-from graphwalk.runs.part import own_episodes, shard_in_words
 from graphwalk.runs.result import EpisodeKey, key_of
-from graphwalk.runs.run_folder import RunFolder
+from graphwalk.runs.run_folder import RunFolder, own_episodes, shard_in_words
 from graphwalk.suites.registry import suite_named
 
 

@@ -15,7 +15,7 @@ from graphwalk.suites.suite import Suite
 
 
 def rescore_run(folder: RunFolder, told: Callable[[], object] = lambda: None) -> tuple[int, int]:
-    """(scores that changed, results): every result is read, scored with today's scorer and written anew.
+    """(scores that changed, results): every result is read, scored with the current scorer and written again.
 
     The old log is kept beside the new one, as `old-results.jsonl` (`.gz` where it was compressed): `results.jsonl*` is
     the new one alone. RunLogError where the log is damaged or the new one cannot be written; nothing is lost then.
@@ -47,7 +47,7 @@ def rescore_run(folder: RunFolder, told: Callable[[], object] = lambda: None) ->
 
 
 def _scored(suite: Suite[Any, Any], result: Result) -> dict[str, Any]:
-    """Answer and score of a result as today's scorer sees them."""
+    """Answer and score of a result by the current scorer."""
     task = suite.task_type.model_validate(result.task)
     answer, score = judge(suite, task, result.key.setting, result.trajectory, result.extractor_reply)
     return {"answer": answer, "score": score}

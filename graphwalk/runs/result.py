@@ -119,11 +119,11 @@ _OF_TASK = (
 _OF_USAGE = ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "cost")
 
 
-def flat_record(result: Result, score_type: type[Score]) -> dict[str, Any]:
+def episode_row(result: Result, score_type: type[Score]) -> dict[str, Any]:
     """An episode as one row; a field of the score that is called like one of the episode gets `score_` in front."""
     score = result.score or dict.fromkeys(score_type.model_fields)
     usage = result.as_dict()["usage"]
-    flat = {
+    row = {
         **result.key._asdict(),
         "exit_status": str(result.exit_status),
         "error": result.trajectory.error,
@@ -133,9 +133,9 @@ def flat_record(result: Result, score_type: type[Score]) -> dict[str, Any]:
         "seconds": result.seconds,
         "tool_seconds": result.trajectory.tool_seconds,
     }
-    scored = {f"score_{name}" if name in flat else name: value for name, value in score.items()}
+    scored = {f"score_{name}" if name in row else name: value for name, value in score.items()}
     return {
-        **flat,
+        **row,
         **scored,
         **{f"task_{name}": result.task.get(name) for name in _OF_TASK},
         **{f"world_{name}": value for name, value in result.world.items()},

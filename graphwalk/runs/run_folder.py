@@ -299,3 +299,15 @@ def _check(fields: Mapping[str, Any], kinds: Mapping[str, tuple[type, ...]], whe
     for name, allowed in kinds.items():
         if name not in fields or not isinstance(fields[name], allowed):
             raise ValueError(f"{where}{name} is missing or of another type")
+
+
+def own_episodes(manifest: Mapping[str, Any]) -> int | None:
+    """Return the number of episodes of the run, of a shard its own, without human players; None before it is known."""
+    planned: int | None = (manifest.get("fingerprint") or {}).get("episodes")
+    return None if planned is None else manifest.get("shard_episodes", planned)
+
+
+def shard_in_words(manifest: Mapping[str, Any]) -> str | None:
+    """Return "shard 2 of 4"; None for a whole run."""
+    shard = manifest.get("shard")
+    return None if shard is None else f"shard {' of '.join(str(shard).split('/'))}"

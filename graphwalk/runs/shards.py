@@ -29,7 +29,7 @@ class Shard:
 
     @classmethod
     def parse(cls, text: str) -> "Shard":
-        """From "2/8". ConfigError for anything else."""
+        """Read "2/8". ConfigError for anything else."""
         found = _WRITTEN.fullmatch(text)
         number, of = (int(found[1]), int(found[2])) if found else (0, 0)
         if not 1 <= number <= of:
@@ -40,7 +40,7 @@ class Shard:
         return f"{self.number}/{self.of}"
 
     def part(self, plan: Plan, episodes: Iterable[PlannedEpisode]) -> Iterator[PlannedEpisode]:
-        """Those of the episodes that are its own; `plan` is what is known of the whole, from its beginning."""
+        """Return those of the episodes that belong to this shard; `plan`: the plan so far, from its beginning."""
         if self.of == 1:
             return iter(episodes)
         mine = {task.task_id for task, _ in plan.tasks[self.number - 1 :: self.of]}
@@ -55,7 +55,7 @@ _MOST = 10
 
 
 def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str, Any] | None = None) -> int:
-    """Write the shards of one run into a new folder; returns the number of episodes.
+    """Write the shards of one run into a new folder; return the number of episodes.
 
     RunLogError where they are not of one plan, an episode is missing or in two of them, or a process is at work there.
     Nothing is changed in the shards; replies are taken over, so that a resume pays for none again. `limits`: those of
@@ -90,7 +90,7 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
 
 
 def _write_results(folders: Sequence[RunFolder], new: NewRun) -> int:
-    """Every line as one of the new run, under the conditions that it was played under; returns how many failed."""
+    """Copy every line into the new run, with the configuration it was played with; return how many failed."""
     failed = 0
     with closing(new.folder.results_writer()) as writer:
         for folder in folders:
@@ -103,7 +103,7 @@ def _write_results(folders: Sequence[RunFolder], new: NewRun) -> int:
 
 
 def _whole(manifests: Sequence[Mapping[str, Any]], new: NewRun, limits: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The manifest of the whole run."""
+    """Return the manifest of the whole run."""
     config = manifests[0]["config"]
     shared = {name: value for name, value in manifests[0].items() if name not in ("shard", "shard_episodes")}
     return {
@@ -129,7 +129,7 @@ def _refuse_other_plans(folders: Sequence[RunFolder], manifests: Sequence[Mappin
 
 
 def _owners(folders: Sequence[RunFolder]) -> dict[EpisodeKey, int]:
-    """Episode → the shard that it is in."""
+    """Return the shard of each episode. RunLogError if one is in two shards."""
     owner: dict[EpisodeKey, int] = {}
     for number, folder in enumerate(folders):
         for record in folder.records():
@@ -147,14 +147,10 @@ def _refuse_missing(folders: Sequence[RunFolder], owner: Mapping[EpisodeKey, int
     if of_each.total() == planned:
         return
     held = [
-        f"  {folder.path}: shard {_shard_of(folder)}, {counted(of_each[number], 'episode')}"
+        f"  {folder.path}: shard {folder.read_manifest().get('shard', '1/1')}, {counted(of_each[number], 'episode')}"
         for number, folder in enumerate(folders)
     ]
     raise RunLogError(
         "\n".join([f"{planned - of_each.total()} of {planned} planned episodes are missing:", *held]),
         hint="name all shards, and let each end: graphwalk resume SHARD",
     )
-
-
-def _shard_of(folder: RunFolder) -> str:
-    return str(folder.read_manifest().get("shard", "1/1"))

@@ -1,12 +1,11 @@
-"""Verification: a run is worked out again on this machine, and compared with all that was logged."""
+"""Verification: repeat a run on this machine and compare it with all that was logged."""
 
 import hashlib
 import json
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -47,9 +46,9 @@ CHECKS: Mapping[str, str] = {
     "totals": "turns, calls, tokens and seconds of each line",
 }
 _SHOWN = 10
-"""Differences that a message names; all of them are in `--json`."""
+"""Differences in an error message; `--json` has all of them."""
 _AROUND = 30
-"""Characters shown on either side of the place where two texts part."""
+"""Characters shown on either side of the place where two texts differ."""
 
 
 @dataclass
@@ -61,7 +60,7 @@ class Check:
     unverified: Counter[str] = field(default_factory=Counter)
 
     def compare(self, where: str, then: Any, now: Any, *, things: int = 1) -> None:
-        """Count `things` as verified where `then` (logged) and `now` are equal JSON, else note where they part.
+        """Count `things` as verified where `then` (logged) and `now` are equal JSON, else note where they differ.
 
         `things` is 0 for a second comparison of what is counted elsewhere.
         """
@@ -73,7 +72,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Verification:
-    """All checks of one run, by name in the order of `CHECKS`. `note` says what a reader should know beside them."""
+    """All checks of one run, by name in the order of `CHECKS`. `note` may explain differences."""
 
     checks: Mapping[str, Check]
     note: str = ""
@@ -110,12 +109,8 @@ class Verification:
         return json.dumps({"holds": self.holds, "note": self.note, "checks": checks}, indent=2)
 
 
-def no_findings() -> dict[str, Check]:
-    return {name: Check() for name in CHECKS}
-
-
 def parting(then: Any, now: Any) -> str:
-    """In words where two JSON values part; of long texts only the place."""
+    """Describe where two JSON values differ; of long texts only the place."""
     name, (before, after) = next(iter(differences({"": then}, {"": now}).items()), ("", (then, now)))
     field_name = name.removeprefix(".")
     if isinstance(before, str) and isinstance(after, str) and max(len(before), len(after)) > 2 * _AROUND:
@@ -134,10 +129,11 @@ async def verify_run(
     store: str | None = None,
     told: Callable[[], object] = lambda: None,
 ) -> Verification:
-    """All checks of a run folder, which is only read. `store`: make the graphs in another one than the run did.
+    """Check everything in a run folder, which is only read. `store`: use another store than the run did.
+
     `told` is called after each line.
 
-    ConfigError where today's GraphWalk cannot read its configuration, StoreError where the store cannot be reached.
+    ConfigError if this version cannot read its configuration, StoreError if the store cannot be reached.
     """
     manifest = folder.read_manifest()
     experiment = kept_experiment(folder, environment, store)
@@ -150,7 +146,13 @@ async def verify_run(
             replies = Path(scratch) / "replies.jsonl"
             if folder.replies_path.exists():
                 shutil.copyfile(folder.replies_path, replies)
-            async with seated(experiment, replies) as models:
+            asked = tuple(spec for spec in experiment.models if spec.partition("/")[0] not in _CANNOT_ASK)
+            extractor = [experiment.extractor] if experiment.extractor else []
+            unbound = experiment.config.limits.model_copy(update={"budget_tokens": None, "budget_usd": None})
+            config = experiment.config.model_copy(update={"limits": unbound})
+            given = {spec: _NotAsked(spec) for spec in (*asked, *extractor)}
+            without_models = replace(experiment, config=config, models=asked, given=given)
+            async with RunModels(without_models, replies) as models:
                 run = _Run(folder, experiment, plan, models, manifest.get("fingerprint") or {})
                 return await run.verified(told)
     finally:
@@ -163,7 +165,7 @@ class _Run:
         self, folder: RunFolder, experiment: Experiment, plan: Plan, models: RunModels, then: dict[str, Any]
     ) -> None:
         self.folder, self.experiment, self.plan, self.models, self.then = folder, experiment, plan, models, then
-        self.checks = no_findings()
+        self.checks = {name: Check() for name in CHECKS}
         self.planned = {episode.key: episode for episode in plan.episodes}
         self.scored: Counter[EpisodeKey] = Counter()
 
@@ -185,7 +187,7 @@ class _Run:
         return Verification(self.checks, self._note())
 
     def _check_manifest(self) -> None:
-        """What run.json says of graphs, tasks and episodes."""
+        """Compare run.json with the graphs, tasks and episodes of the plan."""
         if not self.then:
             self.checks["episodes"].unverified["run.json has no counts: the run ended before its first episode"] += 1
             return
@@ -202,14 +204,14 @@ class _Run:
             self.checks["episodes"].unverified["run.json has no count: the run ended before its plan was whole"] += 1
 
     def _check_texts(self) -> None:
-        """The kept texts against their digests in run.json, and those of today against the kept ones."""
+        """Compare the texts in the folder with their digests in run.json, and with those of this version."""
         check, today = self.checks["texts"], texts_of(self.experiment)
         for name, digest in self.then.get("texts", {}).items():
             kept = self.folder.kept_text(name)
             if kept is None:
                 check.unverified["not kept in the folder"] += 1
             else:
-                check.compare(f"texts/{name}: sha256", digest, _sha(kept))
+                check.compare(f"texts/{name}: sha256", digest, hashlib.sha256(kept.encode()).hexdigest())
                 if today.get(name) != kept:
                     check.unverified["another text ships today"] += 1
 
@@ -227,20 +229,63 @@ class _Run:
                 check.verified += 1
 
     async def _check_line(self, where: str, record: dict[str, Any], result: Result) -> None:
-        planned = self.planned.get(result.key)
+        planned, key = self.planned.get(result.key), result.key
+        named = f"{key.task_id}, {key.model}, {key.setting}, repeat {key.repeat}"
         if planned is None:
-            self.checks["episodes"].differing.append(f"{where}: {_named(result.key)} is not part of the run")
-        elif result.score is not None and self.scored[result.key]:
-            self.checks["episodes"].differing.append(f"{where}: {_named(result.key)} was played before")
+            self.checks["episodes"].differing.append(f"{where}: {named} is not part of the run")
+        elif result.score is not None and self.scored[key]:
+            self.checks["episodes"].differing.append(f"{where}: {named} was played before")
         self._check_score(where, record, result)
         self._check_totals(where, record, result)
         if planned is None:
             return
-        self.scored[result.key] += not result.exit_status.infrastructure
+        self.scored[key] += not result.exit_status.infrastructure
         self.checks["tasks"].compare(where, record["task"], planned.task.model_dump(mode="json"), things=0)
         self.checks["graphs"].compare(where, record["world"], _json(planned.world.facts), things=0)
-        await check_walk(self.checks, where, planned, result, self.experiment)
-        await check_player(self.checks["replies"], where, planned, result, self.models)
+        await self._check_episode(where, planned, result)
+        await self._check_replies(where, planned, result)
+
+    async def _check_episode(self, where: str, planned: PlannedEpisode, then: Result) -> None:
+        """Repeat an episode with the replies of the log; compare prompt, tool results and follow-ups."""
+        experiment, logged = self.experiment, _wire(then.trajectory)
+        limits, model = experiment.config.limits, ReplayModel(then.key.model, then.trajectory)
+        tokens, usd = limits.episode_tokens, limits.episode_usd
+        setup = await planned.opening(experiment)
+        episode = Episode(setup, model, experiment.agent, experiment.options, tokens=tokens, usd=usd)
+        now = _wire(await run_episode(episode))
+        self.checks["prompts"].compare(where, logged["prompt"], now["prompt"])
+        for number, turn in enumerate(logged["turns"], 1):
+            again = now["turns"][number - 1] if number <= len(now["turns"]) else {}
+            found = again.get("results", [])
+            for place, result in enumerate(turn.get("results", [])):  # a turn in which the store failed has none
+                call = f"{where}: turn {number}, call {place + 1}"
+                self.checks["tool results"].compare(call, result, found[place] if place < len(found) else None)
+            courses = [
+                {"calls": len(one.get("results", ())), **{n: one.get(n) for n in ("next_user", "forced", "summary")}}
+                for one in (turn, again)
+            ]
+            self.checks["turns"].compare(f"{where}: turn {number}", *courses)
+        end = then.trajectory.exit_status
+        if end.infrastructure or end is ExitStatus.CONTEXT_OVERFLOW:
+            self.checks["turns"].unverified["ends by a failure of provider or store"] += 1
+        else:
+            self.checks["turns"].compare(f"{where}: exit_status", logged["exit_status"], now["exit_status"])
+
+    async def _check_replies(self, where: str, planned: PlannedEpisode, then: Result) -> None:
+        """Play an episode again and compare the replies."""
+        check, experiment, spec = self.checks["replies"], self.models.experiment, then.key.model
+        if spec not in experiment.models:
+            check.unverified[f"{spec.partition('/')[0]} cannot be asked again"] += len(then.trajectory.turns)
+            return
+        async with self.models.for_episode(planned) as (model, extractor):
+            now = await play(planned, model, extractor, experiment)
+        if now.exit_status is ExitStatus.MODEL_ERROR and _NO_REPLY in (now.trajectory.error or ""):
+            check.unverified[_NO_REPLY] += max(1, len(then.trajectory.turns) - len(now.trajectory.turns))
+        said = [to_dict(turn.message) for turn in now.trajectory.turns]
+        for number, (turn, again) in enumerate(zip(then.trajectory.turns, said, strict=False), 1):
+            check.compare(f"{where}: turn {number}", to_dict(turn.message), again)
+        if then.extractor_reply is not None and now.extractor_reply is not None:
+            check.compare(f"{where}: extractor_reply", then.extractor_reply, now.extractor_reply)
 
     def _check_score(self, where: str, record: dict[str, Any], result: Result) -> None:
         suite = self.experiment.suite
@@ -254,7 +299,7 @@ class _Run:
         self.checks["scores"].compare(where, logged, _json({"answer": made[0], "score": made[1]}))
 
     def _check_totals(self, where: str, record: dict[str, Any], result: Result) -> None:
-        """What a line sums up of its trajectory. An extractor's share of tokens and time is known to nobody else."""
+        """Compare the totals of a line with its trajectory. The share of an extractor is not logged."""
         trajectory, names = result.trajectory, ["exit_status", "turns", "tool_calls"]
         sums: dict[str, Any] = {
             "exit_status": str(trajectory.exit_status),
@@ -285,20 +330,12 @@ class _Run:
         )
 
 
-def _named(key: EpisodeKey) -> str:
-    return f"{key.task_id}, {key.model}, {key.setting}, repeat {key.repeat}"
-
-
 def _json(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-def _sha(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def checked_lines(path: Path, check: Check) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(`results.jsonl:7`, record) of every whole line; the others are noted in `check`."""
+    """Yield (`results.jsonl:7`, record) for every complete line; count the others in `check`."""
     with open_lines(path) as file:
         for number, line in enumerate(file, 1):
             where = f"{path.name}:{number}"
@@ -315,12 +352,12 @@ def checked_lines(path: Path, check: Check) -> Iterator[tuple[str, dict[str, Any
 
 
 _CANNOT_ASK = ("human", "replay")
-"""Providers whose players say nothing again."""
+"""Providers whose models cannot be asked again."""
 _NO_REPLY = "the reply is not in replies.jsonl"
 
 
 class _NotAsked:
-    """In place of a language model: replies come from those that were kept, and nothing is called."""
+    """Replaces a language model: replies come from the reply cache, and nothing is called."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -332,80 +369,8 @@ class _NotAsked:
         return None
 
 
-@asynccontextmanager
-async def seated(experiment: Experiment, replies: Path) -> AsyncIterator[RunModels]:
-    """The players of a run without its models; `replies` is a copy, which may be written to."""
-    asked = [spec for spec in experiment.models if spec.partition("/")[0] not in _CANNOT_ASK]
-    unbound = experiment.config.limits.model_copy(update={"budget_tokens": None, "budget_usd": None})
-    config = experiment.config.model_copy(update={"limits": unbound})
-    extractor = [experiment.extractor] if experiment.extractor else []
-    given = {spec: _NotAsked(spec) for spec in (*asked, *extractor)}
-    async with RunModels(replace(experiment, config=config, models=tuple(asked), given=given), replies) as models:
-        yield models
-
-
-async def check_walk(
-    checks: dict[str, Check], where: str, planned: PlannedEpisode, then: Result, ours: Experiment
-) -> None:
-    """Prompt, tool results and course of an episode, with what its player said taken from the log."""
-    limits, logged = ours.config.limits, _wire(then.trajectory)
-    opening = await planned.opening(ours)
-    model = ReplayModel(then.key.model, then.trajectory)
-    tokens, usd = limits.episode_tokens, limits.episode_usd
-    walk = Episode(opening, model, ours.agent, ours.options, tokens=tokens, usd=usd)
-    now = _wire(await run_episode(walk))
-    checks["prompts"].compare(where, logged["prompt"], now["prompt"])
-    _check_results(checks["tool results"], where, logged["turns"], now["turns"])
-    _check_course(checks["turns"], where, then.trajectory, logged, now)
-
-
-def _check_results(check: Check, where: str, then: list[Any], now: list[Any]) -> None:
-    """Call by call. A turn in which the store failed has logged no results."""
-    for number, turn in enumerate(then, 1):
-        found = now[number - 1].get("results", []) if number <= len(now) else []
-        for place, logged in enumerate(turn.get("results", [])):
-            again = found[place] if place < len(found) else None
-            check.compare(f"{where}: turn {number}, call {place + 1}", logged, again)
-
-
-def _check_course(check: Check, where: str, trajectory: Trajectory, then: Any, now: Any) -> None:
-    """What followed each reply, but for results; and the end, unless a provider or a store made it."""
-    for number, turn in enumerate(then["turns"], 1):
-        again = now["turns"][number - 1] if number <= len(now["turns"]) else {}
-        check.compare(f"{where}: turn {number}", _course(turn), _course(again))
-    end = trajectory.exit_status
-    if end.infrastructure or end is ExitStatus.CONTEXT_OVERFLOW:
-        check.unverified["ends by a failure of provider or store"] += 1
-    else:
-        check.compare(f"{where}: exit_status", then["exit_status"], now["exit_status"])
-
-
-def _course(turn: dict[str, Any]) -> dict[str, Any]:
-    calls = len(turn.get("results", ()))
-    return {"calls": calls, **{name: turn.get(name) for name in ("next_user", "forced", "summary")}}
-
-
-async def check_player(check: Check, where: str, planned: PlannedEpisode, then: Result, models: RunModels) -> None:
-    """What the player says when it plays again."""
-    experiment, spec = models.experiment, then.key.model
-    if spec not in experiment.models:
-        check.unverified[f"{spec.partition('/')[0]} cannot be asked again"] += len(then.trajectory.turns)
-        return
-    async with models.for_episode(planned) as (model, extractor):
-        now = await play(planned, model, extractor, experiment)
-    if now.exit_status is ExitStatus.MODEL_ERROR and _NO_REPLY in (now.trajectory.error or ""):
-        check.unverified[_NO_REPLY] += max(1, len(then.trajectory.turns) - len(now.trajectory.turns))
-    said = [to_dict(turn.message) for turn in now.trajectory.turns]
-    for number, turn in enumerate(then.trajectory.turns[: len(said) or None], 1):
-        again = said[number - 1] if number <= len(said) else None
-        if again is not None:
-            check.compare(f"{where}: turn {number}", to_dict(turn.message), again)
-    if then.extractor_reply is not None and now.extractor_reply is not None:
-        check.compare(f"{where}: extractor_reply", then.extractor_reply, now.extractor_reply)
-
-
 def _wire(trajectory: Trajectory) -> dict[str, Any]:
-    """As it is logged, without wall times."""
+    """Return a trajectory as it is logged, without elapsed times."""
     wire = to_dict(trajectory)
     wire.setdefault("turns", [])
     wire.setdefault("prompt", [])

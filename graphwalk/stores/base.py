@@ -13,9 +13,18 @@ from typing import Any, Literal
 from graphwalk.errors import ConfigError
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.stores.health import HealthCheck
-from graphwalk.types.graph import PropertyGraph
+from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
+
+_NODES = (
+    'MATCH (n{{ any_node }}) RETURN {{ "n" | key_of }} AS key, {{ "n" | labels_of }} AS labels, '
+    '{{ "n" | properties_of }} AS properties'
+)
+_RELATIONSHIPS = (
+    'MATCH (a{{ any_node }})-[r]->(b{{ any_node }}) RETURN type(r) AS type, {{ "a" | key_of }} AS source, '
+    '{{ "b" | key_of }} AS target, properties(r) AS properties'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +118,18 @@ class GraphStore(ABC):
 
     async def check_unchanged(self, generation: int) -> None:  # noqa: B027
         """Raise StoreError unless the whole graph is there, and has been since that generation."""
+
+    async def read_graph(self) -> PropertyGraph:
+        """Return the whole graph; nodes in the order of their keys."""
+        nodes = await self.values(self.render(_NODES, {}))
+        relationships = await self.values(self.render(_RELATIONSHIPS, {}))
+        for node in nodes:
+            node["properties"].pop("key", None)
+        nodes.sort(key=lambda node: str(node["key"]))
+        return PropertyGraph.from_rows(
+            (Node(n["key"], tuple(n["labels"]), n["properties"]) for n in nodes),
+            (Relationship(r["type"], r["source"], r["target"], r["properties"]) for r in relationships),
+        )
 
     @abstractmethod
     async def drop(self) -> None:

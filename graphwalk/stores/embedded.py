@@ -22,7 +22,7 @@ from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.stores.cypher_guard import QueryRefused, translate
 from graphwalk.stores.embedded_graph import HIDDEN, REFUSALS, RESERVED, EngineGraph, ResultReader, load_engine
 from graphwalk.stores.engine_worker import READY, read_message, write_message
-from graphwalk.stores.schema_queries import Form, read_schema
+from graphwalk.stores.schema_queries import Decoder, read_schema
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, shown, shown_rows
@@ -173,13 +173,13 @@ class EmbeddedStore(GraphStore):
             async def query(template: str, identifiers: Identifiers, parameters: Mapping[str, Any]) -> list[Row]:
                 return await self._found(self.render(template, identifiers), parameters, self._timeout_ms)
 
-            self._schemas[samples] = await read_schema(query, samples, self._form())
+            self._schemas[samples] = await read_schema(query, samples, self._decoder())
         return self._schemas[samples]
 
-    def _form(self) -> Form:
+    def _decoder(self) -> Decoder:
         """How to read the names and values that the engine keeps."""
         name, own = self._dialect.name, self._results.own
-        return Form(
+        return Decoder(
             lambda stored: None if stored in HIDDEN else name(stored),
             lambda stored: None if stored in RESERVED else name(stored),
             lambda value: tuple(found) if isinstance(found := own(value), list) else found,

@@ -10,7 +10,10 @@ from graphwalk.stores.base import Database
 STORES = Registry(
     "store",
     "graphwalk.stores",
-    {"embedded": "graphwalk.stores.embedded:open_embedded", "neo4j": "graphwalk.stores.neo4j.loaded:open_neo4j"},
+    {
+        "embedded": "graphwalk.stores.embedded:open_embedded",
+        "neo4j": "graphwalk.stores.neo4j.loaded:Neo4jDatabase.open",
+    },
 )
 
 

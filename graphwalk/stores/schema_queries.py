@@ -39,8 +39,8 @@ Query = Callable[[str, Identifiers, Mapping[str, Any]], Awaitable[list[Row]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
-    """How a store keeps what a graph has.
+class Decoder:
+    """How to read the names and values that a store keeps.
 
     `name` is given a stored label or type and gives its own name, None for one that is the store's; `property` and
     `value` do the same for properties and values. `several`: not every node has exactly one label; `lists`: some
@@ -54,12 +54,12 @@ class Form:
     lists: bool = False
 
 
-async def read_schema(query: Query, samples: int, form: Form) -> Schema:
+async def read_schema(query: Query, samples: int, decoder: Decoder) -> Schema:
     """The schema that a store finds in its database."""
 
     async def properties(listing: str, found: str, name: str) -> tuple[PropertyType, ...]:
         stored = [row["property"] for row in await query(listing, {"name": name}, {})]
-        named = sorted((title, p) for p in stored if (title := form.property(p)) is not None)
+        named = sorted((title, p) for p in stored if (title := decoder.property(p)) is not None)
         return tuple([await property_type(found, name, p, title) for title, p in named])
 
     async def property_type(found: str, name: str, stored: str, title: str) -> PropertyType:
@@ -69,22 +69,22 @@ async def read_schema(query: Query, samples: int, form: Form) -> Schema:
         values = await listed(found + _VALUES + _ORDER, name, parameters)
         if not all(map(_is_plain, values)):
             values = await listed(found + _VALUES, name, {"property": stored})
-        return _sampled(title, map(form.value, values), samples)
+        return _sampled(title, map(decoder.value, values), samples)
 
     async def listed(template: str, name: str, parameters: Mapping[str, Any]) -> list[Any]:
         return [row["value"] for row in await query(template, {"name": name}, parameters)]
 
     def own(labels: Iterable[str]) -> list[str]:
         """Labels as the graph has them, "" for a node that has none."""
-        return [name for label in labels if (name := form.name(label)) is not None] or [""]
+        return [name for label in labels if (name := decoder.name(label)) is not None] or [""]
 
     stored_labels = [row["label"] for row in await query(_LABELS, {}, {})]
-    labels = {name for label in stored_labels if (name := form.name(label)) is not None}
+    labels = {name for label in stored_labels if (name := decoder.name(label)) is not None}
     if NO_LABEL in stored_labels:
         labels.add("")
     pairs: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
     for row in await query(_PAIRS, {}, {}):
-        pairs[str(form.name(row["type"]))].update(product(own(row["sources"]), own(row["targets"])))
+        pairs[str(decoder.name(row["type"]))].update(product(own(row["sources"]), own(row["targets"])))
     return Schema(
         tuple([NodeType(name, await properties(_NODE_PROPERTIES, _NODES, name)) for name in sorted(labels)]),
         tuple(
@@ -95,8 +95,8 @@ async def read_schema(query: Query, samples: int, form: Form) -> Schema:
                 for name, found in sorted(pairs.items())
             ]
         ),
-        form.several,
-        form.lists,
+        decoder.several,
+        decoder.lists,
     )
 
 

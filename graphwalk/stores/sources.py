@@ -5,18 +5,13 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from graphwalk.config.graph_source import GraphSource, check_filter
 from graphwalk.environment import Environment
 from graphwalk.graphs.files import load_graph
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.registry import open_database
-from graphwalk.stores.transfer import read_whole as read_store
 from graphwalk.types.graph import PropertyGraph
-
-if TYPE_CHECKING:
-    from graphwalk.stores.neo4j.existing import ExistingStore
 
 WAIT_SECONDS = 10.0
 """A person is waiting: if the database is not there, they should hear it soon."""
@@ -48,8 +43,7 @@ async def open_source(
     """
     filtered = source.labels is not None or source.relationship_types is not None
     if source.file is None and not (source.loaded is not None and filtered):
-        in_neo4j = _existing if source.loaded is None else _loaded
-        async with in_neo4j(source, environment, timeout_seconds, wait_seconds) as store:
+        async with _in_neo4j(source, environment, timeout_seconds, wait_seconds) as store:
             yield OpenedGraph(source.name, store, None)
         return
     graph = await read_source(source, environment)
@@ -63,33 +57,27 @@ async def open_source(
 
 
 @asynccontextmanager
-async def _existing(
-    source: GraphSource, environment: Environment, timeout_seconds: float, wait_seconds: float
-) -> AsyncIterator["ExistingStore"]:
-    # The driver takes a fifth of a second to import, which a file does not need.
-    from graphwalk.stores.neo4j.existing import ExistingStore
-
-    store = await ExistingStore.open(source, environment, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
-    try:
-        yield store
-    finally:
-        await store.close()
-
-
-@asynccontextmanager
-async def _loaded(
+async def _in_neo4j(
     source: GraphSource, environment: Environment, timeout_seconds: float, wait_seconds: float
 ) -> AsyncIterator[GraphStore]:
-    """Open a graph that `db load` left there; it stays."""
+    """Open an existing database, or a graph that `db load` left; nothing is changed there."""
+    # The driver takes a fifth of a second to import, which a file does not need.
+    from graphwalk.stores.neo4j.existing import ExistingStore
     from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 
-    database = await Neo4jDatabase.open(
-        environment, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
-    )
+    opened: ExistingStore | Neo4jDatabase
+    if source.loaded is None:
+        opened = await ExistingStore.open(
+            source, environment, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
+        )
+    else:
+        opened = await Neo4jDatabase.open(
+            environment, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
+        )
     try:
-        yield await database.loaded(str(source.loaded))
+        yield await opened.loaded(str(source.loaded)) if isinstance(opened, Neo4jDatabase) else opened
     finally:
-        await database.close()
+        await opened.close()
 
 
 async def read_source(source: GraphSource, environment: Environment) -> PropertyGraph:
@@ -100,11 +88,9 @@ async def read_source(source: GraphSource, environment: Environment) -> Property
     """
     if source.file is not None:
         return await asyncio.to_thread(read_file, source)
-    if source.loaded is not None:
-        async with _loaded(source, environment, 30.0, READING_WAIT_SECONDS) as store:
-            return _filtered(await read_store(store), source)
-    async with _existing(source, environment, 30.0, READING_WAIT_SECONDS) as existing:
-        return await existing.whole()
+    async with _in_neo4j(source, environment, 30.0, READING_WAIT_SECONDS) as store:
+        graph = await store.read_graph()
+        return graph if source.loaded is None else _filtered(graph, source)
 
 
 def read_file(source: GraphSource) -> PropertyGraph:

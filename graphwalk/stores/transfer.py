@@ -1,4 +1,4 @@
-"""Graphs into and out of stores: rows for bulk loading, made batch by batch, and a whole graph read back."""
+"""Graphs into stores: rows for loading, made batch by batch."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,21 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphwalk.stores.base import GraphStore
-from graphwalk.types.graph import MISSING, Column, Node, PropertyGraph, Relationship
+from graphwalk.types.graph import MISSING, Column, PropertyGraph
 
 Rename = Callable[[str], str]
 Encode = Callable[[Any], Any]
 _Stored = tuple[str, NDArray[np.int32], Sequence[Any]]
 """Name, codes and pool of a column as an engine takes them."""
-_NODES = (
-    'MATCH (n{{ any_node }}) RETURN {{ "n" | key_of }} AS key, {{ "n" | labels_of }} AS labels, '
-    '{{ "n" | properties_of }} AS properties'
-)
-_RELATIONSHIPS = (
-    'MATCH (a{{ any_node }})-[r]->(b{{ any_node }}) RETURN type(r) AS type, {{ "a" | key_of }} AS source, '
-    '{{ "b" | key_of }} AS target, properties(r) AS properties'
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,18 +104,6 @@ def _fill(rows: list[dict[str, Any]], columns: list[_Stored], part: slice | NDAr
         for row, code in zip(rows, codes[part].tolist(), strict=True):
             if code != MISSING:
                 row[stored] = pool[code]
-
-
-async def read_whole(store: GraphStore) -> PropertyGraph:
-    """Return the graph in a store; nodes in the order of their keys."""
-    nodes = await store.values(store.render(_NODES, {}))
-    relationships = await store.values(store.render(_RELATIONSHIPS, {}))
-    for node in nodes:
-        node["properties"].pop("key", None)
-    return PropertyGraph.from_rows(
-        (Node(n["key"], tuple(n["labels"]), n["properties"]) for n in sorted(nodes, key=lambda node: str(node["key"]))),
-        (Relationship(r["type"], r["source"], r["target"], r["properties"]) for r in relationships),
-    )
 
 
 def content_digest(graph: PropertyGraph) -> str:

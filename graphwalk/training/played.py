@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from itertools import islice
 from typing import Any
 
-from graphwalk.bulk.rows import Rows, in_ranges
+from graphwalk.bulk import Rows, in_ranges
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment

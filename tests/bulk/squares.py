@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from graphwalk.bulk.rows import Rows, in_ranges
-from graphwalk.bulk.writing import write_rows
+from graphwalk.bulk import Rows, in_ranges, write_rows
 from graphwalk.errors import ConfigError
 
 COLUMNS: dict[str, type] = {"number": int, "text": str, "parts": list, "half": float, "odd": bool}

@@ -14,7 +14,7 @@ import psutil
 import pytest
 from pyarrow.parquet import read_table
 
-from graphwalk.bulk.writing import Written, write_rows
+from graphwalk.bulk import Written, write_rows
 from graphwalk.errors import ConfigError
 from tests.bulk.squares import squares
 

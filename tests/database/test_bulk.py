@@ -9,8 +9,8 @@ import pytest
 from neo4j import GraphDatabase
 
 from graphwalk import database
-from graphwalk.database.bulk import _write
 from graphwalk.database.jars import run_importer
+from graphwalk.database.loads import _write
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
@@ -18,7 +18,7 @@ from graphwalk.stores.neo4j.admin import Loads
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.stores.neo4j.local_server import LocalServer, read_state, write_state
-from graphwalk.stores.transfer import content_digest, read_whole
+from graphwalk.stores.transfer import content_digest
 from graphwalk.types.graph import Node, PropertyGraph
 from graphwalk.types.values import Value
 from tests.database.rich_graph import rich_graph
@@ -66,7 +66,7 @@ async def test_an_import_is_the_same_as_a_load(own_server: Environment) -> None:
     found = await Neo4jDatabase.open(own_server, run_id="a-run")
     store = await found.load(graph)
     assert store.scope == loaded.scope
-    assert content_digest(await read_whole(store)) == content_digest(graph)
+    assert content_digest(await store.read_graph()) == content_digest(graph)
     await store.drop()
     await found.close()
     assert loaded.scope in [load.scope for load in await database.list_loads(own_server)]
@@ -97,7 +97,7 @@ async def test_an_import_that_fails_leaves_the_server_as_it_was(
         await database.load_bulk(own_server, SMALL)
     await connection.write("DROP INDEX mine")
     await connection.close()
-    monkeypatch.setattr("graphwalk.database.bulk.ARGUMENTS", "no-such.args")
+    monkeypatch.setattr("graphwalk.database.loads.ARGUMENTS", "no-such.args")
     with pytest.raises(StoreError, match="importer failed"):
         await database.load_bulk(own_server, SMALL)
     assert database.status(own_server).answers

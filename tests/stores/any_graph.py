@@ -8,7 +8,6 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import decode_rows
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.schema_queries import schema_of
-from graphwalk.stores.transfer import read_whole
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
@@ -84,7 +83,7 @@ def any_graphs(draw: st.DrawFn) -> PropertyGraph:
 async def comes_back(store: GraphStore, graph: PropertyGraph) -> None:
     """What was loaded is in the store, names and values, and nothing of ours."""
     ordered = PropertyGraph.from_rows(sorted(graph.nodes(), key=lambda node: node.key), graph.relationships())
-    found = await read_whole(store)
+    found = await store.read_graph()
     assert found.digest == ordered.digest
     for samples in (0, 2):
         assert repr(await store.schema(samples)) == repr(schema_of(graph, samples))  # NaN equals nothing

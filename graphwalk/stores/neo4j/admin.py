@@ -92,11 +92,6 @@ class StoredForm:
     graph: PropertyGraph | None = None
 
 
-def any_form(scope: str) -> StoredForm:
-    """Return the form of a graph of which only the label is known: it could hold anything."""
-    return StoredForm(scope, Serialisation(native, True))
-
-
 def form_of(graph: PropertyGraph, scope: str) -> StoredForm:
     """Return how a graph is stored under the label `scope`."""
     lists = has_lists(graph)

@@ -100,6 +100,10 @@ class Connection:
         """
         return await self._with_retries("READ", cypher, parameters, seconds, once=once, rows=most)
 
+    async def rows(self, cypher: str, seconds: float = 30.0, **parameters: Any) -> list[list[Any]]:
+        """Return the values of each row of a query in READ mode."""
+        return [values for _, values in await self.read(cypher, parameters, seconds)]
+
     async def write(self, cypher: str, seconds: float = 120.0, **parameters: Any) -> list[dict[str, Any]]:
         """Return the rows of a statement that may be sent twice: it must change nothing the second time."""
         found = await self._with_retries("WRITE", cypher, parameters, seconds)
@@ -133,9 +137,14 @@ class Connection:
         """
         try:
             return await self._with_retries("READ", cypher, parameters, seconds, rows=rows)
+        except QueryLimitError as error:
+            if error.kind == "too_large":
+                raise QueryRefused("too_large", "query_too_large") from error
+            raise QueryRefused("timeout", "query_timeout", seconds=seconds) from error
         except StoreError as error:
-            if error.__cause__ is not None and (refused := query_refused(error.__cause__, seconds)) is not None:
-                raise refused from error
+            cause = error.__cause__
+            if isinstance(cause, Neo4jError) and _AT_FAULT.fullmatch(cause.code or ""):
+                raise QueryRefused("query_error", "query_error", problem=cause.message or cause.code) from error
             raise
 
     async def close(self) -> None:
@@ -172,7 +181,8 @@ class Connection:
                 cause, failed = error, store_error(error, self.place, cypher, self._database)
             late = isinstance(failed, QueryLimitError) and failed.kind == "timeout"
             if late and not self._waits:
-                raise silent(self.place, seconds) from cause
+                problem = f"Neo4j at {self.place} does not answer within {seconds:g} s"
+                raise StoreAwayError(problem, hint=_start(self.place)) from cause
             if once or not self._waits or not (late or isinstance(failed, StoreAwayError)):
                 raise failed from cause
             arrived = clock()
@@ -272,7 +282,7 @@ async def connect(
     try:
         await connection.read("RETURN 1 AS ready", {}, FIRST_ANSWER_SECONDS, once=True)
     except StoreError as error:
-        if not timed_out(error):
+        if not any(isinstance(cause, TimeoutError) for cause in _causes(error)):  # refused, or no address
             await connection.close()
             raise
     except BaseException:
@@ -282,26 +292,19 @@ async def connect(
 
 
 def _address(environment: Environment) -> tuple[str, Any]:
-    """The address, and what the driver takes as `auth`."""
+    """Return the address, and what the driver takes as `auth`; a token or ticket is given as the password."""
     if environment.neo4j_uri:
         environment.check_receiver("NEO4J_URI", "NEO4J_PASSWORD")
-        return environment.neo4j_uri, environment.neo4j_auth or _auth(environment)
-    server = read_state(environment)
-    if server is None and (found := compose_server(environment)) is not None:
+        scheme, secret = environment.neo4j_authentication.lower(), environment.neo4j_password
+        auth = None
+        if secret and scheme != "none":
+            auth = Auth(scheme, "" if scheme in ("bearer", "kerberos") else environment.neo4j_username, secret)
+        return environment.neo4j_uri, environment.neo4j_auth or auth
+    if server := read_state(environment):
+        return server.uri, environment.neo4j_auth or ("neo4j", server.password)
+    if found := compose_server(environment):
         return found[0], environment.neo4j_auth or ("neo4j", found[1])
-    if server is None:
-        raise StoreError("no Neo4j is known", hint="graphwalk db up   (or set NEO4J_URI and NEO4J_PASSWORD)")
-    return server.uri, environment.neo4j_auth or ("neo4j", server.password)
-
-
-def _auth(environment: Environment) -> Auth | None:
-    """The variables as the driver has them: a token or ticket is in the place of the password."""
-    scheme, secret = environment.neo4j_authentication.lower(), environment.neo4j_password
-    if not secret or scheme == "none":
-        return None
-    if scheme in ("bearer", "kerberos"):
-        return Auth(scheme, "", secret)
-    return Auth(scheme, environment.neo4j_username, secret)
+    raise StoreError("no Neo4j is known", hint="graphwalk db up   (or set NEO4J_URI and NEO4J_PASSWORD)")
 
 
 def _place(uri: str) -> str:
@@ -309,18 +312,6 @@ def _place(uri: str) -> str:
     scheme, _, rest = uri.partition("://")
     host = rest.rpartition("@")[2]
     return f"{scheme}://{urlsplit(f'//{host}').netloc}"
-
-
-def query_refused(error: BaseException, seconds: float) -> QueryRefused | None:
-    """Return the refusal of a query that a model wrote; None where the database is at fault, and not the query."""
-    code = getattr(error, "code", None) or ""
-    if "TransactionTimedOut" in code or isinstance(error, TimeoutError):
-        return QueryRefused("timeout", "query_timeout", seconds=seconds)
-    if any(reason in code for reason in _TOO_LARGE):
-        return QueryRefused("too_large", "query_too_large")
-    if isinstance(error, Neo4jError) and _AT_FAULT.fullmatch(code):
-        return QueryRefused("query_error", "query_error", problem=error.message or code)
-    return None
 
 
 def may_pass(error: Exception) -> bool:
@@ -360,16 +351,6 @@ def store_error(error: Exception, place: str, cypher: str, database: str | None)
     kind = StoreAwayError if may_pass(error) else StoreError
     problem, hint = _unreachable(error, place)
     return kind(f"Neo4j at {place} cannot be reached: {problem}", hint=hint)
-
-
-def silent(place: str, seconds: float) -> StoreAwayError:
-    """Return the error for a server that takes connections and sends nothing."""
-    return StoreAwayError(f"Neo4j at {place} does not answer within {seconds:g} s", hint=_start(place))
-
-
-def timed_out(error: BaseException) -> bool:
-    """True if the server did not answer in time; False if it refused, or has no address."""
-    return any(isinstance(cause, TimeoutError) for cause in _causes(error))
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

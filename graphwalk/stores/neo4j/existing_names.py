@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import count, groupby
 from typing import Any
 
 from graphwalk.config.graph_source import check_filter
@@ -31,7 +31,6 @@ MOST_COMPARED = 200_000
 """Of more named nodes in all, names carry their label without a search for names that two nodes share."""
 MOST_LOOKED_AT = 20_000
 """Values of one property that are searched for names that look like element ids."""
-SECONDS = 30.0
 _PREFIX = re.compile(r"\d+:[0-9a-f-]+:")
 _CONSTRAINTS = (
     "SHOW CONSTRAINTS YIELD entityType, labelsOrTypes, properties, type "
@@ -225,7 +224,7 @@ async def read_dialect(
     """
 
     async def column(cypher: str) -> list[str]:
-        return sorted(row[0] for row in await _ask(connection, cypher))
+        return sorted(row[0] for row in await connection.rows(cypher))
 
     labels, types, keys = await asyncio.gather(
         column("CALL db.labels() YIELD label RETURN label"),
@@ -240,28 +239,14 @@ async def read_dialect(
         hidden=tuple(sorted(filter(is_own, labels))),
         labels=None if chosen_labels is None else tuple(sorted(set(chosen_labels))),
         types=None if chosen_types is None else tuple(sorted(set(chosen_types))),
-        key_title=_free_title(keys),
+        key_title=next(t for n in count(1) if (t := KEY + n * "_") not in keys) if KEY in keys else None,
     )
-
-
-async def _ask(connection: Connection, cypher: str, **parameters: Any) -> list[list[Any]]:
-    return [values for _, values in await connection.read(cypher, parameters, SECONDS)]
-
-
-def _free_title(keys: list[str]) -> str | None:
-    """Return the name under which a property called `key` is shown: the first of key_, key__, … that is free."""
-    if KEY not in keys:
-        return None
-    title = f"{KEY}_"
-    while title in keys:
-        title += "_"
-    return title
 
 
 async def _read_names(connection: Connection, labels: Sequence[str]) -> NodeNames:
     """Return the names that the constraints of a database and its content give; `labels`: those that there are."""
     node_keys: dict[tuple[str, str], bool] = {}
-    for label, name, kind in await _ask(connection, _CONSTRAINTS):
+    for label, name, kind in await connection.rows(_CONSTRAINTS):
         if label in labels and ":" not in label and writable(label) and writable(name):
             node_keys[label, name] = node_keys.get((label, name), False) or kind.endswith("NODE_KEY")
     best: dict[str, tuple[Any, UniqueProperty]] = {}
@@ -272,7 +257,7 @@ async def _read_names(connection: Connection, labels: Sequence[str]) -> NodeName
         if held and (label not in best or rank < best[label][0]):
             best[label] = (rank, unique)
     uniques = tuple(best[label][1] for label in sorted(best))
-    rows = await _ask(connection, "MATCH (n) RETURN elementId(n) LIMIT 1")
+    rows = await connection.rows("MATCH (n) RETURN elementId(n) LIMIT 1")
     found = _PREFIX.match(rows[0][0]) if rows else None
     prefix = found[0] if found else ""
     labelled = len(uniques) > 1 and await _shared(connection, uniques)
@@ -282,8 +267,7 @@ async def _read_names(connection: Connection, labels: Sequence[str]) -> NodeName
 async def _kind_of(connection: Connection, label: str, name: str) -> str | None:
     """Return text or number: what a property holds first of all; None for neither."""
     match = f"MATCH (n:{quote(label)}) WHERE n.{quote(name)}"
-    [[text, number]] = await _ask(
-        connection,
+    [[text, number]] = await connection.rows(
         f"RETURN EXISTS {{ {match} >= '' }} AS text, EXISTS {{ {match} >= $least }} AS number",
         least=float("-inf"),
     )
@@ -293,7 +277,7 @@ async def _kind_of(connection: Connection, label: str, name: str) -> str | None:
 async def _shared(connection: Connection, uniques: Sequence[UniqueProperty]) -> bool:
     """True where two nodes would have the same name, and where there are too many nodes to look."""
     counts = " + ".join(f"COUNT {{ (:{quote(unique.label)}) }}" for unique in uniques)
-    [[count]] = await _ask(connection, f"RETURN {counts}")
+    [[count]] = await connection.rows(f"RETURN {counts}")
     if count > MOST_COMPARED:
         return True
     parts = " UNION ALL ".join(
@@ -302,7 +286,7 @@ async def _shared(connection: Connection, uniques: Sequence[UniqueProperty]) -> 
         for unique in uniques
     )
     twice = "WITH name, min(id) AS one, max(id) AS other WHERE one <> other RETURN name LIMIT 1"
-    return bool(await _ask(connection, f"CALL () {{ {parts} }} {twice}"))
+    return bool(await connection.rows(f"CALL () {{ {parts} }} {twice}"))
 
 
 async def _mark(connection: Connection, uniques: Sequence[UniqueProperty], prefix: str) -> str:
@@ -323,8 +307,7 @@ async def _looks_like(connection: Connection, unique: UniqueProperty, mark: str)
     """True where a text is the mark and digits after it, and where there are too many texts to look."""
     value = f"n.{quote(unique.property)}"
     low, high = (mark, mark + "\uffff") if mark else ("0", ":")
-    [[looked_at, found]] = await _ask(
-        connection,
+    [[looked_at, found]] = await connection.rows(
         f"MATCH (n:{quote(unique.label)}) WHERE {value} >= $low AND {value} < $high WITH {value} AS name LIMIT $most "
         "RETURN count(name), count(CASE WHEN name =~ $form THEN 1 END)",
         low=low,

@@ -18,15 +18,14 @@ from graphwalk.stores.neo4j.admin import (
     Load,
     Loads,
     StoredForm,
-    any_form,
     check_labels,
     form_of,
 )
 from graphwalk.stores.neo4j.connection import Connection, connect
-from graphwalk.stores.neo4j.values import SCALARS, own, plain
-from graphwalk.stores.schema_queries import Form, read_schema, schema_of
-from graphwalk.stores.serialisation import decoded
-from graphwalk.stores.transfer import content_digest, read_whole
+from graphwalk.stores.neo4j.values import SCALARS, native, own, plain
+from graphwalk.stores.schema_queries import Decoder, read_schema, schema_of
+from graphwalk.stores.serialisation import Serialisation, decoded
+from graphwalk.stores.transfer import content_digest
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, shown, shown_rows
@@ -99,7 +98,7 @@ class Neo4jDatabase(Database):
         load = await self._loads.find(scope)
         if load is None or load.state != "complete":
             raise StoreError(f"there is no graph {scope} in this Neo4j", hint="graphwalk db status lists what is there")
-        self._borrowed[scope] = self._store(load, any_form(scope))
+        self._borrowed[scope] = self._store(load, StoredForm(scope, Serialisation(native, tags=True)))
         return self._borrowed[scope]
 
     def _store(self, load: Load, form: StoredForm) -> "Neo4jStore":
@@ -123,20 +122,17 @@ class Neo4jDatabase(Database):
         for scope, store in list(self._stores.items()):
             graph = store.form.graph
             assert graph is not None
-            if await loads.is_intact(store.load) and not (thoroughly and await self._altered(store, graph)):
-                continue
-            if scope not in self._stores:
+            intact = await loads.is_intact(store.load)
+            if intact and thoroughly:
+                direct = Neo4jStore(self, self._connection.at_once(), store.load, store.form, READING_SECONDS)
+                intact = content_digest(await direct.read_graph()) == content_digest(graph)
+            if intact or scope not in self._stores:
                 continue
             store.generation += 1
             await loads.load(graph, scope, self._run_id, anew=True)
             self._connection.health.note(f"the graph {scope} was not whole in Neo4j any more, and was loaded anew")
         if thoroughly and self._stores:
             await loads.renew_heartbeat()
-
-    async def _altered(self, store: "Neo4jStore", graph: PropertyGraph) -> bool:
-        connection = self._connection.at_once()
-        found = await read_whole(Neo4jStore(self, connection, store.load, store.form, READING_SECONDS))
-        return content_digest(found) != content_digest(graph)
 
     async def drop(self, scope: str) -> None:
         """Remove the graph with that label, if GraphWalk put it there, unless it is only read here."""
@@ -178,15 +174,6 @@ class Neo4jDatabase(Database):
                     await loads.drop_constraints()
         finally:
             await self._connection.close()
-
-
-async def open_neo4j(
-    environment: Environment, *, run_id: str, timeout_seconds: float, wait_seconds: float
-) -> Neo4jDatabase:
-    """See `graphwalk.stores.registry.open_database`."""
-    return await Neo4jDatabase.open(
-        environment, run_id=run_id, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
-    )
 
 
 class Neo4jStore(GraphStore):
@@ -255,12 +242,12 @@ class Neo4jStore(GraphStore):
                 )
                 return [dict(zip(names, values, strict=True)) for names, values in found]
 
-            self._schemas[samples] = await read_schema(query, samples, self._form())
+            self._schemas[samples] = await read_schema(query, samples, self._decoder())
         return self._schemas[samples]
 
-    def _form(self) -> Form:
+    def _decoder(self) -> Decoder:
         """How to read the names and values that the database keeps."""
-        return Form(
+        return Decoder(
             lambda stored: None if stored in (self.scope, NO_LABEL) else stored,
             value=lambda value: tuple(found) if isinstance(found := self._own(value), list) else found,
             several=self.form.several,

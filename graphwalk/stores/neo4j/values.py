@@ -87,7 +87,11 @@ def _time(text: str, utc: tzinfo = pytz.UTC) -> Time:
     if found is None:
         raise ValueError(text)
     hour, minute, second, fraction, offset, _ = found.groups()
-    zone = None if offset is None else utc if offset == "Z" else pytz.FixedOffset(_minutes(offset))
+    zone = None if offset is None else utc
+    if offset not in (None, "Z"):
+        if len(offset) > len("+00:00"):
+            raise ValueError(text)
+        zone = pytz.FixedOffset((-1 if offset[0] == "-" else 1) * (60 * int(offset[1:3]) + int(offset[4:6])))
     return Time(int(hour), int(minute), int(second), int((fraction or "").ljust(9, "0")), tzinfo=zone)
 
 
@@ -99,12 +103,6 @@ def _datetime(text: str) -> DateTime:
     if zone is None or zone[6] is None:
         return made
     return made.astimezone(pytz.timezone(zone[6]))
-
-
-def _minutes(offset: str) -> int:
-    if len(offset) > len("+00:00"):
-        raise ValueError(offset)
-    return (-1 if offset[0] == "-" else 1) * (60 * int(offset[1:3]) + int(offset[4:6]))
 
 
 def _day(value: Date | DateTime) -> str:

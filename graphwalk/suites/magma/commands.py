@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphwalk.bulk.option import Workers
-from graphwalk.bulk.rows import Job, Rows
+from graphwalk.bulk import Job, Rows, Workers, write_rows
 from graphwalk.console import counted, data, say
 from graphwalk.progress import progress_bar
 from graphwalk.suites.magma.config import MagmaSpec
@@ -110,7 +109,6 @@ def generate_magma_command(
 
     Each final answer is checked against networkx.
     """
-    from graphwalk.bulk.writing import write_rows
     from graphwalk.suites.magma.generate import make_traces
 
     # How many an experiment may have, which holds them all in memory, is no bound here.

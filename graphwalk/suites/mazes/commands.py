@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from graphwalk.bulk.option import Workers
-from graphwalk.bulk.rows import Rows, in_ranges
+from graphwalk.bulk import Rows, Workers, in_ranges, write_rows
 from graphwalk.console import counted, data, say, stdout
 from graphwalk.progress import progress_bar
 from graphwalk.suites.mazes.config import MazeSpec
@@ -67,7 +66,6 @@ def generate_maze_command(
 
     Each has exactly so many walls, and a start and a goal far enough apart.
     """
-    from graphwalk.bulk.writing import write_rows
     from graphwalk.config.yaml_files import validate
     from graphwalk.suites.mazes.config import MazeSpec
     from graphwalk.suites.mazes.generate import generate_mazes

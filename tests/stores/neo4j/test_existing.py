@@ -62,7 +62,7 @@ async def test_names_come_from_unique_properties_and_element_ids(own: OwnDatabas
     assert piano.rows == 1
     both = await call(store, "get_node_by_property", label="StPerson", property_name="key", property_value="Both")
     assert both.rows == 1, "of several labels with unique properties the first by name gives the key"
-    graph = await store.whole()
+    graph = await store.read_graph()
     assert {"Ida", "Fog", "Both", key} <= set(graph.keys)
 
 
@@ -84,7 +84,7 @@ async def test_names_that_two_nodes_share_carry_their_label(own: OwnDatabase) ->
     await own.unique("st_dog", "StDog", "name")
     await own.write(f"CREATE (:{MARK}:StPerson {{name: 'Ida'}}), (:{MARK}:StDog {{name: 'Ida'}})")
     store = await own.open([MARK])
-    assert sorted((await store.whole()).keys) == ["StDog:Ida", "StPerson:Ida"]
+    assert sorted((await store.read_graph()).keys) == ["StDog:Ida", "StPerson:Ida"]
     for label in ("StDog", "StPerson"):
         found = await call(
             store, "get_node_by_property", label=label, property_name="key", property_value=f"{label}:Ida"
@@ -96,7 +96,7 @@ async def test_whole_numbers_are_names_and_keep_away_from_element_ids(own: OwnDa
     await own.unique("st_order", "StOrder", "number")
     await own.write(f"CREATE (:{MARK}:StOrder {{number: 7}}), (:{MARK}:StOther)")
     store = await own.open([MARK])
-    seven, other = sorted((await store.whole()).keys, key=lambda key: key != "7")
+    seven, other = sorted((await store.read_graph()).keys, key=lambda key: key != "7")
     assert (seven, other[0]) == ("7", "#")
     for label, key in (("StOrder", 7), ("StOrder", "7"), ("StOther", other)):
         found = await call(store, "get_node_by_property", label=label, property_name="key", property_value=key)
@@ -126,7 +126,7 @@ async def test_odd_names_are_walked(own: OwnDatabase, name: str) -> None:
         f"CREATE (:{MARK}:{quoted} {{{quoted}: date('2001-04-25')}})-[:{quoted} {{{quoted}: 2}}]->(:{MARK})"
     )
     store = await own.open()
-    key = (await (await own.open([name])).whole()).keys[0]
+    key = (await (await own.open([name])).read_graph()).keys[0]
     found = await call(store, "get_node_by_property", label=name, property_name="key", property_value=key)
     assert decode_rows(found.content)[0]["properties"] == {"key": key, name: "2001-04-25"}
     assert name in {node.label for node in (await store.schema()).nodes}
@@ -149,7 +149,7 @@ async def test_a_filter_hides_nodes_also_as_neighbors(own: OwnDatabase) -> None:
     assert [(r.type, r.count, r.pairs) for r in schema.relationships] == [
         ("ST_YES", 1, tuple((a, b) for a in ("StIn", MARK) for b in ("StIn", MARK)))
     ]
-    graph = await store.whole()
+    graph = await store.read_graph()
     assert (graph.node_count, graph.relationship_count) == (3, 1)
     with pytest.raises(ConfigError, match="StNowhere"):
         await own.open(["StNowhere"])
@@ -176,7 +176,7 @@ async def test_nothing_is_changed(own: OwnDatabase, tmp_path: Path) -> None:
         for label, name, value in (("StPerson", "name", "Ida"), ("StPerson", "key", hostile), (hostile, hostile, 1)):
             await call(store, tool, label=label, property_name=name, property_value=value)
     await store.schema(3)
-    await store.whole()
+    await store.read_graph()
     (tmp_path / "make_node.yaml").write_text(WRITER)
     writer = GraphToolbox(store, await store.schema(), [load_tool(tmp_path / "make_node.yaml")])
     with pytest.raises(StoreError, match=r"(?i)writ"):

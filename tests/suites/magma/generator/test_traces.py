@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from graphwalk.bulk.writing import write_rows
+from graphwalk.bulk import write_rows
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.suites.magma.commands import magma_rows
 from graphwalk.suites.magma.config import MagmaSpec

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.bulk.writing import write_rows
+from graphwalk.bulk import write_rows
 from graphwalk.errors import ConfigError
 from graphwalk.suites.mazes.commands import maze_rows
 from graphwalk.suites.mazes.config import MazeSpec

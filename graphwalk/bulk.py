@@ -1,7 +1,7 @@
-"""Rows by the million into one file, part by part.
+"""Rows by the million into one file, part by part, by all cores.
 
 Each part is a file of its own in FILE.parts/ until all are there: whichever process makes it, and however often the
-work is killed and begun again, the parts are the same, and so is what they are joined to.
+work is killed and started again, the parts are the same, and so is the file that they are joined to.
 """
 
 import json
@@ -13,16 +13,14 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
-from graphwalk.bulk.rows import Job, Row, Rows
+import typer
+
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.files import cannot_write, make_folder, new_file, write_whole
@@ -30,19 +28,56 @@ from graphwalk.progress import progress_bar, speed
 from graphwalk.version import __version__
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
     from multiprocessing.connection import Connection
 
 J = TypeVar("J")
-_AHEAD = 2
-"""Jobs that wait or are worked on, for each process: those that have not begun are not in memory."""
+Row = Mapping[str, Any]
 Columns = Mapping[str, type]
+Workers = Annotated[
+    int | None, typer.Option(min=1, help="Processes. Default: one for each core. The file is the same.")
+]
+"""The option of commands that write rows."""
+_AHEAD = 2
+"""Jobs in memory for each process: those that wait, and the one that is worked on."""
 _BLOCK = 1 << 20
-_ABOUT = "about.json"
+
+
+class Job(NamedTuple):
+    """The input of one part of a file; it is sent to another process. `things`: how many of them the job makes."""
+
+    what: Any
+    things: int
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows that are made job by job, each in any process: the same jobs and rows each time."""
+
+    name: str
+    """The things that are made, as progress calls them: "mazes"."""
+    of: Callable[[Any], Iterable[Row]]
+    """The rows of one job, from its `what`: a function of a module, or a partial of one, so that it can be sent."""
+    jobs: Callable[[], Iterable[Job]]
+    """In the order of the file; made as they are needed, so that they are never in memory together."""
+    columns: Mapping[str, type]
+    """Of every row, in order: bool, int, float, str; list or dict, which Parquet holds as JSON text."""
+    about: Mapping[str, Any]
+    """All that the rows depend on, as JSON; parts that were made from something else are refused."""
+    total: int
+    """Things in all."""
+
+
+def in_ranges(first: int, count: int, size: int) -> Iterator[Job]:
+    """Yield jobs of `size` things each: (first, behind the last) as `what`."""
+    for start in range(first, first + count, size):
+        end = min(start + size, first + count)
+        yield Job((start, end), end - start)
 
 
 @dataclass(frozen=True)
 class Written:
-    """What came of it: `rows` in the file; `things` made now, in `seconds`, those of an earlier try not counted."""
+    """What was written: `rows` in the file; `things` made now, in `seconds`, without those of an earlier try."""
 
     rows: int
     things: int
@@ -56,12 +91,12 @@ class Written:
 
 
 def write_rows(rows: Rows, out: Path, workers: int | None = None) -> Written:
-    """Write a file of rows in the form of its name, in so many processes (None: one for each core).
+    """Write a file of rows, in the format of its ending, in so many processes (None: one for each core).
 
-    What an earlier try left in FILE.parts/ is gone on with. ConfigError where that was begun in another way, or the
-    file cannot be written.
+    Continue what an earlier try left in FILE.parts/. ConfigError where that was started with other rows, or the file
+    cannot be written.
     """
-    file_format, begun = format_of(out), time.perf_counter()
+    file_format, begun = JsonLines() if out.suffix.lower() != ".parquet" else Parquet(), time.perf_counter()
     if not out.parent.is_dir():
         raise cannot_write(out, FileNotFoundError(2, "No such file or directory"), ConfigError)
     folder = out.with_name(f"{out.name}.parts")
@@ -71,41 +106,29 @@ def write_rows(rows: Rows, out: Path, workers: int | None = None) -> Written:
             written = file_format.write(out, rows.of(jobs[0].what), rows.columns)
         return Written(written, rows.total, time.perf_counter() - begun, rows.name)
     _claim(folder, out, rows.about)
-    parts = _Parts(folder, out.suffix)
-    number, made = _make_parts(rows, file_format, parts, workers or cores())
-    seconds = time.perf_counter() - begun
-    with progress_bar("joining"):
-        written = file_format.join(map(parts.path, range(number)), out, rows.columns)
-    shutil.rmtree(folder, ignore_errors=True)
-    return Written(written, made, seconds, rows.name)
+    count = made = 0
 
-
-class _Parts(NamedTuple):
-    folder: Path
-    suffix: str
-
-    def path(self, number: int) -> Path:
-        return self.folder / f"{number:07}{self.suffix}"
-
-
-def _make_parts(rows: Rows, file_format: "FileFormat", parts: _Parts, workers: int) -> tuple[int, int]:
-    """How many parts there are, and how many things were made for those that were missing."""
-    number = made = 0
-
-    def missing(done: Callable[[int], None]) -> Iterator[tuple[Path, Job]]:
-        nonlocal number
-        for number, job in enumerate(rows.jobs(), start=1):
-            path = parts.path(number - 1)
-            if path.exists():
-                done(job.things)
-            else:
-                yield path, job
+    def part(number: int) -> Path:
+        return folder / f"{number:07}{out.suffix}"
 
     with progress_bar(rows.name, rows.total) as done:
-        for _, job in spread(partial(_make_part, rows, file_format), missing(done), workers):
+
+        def missing() -> Iterator[tuple[Path, Job]]:
+            nonlocal count
+            for count, job in enumerate(rows.jobs(), start=1):
+                if part(count - 1).exists():
+                    done(job.things)
+                else:
+                    yield part(count - 1), job
+
+        for _, job in spread(partial(_make_part, rows, file_format), missing(), workers or cores()):
             made += job.things
             done(job.things)
-    return number, made
+    seconds = time.perf_counter() - begun
+    with progress_bar("joining"):
+        written = file_format.join(map(part, range(count)), out, rows.columns)
+    shutil.rmtree(folder, ignore_errors=True)
+    return Written(written, made, seconds, rows.name)
 
 
 def _make_part(rows: Rows, file_format: "FileFormat", part: tuple[Path, Job]) -> None:
@@ -114,9 +137,9 @@ def _make_part(rows: Rows, file_format: "FileFormat", part: tuple[Path, Job]) ->
 
 
 def _claim(folder: Path, out: Path, about: Mapping[str, Any]) -> None:
-    """Note what the parts are of. ConfigError where they are of something else."""
+    """Record what the parts are made from. ConfigError where they were made from something else."""
     now = json.loads(json.dumps({"graphwalk_version": __version__, **about}))
-    path, away = folder / _ABOUT, f"rm -r {shlex.quote(str(folder))}   begins anew"
+    path, away = folder / "about.json", f"rm -r {shlex.quote(str(folder))}   starts anew"
     if not folder.exists():
         make_folder(folder)
         write_whole(path, [json.dumps(now, indent=2), "\n"])
@@ -133,15 +156,15 @@ def _claim(folder: Path, out: Path, about: Mapping[str, Any]) -> None:
 
 
 class FileFormat(ABC):
-    """A form of file. Same rows, same bytes; files are there whole or not at all."""
+    """A file format. Same rows, same bytes; files are there whole or not at all."""
 
     @abstractmethod
     def write(self, path: Path, rows: Iterable[Row], columns: Columns) -> int:
-        """Write one file; returns the number of rows. ConfigError where it cannot be written."""
+        """Write one file; return the number of rows. ConfigError if it cannot be written."""
 
     @abstractmethod
     def join(self, parts: Iterable[Path], out: Path, columns: Columns) -> int:
-        """The same for files that `write` made, one after the other, without holding them in memory."""
+        """Join files that `write` made, one after the other, without holding them in memory."""
 
 
 class JsonLines(FileFormat):
@@ -174,7 +197,10 @@ class JsonLines(FileFormat):
 
 
 class Parquet(FileFormat):
-    """A group of rows for each part."""
+    """A group of rows for each part. ConfigError where pyarrow is missing."""
+
+    def __init__(self) -> None:
+        check_pyarrow()
 
     def write(self, path: Path, rows: Iterable[Row], columns: Columns) -> int:
         import pyarrow
@@ -202,16 +228,8 @@ class Parquet(FileFormat):
         return written
 
 
-def format_of(path: Path) -> FileFormat:
-    """Parquet for that ending, and JSON Lines for any other. ConfigError where pyarrow is missing."""
-    if path.suffix.lower() != ".parquet":
-        return JsonLines()
-    check_pyarrow()
-    return Parquet()
-
-
 def check_pyarrow() -> None:
-    """ConfigError where it is missing."""
+    """Raise ConfigError if pyarrow is missing."""
     try:
         import pyarrow  # noqa: F401
     except ImportError as error:
@@ -219,7 +237,7 @@ def check_pyarrow() -> None:
 
 
 def arrow_schema(columns: Columns) -> Any:
-    """The schema of a Parquet file; lists and maps are JSON text."""
+    """Return the schema of a Parquet file; lists and maps are JSON text."""
     import pyarrow
 
     kinds = {bool: pyarrow.bool_(), int: pyarrow.int64(), float: pyarrow.float64()}
@@ -231,54 +249,58 @@ def _cell(value: Any) -> Any:
 
 
 def cores() -> int:
-    """Processors that this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def spread(work: Callable[[J], object], jobs: Iterable[J], workers: int) -> Iterator[J]:
-    """Work on all jobs in so many processes (1: this one), and yield each when it is done, in any order.
+    """Work on all jobs in so many processes (1: this one); yield each when it is done, in any order.
 
     Errors of `work` are raised. GraphwalkError where a process was killed.
     """
+    from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
     if workers == 1:
         for job in jobs:
             work(job)
             yield job
         return
+    waiting: dict[Future[Any], J] = {}
+
+    def ended() -> Iterator[J]:
+        for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+            job = waiting.pop(future)
+            future.result()
+            yield job
+
     context = get_context("spawn")
     over, held = context.Pipe(duplex=False)
     with over, held, ProcessPoolExecutor(workers, context, initializer=_begin, initargs=(over,)) as pool:
         try:
-            waiting: dict[Future[Any], J] = {}
             for job in jobs:
                 waiting[pool.submit(work, job)] = job
                 if len(waiting) >= _AHEAD * workers:
-                    yield from _ended(waiting)
+                    yield from ended()
             while waiting:
-                yield from _ended(waiting)
+                yield from ended()
         except BrokenProcessPool as error:
             held.close()
-            hint = "the same command goes on; with fewer --workers, if the memory was full"
+            hint = "run the same command again to continue; with fewer --workers, if the memory was full"
             raise GraphwalkError("a process of several was killed", hint=hint) from error
         except BaseException:
             held.close()
             raise
 
 
-def _ended(waiting: dict[Future[Any], J]) -> Iterator[J]:
-    for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-        job = waiting.pop(future)
-        future.result()
-        yield job
-
-
 def _begin(over: "Connection[Any, Any]") -> None:
-    """In each process. Ctrl-C reaches all of them; the first one decides."""
+    """Prepare a process. Ctrl-C reaches all of them; the first one decides."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(over,), daemon=True).start()
 
 
 def _end_with(over: "Connection[Any, Any]") -> None:
-    """Wait until the first process lets go of its end of a pipe, or is killed: their queue would not tell them."""
+    """End this process when the first one closes its end of a pipe, or is killed; the queue would not show it."""
     over.poll(None)
     os._exit(1)
