@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from graphwalk.environment import read_environment
 from graphwalk.errors import GraphwalkError
+from graphwalk.sanitise import printable
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -127,14 +128,9 @@ def counted(number: int, thing: str) -> str:
 def show_error(error: GraphwalkError) -> None:
     """The cause and the next step, without secrets, even if a server put one into its message."""
     environment = read_environment()
-    say(f"error: {environment.redact(str(error))}")
+    say(f"error: {environment.secrets.redact(str(error))}")
     if error.hint:
-        say(f"  try: {environment.redact(error.hint)}")
-
-
-def printable(text: str) -> str:
-    """The text without control characters: a terminal must not obey what a model or a graph says."""
-    return "".join(c if c in "\n\t" or (c.isprintable() and not 0xD800 <= ord(c) <= 0xDFFF) else "�" for c in text)
+        say(f"  try: {environment.secrets.redact(error.hint)}")
 
 
 def show_warnings_as_lines() -> None:

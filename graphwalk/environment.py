@@ -1,7 +1,6 @@
-"""What comes from the environment: keys, addresses, passwords. No other module reads the environment.
+"""What comes from environment variables: keys, addresses, passwords. No other module reads them.
 
-A `.env` file in the working directory fills in what the environment does not say. Values of variables that look like
-secrets never reach a log: `redact` and `redact_said` take them out of foreign text (graphwalk/redaction.py).
+A `.env` file in the working directory adds variables that the process does not have.
 """
 
 import os
@@ -15,12 +14,9 @@ from typing import Any
 from dotenv import dotenv_values
 
 from graphwalk.errors import ConfigError
-from graphwalk.redaction import Redaction
-from graphwalk.types.inert import visible
+from graphwalk.sanitise import Secrets
 
 TOKEN_VARIABLE = "GRAPHWALK_MCP_TOKEN"
-_LONGEST_ERROR = 600
-"""Characters, most of them a server's own words; some send a web page."""
 
 
 @dataclass(frozen=True)
@@ -108,27 +104,9 @@ class Environment:
         return self.get(TOKEN_VARIABLE)
 
     @cached_property
-    def _redaction(self) -> Redaction:
-        return Redaction(self.variables)
-
-    def redact(self, text: str) -> str:
-        """A message without anything that may be a secret: what servers and libraries say of a failure."""
-        return self._redaction.message(text)
-
-    def secret_in(self, text: str) -> str | None:
-        """Return the name of a variable whose secret is in a text, or None."""
-        return self._redaction.variable_in(text)
-
-    def inert(self, error: str) -> str:
-        """What a server or a library says of a failure, fit to be logged and shown: in a line, without escapes.
-
-        Secrets go before the rest is cut off: half a key would not be known for one.
-        """
-        return visible(self.redact(error), _LONGEST_ERROR)
-
-    def redact_said(self, text: str) -> str:
-        """What a model wrote without what can only be a secret; same text (the same object) where there is none."""
-        return self._redaction.said(text)
+    def secrets(self) -> Secrets:
+        """The secrets among the variables, and functions that remove them from text."""
+        return Secrets(self.variables)
 
 
 def without_ray_statistics() -> None:

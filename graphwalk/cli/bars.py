@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from graphwalk.types.inert import visible
+from graphwalk.sanitise import one_line
 
 if TYPE_CHECKING:
     from graphwalk.reports.suite_report import Report, ReportRow
@@ -36,19 +36,19 @@ def bars(report: "Report", columns: int) -> Iterator[Table]:
 
 def _table(title: str, rows: "list[tuple[str, ReportRow]]", columns: int, settings: bool) -> Table:
     """`settings`: whether players are named with them. Bars are as long as names leave room for."""
-    players = [visible(f"{row['model']} {row['setting']}" if settings else row["model"]) for _, row in rows]
-    named = max((cell_len(visible(group)) for group, _ in rows), default=0) + max(map(cell_len, players), default=0)
+    players = [one_line(f"{row['model']} {row['setting']}" if settings else row["model"]) for _, row in rows]
+    named = max((cell_len(one_line(group)) for group, _ in rows), default=0) + max(map(cell_len, players), default=0)
     least, most = _WIDTHS
     width = max(least, min(most, columns - named - _BESIDE))
     table = Table.grid(padding=(0, 2, 0, 0))
     for no_wrap in (False, False, True, True):
         table.add_column(overflow="fold", no_wrap=no_wrap)
     if title:
-        table.title, table.title_justify = Text(visible(title), style="bold"), "left"
+        table.title, table.title_justify = Text(one_line(title), style="bold"), "left"
     last = None
     for (group, row), player in zip(rows, players, strict=True):
         accuracy = row.get("accuracy")
-        first = "" if group == last else visible(group)
+        first = "" if group == last else one_line(group)
         last = group
         bar = Text("–" if accuracy is None else _bar(accuracy / 100, width), style="cyan")
         figure = Text("–" if accuracy is None else f"{accuracy:.1f}", justify="right")

@@ -45,7 +45,7 @@ def up(
     data(f"Neo4j {server.version} answers at {server.uri} (by {server.how})")
     say(f"user neo4j; the password is in {server.folder / 'password'}")
     if environment.neo4j_uri:
-        elsewhere = environment.redact(environment.neo4j_uri)
+        elsewhere = environment.secrets.redact(environment.neo4j_uri)
         say(f"NEO4J_URI is set to {elsewhere} and comes first; unset it to use this server")
     say("try it:  graphwalk run quickstart --store neo4j")
 
@@ -113,7 +113,7 @@ def status() -> None:
     found = database.status(environment)
     composed = None if environment.neo4j_uri or found.server else compose_server(environment)
     if environment.neo4j_uri:
-        data(f"NEO4J_URI      {environment.redact(environment.neo4j_uri)}")
+        data(f"NEO4J_URI      {environment.secrets.redact(environment.neo4j_uri)}")
     if composed is not None:
         data(f"docker compose {composed[0]}")
     elif found.server is None:

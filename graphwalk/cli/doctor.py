@@ -35,7 +35,7 @@ def doctor(
     broken = False
     for check in _checks(environment, model or []):
         broken |= check.state == "broken"
-        prose(f"{check.state:<7} {check.name:<16} {environment.redact(check.detail)}", indent=25)
+        prose(f"{check.state:<7} {check.name:<16} {environment.secrets.redact(check.detail)}", indent=25)
         if check.fix:
             prose(f"{'':<24} → {check.fix}", indent=27)
     raise typer.Exit(3 if broken else 0)

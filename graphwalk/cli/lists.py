@@ -11,9 +11,10 @@ import typer
 from graphwalk.asynchronous import run_async
 from graphwalk.cli import options
 from graphwalk.cli.options import DatabaseName, GraphFile, chosen_source
-from graphwalk.console import data, printable, prose, say
+from graphwalk.console import data, prose, say
 from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
+from graphwalk.sanitise import printable
 
 if TYPE_CHECKING:
     from graphwalk.models.conformance import Capability

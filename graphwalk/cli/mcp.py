@@ -63,7 +63,7 @@ class _Lines(logging.Handler):
         message = record.getMessage()
         if record.exc_info and record.exc_info[1] is not None:
             message = f"{message}: {record.exc_info[1]}"
-        say(f"{record.levelname.lower()}: {read_environment().redact(' '.join(message.split()))[:500]}")
+        say(f"{record.levelname.lower()}: {read_environment().secrets.redact(' '.join(message.split()))[:500]}")
 
 
 def _log_as_lines() -> None:

@@ -166,7 +166,7 @@ class _Handlers:
     def _in_words(self, error: GraphwalkError) -> str:
         """The cause without the query that was sent: no client wrote it."""
         cause = str(error).splitlines()[0]
-        return self.environment.redact(f"{cause}\nWhat may help: {error.hint}" if error.hint else cause)
+        return self.environment.secrets.redact(f"{cause}\nWhat may help: {error.hint}" if error.hint else cause)
 
     async def list_resources(self, context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         about = "Labels, relationship types and their properties."

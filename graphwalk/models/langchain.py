@@ -103,7 +103,7 @@ def langchain(name: str, environment: Environment, **arguments: Any) -> "Langcha
     try:
         chat_model = getattr(import_module(module), class_name)(**{"model": model, **arguments})
     except Exception as error:
-        cause = environment.redact(f"{type(error).__name__}: {error}")
+        cause = environment.secrets.redact(f"{type(error).__name__}: {error}")
         missing = isinstance(error, ModuleNotFoundError)
         hint = (
             f"pip install {module.partition('.')[0].replace('_', '-')}"

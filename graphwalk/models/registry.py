@@ -93,7 +93,7 @@ def open_model(spec: str, environment: Environment, arguments: Mapping[str, Any]
         hint = "-M KEY=VALUE is an argument of the constructor; fields of the request: -o options.extra.NAME=VALUE"
         raise ConfigError(f"{spec} cannot be opened with {', '.join(given)}: {error}", hint=hint) from error
     except Exception as error:
-        cause = environment.redact(f"{type(error).__name__}: {error}")
+        cause = environment.secrets.redact(f"{type(error).__name__}: {error}")
         raise ConfigError(f"{spec} cannot be opened: {cause}", hint=no_reply_hint(spec)) from error
 
 

@@ -58,7 +58,7 @@ class Guarded(Wrapper):
     def __init__(self, inner: Any, environment: Environment, name: str, *, lent: bool = False) -> None:
         self.inner, self.name = inner, name
         self.streams_by_callbacks = getattr(inner, "streams_by_callbacks", False)
-        self._environment, self._lent = environment, lent
+        self._secrets, self._lent = environment.secrets, lent
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         try:
@@ -67,10 +67,13 @@ class Guarded(Wrapper):
                 raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
             return self._without_secrets(reply)
         except ModelError as error:
-            error.args, error.hint = (self._environment.inert(str(error)),), self._environment.redact(error.hint)
+            error.args, error.hint = (
+                (self._secrets.redact_error(str(error)),),
+                self._secrets.redact(error.hint),
+            )
             raise
         except Exception as error:
-            cause = self._environment.inert(f"{self.name} failed: {type(error).__name__}: {error}")
+            cause = self._secrets.redact_error(f"{self.name} failed: {type(error).__name__}: {error}")
             raise ModelError(cause) from error
 
     async def close(self) -> None:
@@ -79,7 +82,7 @@ class Guarded(Wrapper):
             await close()
 
     def _without_secrets(self, reply: Reply) -> Reply:
-        redact, message = self._environment.redact_said, reply.message
+        redact, message = self._secrets.redact_certain, reply.message
         content, reasoning = (None if text is None else redact(text) for text in (message.content, message.reasoning))
         calls = tuple(ToolCall(redact(c.id), redact(c.name), redact(c.arguments)) for c in message.tool_calls)
         state = message.provider_state

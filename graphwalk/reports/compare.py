@@ -29,14 +29,13 @@ from graphwalk.reports.text_table import (
     csv_cell,
     integer,
     markdown_table,
-    markdown_text,
     p_value,
     rendered,
     two_decimals,
     without_range,
 )
+from graphwalk.sanitise import escape_markdown, one_line
 from graphwalk.types.episode import SCHEMA_VERSION
-from graphwalk.types.inert import visible
 
 PAIRS_NOTE = (
     "Pairs: first − second on identical tasks, repeats averaged; a percentage differs in points. p: sign flips over"
@@ -171,7 +170,7 @@ def comparison_table(
         tests = (headline[name] for name in ("p_value", "p_holm", "mcnemar_p"))
         rows.append(
             (
-                *([Cell("" if rows and pair[group] == named else visible(pair[group]))] if group else []),
+                *([Cell("" if rows and pair[group] == named else one_line(pair[group]))] if group else []),
                 *_names(pair),
                 *(Cell(integer(headline[count])) for count in ("tasks", "graphs", "first_better", "second_better")),
                 _difference_cell(headline),
@@ -185,7 +184,7 @@ def comparison_table(
 
 def _names(pair: Mapping[str, Any]) -> Iterator[Cell]:
     for side in _SIDES:
-        yield Cell(f"{visible(pair[f'{side}_model'])} {visible(pair[f'{side}_setting'])}")
+        yield Cell(f"{one_line(pair[f'{side}_model'])} {one_line(pair[f'{side}_setting'])}")
 
 
 def _difference_cell(measure: Mapping[str, Any]) -> Cell:
@@ -293,7 +292,7 @@ def comparison_tables(made: RunComparison) -> Iterator[TextTable]:
     if made.changed:
         headers = (*(Header(name, name=True) for name in ("task", *_SIDES)), Header("1st"), Header("2nd"))
         rows = tuple(
-            (Cell(visible(one["task_id"])), *_names(one), *(Cell(two_decimals(one[side])) for side in _SIDES))
+            (Cell(one_line(one["task_id"])), *_names(one), *(Cell(two_decimals(one[side])) for side in _SIDES))
             for one in made.changed
         )
         yield TextTable(f"Tasks that changed sides ({made.measures[0]}, 0 to 1)", headers, rows)
@@ -346,7 +345,7 @@ def comparison_csv(made: RunComparison) -> str:
 
 
 def comparison_markdown(made: RunComparison) -> str:
-    notes = (f"* {markdown_text(note)}" for note in made.notes)
+    notes = (f"* {escape_markdown(note)}" for note in made.notes)
     return "\n".join([*map(markdown_table, comparison_tables(made)), *notes, ""])
 
 
@@ -409,8 +408,8 @@ def memorisation_table(rows: list[dict[str, Any]]) -> TextTable:
     )
     cells = tuple(
         (
-            Cell(visible(row["model"])),
-            Cell(visible(row["setting"])),
+            Cell(one_line(row["model"])),
+            Cell(one_line(row["setting"])),
             Cell(two_decimals(row["graph"])),
             Cell(two_decimals(row["copy"])),
             Cell(f"{row['difference']:+.2f}", "{:+.1f} to {:+.1f}".format(*row["interval"]) if row["interval"] else ""),

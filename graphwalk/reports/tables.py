@@ -8,7 +8,7 @@ from graphwalk.reports.compare import comparison_table, memorisation_table
 from graphwalk.reports.measures import TASKS
 from graphwalk.reports.suite_report import BASELINE, Column, Grouping, Report, ReportRow
 from graphwalk.reports.text_table import UNKNOWN, Cell, Header, TextTable, interval_text, one_decimal, short
-from graphwalk.types.inert import visible
+from graphwalk.sanitise import one_line
 
 PAPER = " (paper)"
 _Key = tuple[bool, str, str]
@@ -86,9 +86,9 @@ def _table(
     named = None
     for row in rows:
         paper = bool(row.get("published"))
-        texts = [visible(row["model"]) + PAPER * paper, *([visible(row["setting"])] if several else [])]
+        texts = [one_line(row["model"]) + PAPER * paper, *([one_line(row["setting"])] if several else [])]
         if grouping:
-            texts.insert(0, "" if lines and row[grouping.name] == named else visible(row[grouping.name]))
+            texts.insert(0, "" if lines and row[grouping.name] == named else one_line(row[grouping.name]))
             named = row[grouping.name]
         cells = (_cell(row, column, scales.get(column.field), paper) for column in shown)
         lines.append((*(Cell(text, dim=paper) for text in texts), *cells))
@@ -191,7 +191,7 @@ def counts_table(
         Header("tasks", optional=15),
         *(Header(fact.title, optional=fact.optional) for fact in known),
         *(
-            Header(f"{visible(model)}{PAPER * paper}\n{visible(setting)}", optional=place + 50 * paper)
+            Header(f"{one_line(model)}{PAPER * paper}\n{one_line(setting)}", optional=place + 50 * paper)
             for place, (paper, model, setting) in enumerate(players)
         ),
     )
@@ -200,7 +200,7 @@ def counts_table(
         by_player = line.rows()
         rows.append(
             (
-                *(Cell(visible(name)) for name in line.names),
+                *(Cell(one_line(name)) for name in line.names),
                 Cell(str(line.tasks)),
                 *(Cell(_fact(line, fact)) for fact in known),
                 *(Cell(_right(by_player.get(key)), dim=key[0]) for key in players),

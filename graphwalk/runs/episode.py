@@ -110,7 +110,7 @@ def _result(
     planned: PlannedEpisode, experiment: Experiment, trajectory: Trajectory, extracted: Reply | None = None
 ) -> Result:
     if trajectory.error is not None:
-        trajectory = replace(trajectory, error=experiment.environment.inert(trajectory.error))
+        trajectory = replace(trajectory, error=experiment.environment.secrets.redact_error(trajectory.error))
     reply = None if extracted is None else extracted.message.content or ""
     answer, score = judge(experiment.suite, planned.task, planned.key.setting, trajectory, reply)
     return Result(

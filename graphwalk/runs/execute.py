@@ -101,7 +101,7 @@ async def _worked(
     level: str,
     session: HumanSession | None,
 ) -> RunSummary:
-    with run_log(folder.log_path, level, experiment.environment.redact) as log:
+    with run_log(folder.log_path, level, experiment.environment.secrets.redact) as log:
         log.info("GraphWalk %s works on %s", manifest["graphwalk_version"], folder.path)
         try:
             summary = await _Run(experiment, folder, LoggedProgress(progress, log), manifest, session).work()

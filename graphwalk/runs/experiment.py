@@ -19,9 +19,9 @@ from graphwalk.files import check_links
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice, own_price, published_price
 from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
-from graphwalk.redaction import LOOKS_LIKE_KEYS
 from graphwalk.reports.suite_report import Reference, SuiteReport
 from graphwalk.runs.run_folder import RunFolder
+from graphwalk.sanitise import LOOKS_LIKE_KEYS
 from graphwalk.stores.registry import STORES
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
@@ -149,8 +149,8 @@ def _refuse_secrets(config: AnyExperiment, environment: Environment) -> None:
     found = [what for what, pattern in LOOKS_LIKE_KEYS.items() if pattern.search(text)]
     # Elsewhere names are written: a key for a local server may be that of its model.
     settings = json.dumps([config.options.extra, *config.model_arguments.values()], default=str)
-    if environment.redact_said(settings) is not settings:
-        found.append(f"the value of {environment.secret_in(settings)}")
+    if environment.secrets.redact_certain(settings) is not settings:
+        found.append(f"the value of {environment.secrets.variable_in(settings)}")
     if found:
         raise ConfigError(
             f"the experiment is logged, and holds {found[0]}", hint="take it out, and set it in the environment alone"

@@ -128,7 +128,7 @@ def check_unchanged(
     complete, the graphs that it knew must be the first ones of `plan`.
     """
     now = fingerprint(experiment, plan, whole=whole)
-    texts = {name: experiment.environment.redact_said(text) for name, text in texts_of(experiment).items()}
+    texts = {name: experiment.environment.secrets.redact_certain(text) for name, text in texts_of(experiment).items()}
     if then is not None:
         known = plan.known_to(then)
         changed = differences(then, now if known is plan else fingerprint(experiment, known, whole=False))

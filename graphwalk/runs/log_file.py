@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
 
-from graphwalk.types.inert import visible
+from graphwalk.sanitise import one_line
 
 LOGGER = logging.getLogger("graphwalk")
 LEVELS = ("debug", "info", "warning", "error")
@@ -24,7 +24,7 @@ class _Formatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         record = copy(record)
-        record.msg, record.args = visible(self._redact(record.getMessage()), _LONGEST), ()
+        record.msg, record.args = one_line(self._redact(record.getMessage()), _LONGEST), ()
         return self._redact(super().format(record))
 
 
