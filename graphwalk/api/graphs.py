@@ -7,13 +7,13 @@ from typing import Any
 from graphwalk.asynchronous import run_in_background
 from graphwalk.config.yaml_files import validate
 from graphwalk.database.scripts import read_any
-from graphwalk.environment import read_environment
 from graphwalk.graphs import generate
 from graphwalk.graphs.files import save_graph
 from graphwalk.graphs.formats.common import Undirected
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.graphs.networkx_form import from_networkx, to_networkx
 from graphwalk.graphs.pandas_form import from_pandas
+from graphwalk.settings import read_settings
 from graphwalk.suites.mazes import generate as mazes
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.graph import maze_graph
@@ -67,7 +67,7 @@ def read_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyG
     is wrong with it; StoreError where a Neo4j is needed and cannot be had.
     """
     check_type("path", path, *PATH)
-    return run_in_background(read_any(Path(path), read_environment(), undirected))
+    return run_in_background(read_any(Path(path), read_settings(), undirected))
 
 
 def write_graph(graph: PropertyGraph, path: Path | str) -> None:

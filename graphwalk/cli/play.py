@@ -9,8 +9,8 @@ import typer
 from graphwalk.asynchronous import run_async
 from graphwalk.cli.view import drawn_format, write_pictures
 from graphwalk.console import draw, say
-from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
+from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
     from graphwalk.experiments.config import AnyExperiment
@@ -48,7 +48,7 @@ def play(
         return
     given = {"settings": setting and [setting], "seed": seed, "store": store, "agent.turn_limit": turn_limit}
     config = _experiment(what, {key: value for key, value in given.items() if value is not None}, context.args)
-    experiment = resolve(config, read_environment(), person=True)
+    experiment = resolve(config, read_settings(), person=True)
     if name is not None:
         play_new_run(experiment, name)
         return

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from graphwalk.asynchronous import Interrupted, run_async
 from graphwalk.console import data, prose, say
-from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 from graphwalk.runs.progress import Progress
+from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
     from graphwalk.runs.experiment import Experiment
@@ -69,7 +69,7 @@ def play_in_run(path: Path, name: str | None, setting: str | None) -> None:
     if setting is not None and setting not in settings:
         raise ConfigError(f"{path} has no setting {setting!r}", hint=f"settings: {', '.join(settings)}")
     session = _session(name, setting or settings[0])
-    _play(folder, resume_run(folder, read_environment(), _Told(), session=session))
+    _play(folder, resume_run(folder, read_settings(), _Told(), session=session))
 
 
 def _play(folder: "RunFolder", work: Coroutine[Any, Any, Any]) -> None:

@@ -13,9 +13,9 @@ from graphwalk.cli import options
 from graphwalk.cli.finishing import conclude, exporter_if, finish
 from graphwalk.cli.options import DatabaseName, GraphFile, Sets, chosen_source, fields_set, takes
 from graphwalk.console import counted, data, say
-from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.progress import progress_bar
+from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
     from graphwalk.runs.cluster import ShardedRun
@@ -211,8 +211,8 @@ def run(given: RunOptions) -> None:
     from graphwalk.experiments.loading import load_experiment, own_graphs
     from graphwalk.runs.experiment import resolve
 
-    environment = read_environment()
-    models, servers = options.models_and_servers(given.model, given.base_url, environment)
+    settings = read_settings()
+    models, servers = options.models_and_servers(given.model, given.base_url, settings)
     fields: dict[str, Any] = {
         "models": models,
         "model_arguments": options.arguments_of(models, given.model_argument),
@@ -225,7 +225,7 @@ def run(given: RunOptions) -> None:
         fields["store"] = given.store or ("neo4j" if source.file is None else "embedded")
     fields = {field: value for field, value in fields.items() if value is not None}
     config = load_experiment(given.experiment, given.override or (), fields, worlds=given.graphs)
-    experiment = resolve(config, environment, keys=not given.dry_run)
+    experiment = resolve(config, settings, keys=not given.dry_run)
     check_machines(given)
     if given.dry_run:
         _dry_run(experiment, given.json)
@@ -263,8 +263,8 @@ def resume(given: ResumeOptions) -> None:
     from graphwalk.runs.run_folder import RunFolder
 
     limits = {field.removeprefix("limits."): value for field, value in fields_set(given).items() if value is not None}
-    folder, exporter, environment = RunFolder.open(given.folder), exporter_if(given.otel), read_environment()
-    work = partial(resume_run, folder, environment, changes=limits, log_level=given.log_level)
+    folder, exporter, settings = RunFolder.open(given.folder), exporter_if(given.otel), read_settings()
+    work = partial(resume_run, folder, settings, changes=limits, log_level=given.log_level)
     finish(folder, work, exporter, given.fail_under, given.json)
 
 
@@ -275,7 +275,7 @@ def _start(experiment: "Experiment", given: RunOptions) -> None:
 
     exporter, shard = exporter_if(given.otel), WHOLE if given.shard is None else Shard.parse(given.shard)
     new = NewRun.make(experiment.config.name, given.out)
-    if not experiment.config.models and not experiment.environment.model:
+    if not experiment.config.models and not experiment.settings.model:
         say("No model named: the scripted players run. To run your own:  --model openai/gpt-4.1-mini")
     work = partial(start_run, experiment, new, log_level=given.log_level, shard=shard)
     finish(new.folder, work, exporter, given.fail_under, given.json, new=True)

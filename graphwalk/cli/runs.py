@@ -11,10 +11,10 @@ from graphwalk.cli import options
 from graphwalk.cli.options import run_folders
 from graphwalk.cli.report import OVERVIEW, print_report
 from graphwalk.console import NO_LIMIT, counted, data, prose, say, stdout
-from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 from graphwalk.progress import progress_bar
 from graphwalk.sanitise import printable
+from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -139,7 +139,7 @@ def publish(
     if out.suffix != ".zip":
         raise ConfigError(f"{out}: a published run is a ZIP", hint=f"graphwalk publish {folder} {out.stem}.zip")
     run = RunFolder.open(folder)
-    cleaner = Cleaner(read_environment().variables, redact=redact, folder=Path.cwd())
+    cleaner = Cleaner(read_settings().variables, redact=redact, folder=Path.cwd())
     with progress_bar("publishing", planned_episodes(run)) as done:
         removed = write(run, out, cleaner, done)
     taken = ", ".join(f"{number} {what}" for what, number in sorted(removed.items()) if number)
@@ -165,7 +165,7 @@ def verify(
 
     run = RunFolder.open(folder)
     with progress_bar("verifying", planned_episodes(run)) as done:
-        found = run_async(verify_run(run, read_environment(), store, done))
+        found = run_async(verify_run(run, read_settings(), store, done))
     if json:
         data(found.as_json())
     else:

@@ -12,9 +12,9 @@ from pathlib import Path
 import platformdirs
 import psutil
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.files import make_folder
+from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.local_server import answers_bolt, write_private
 
 DEFAULT_RELEASE = "5.26"
@@ -72,7 +72,7 @@ def release_named(name: str) -> Release:
 
 def start_jars(
     release: Release,
-    environment: Environment,
+    settings: Settings,
     *,
     folder: Path,
     port: int,
@@ -87,7 +87,7 @@ def start_jars(
     `tell` is called at each step. `folder` keeps data, log and configuration; `heap` as in "768m"; `conf` has lines of
     neo4j.conf that override ours.
     """
-    java = [str(find_java(release, environment)), f"-Xmx{heap}", *_FLAGS, _CLASSES, f"{fetch_jars(release, tell)}/*"]
+    java = [str(find_java(release, settings)), f"-Xmx{heap}", *_FLAGS, _CLASSES, f"{fetch_jars(release, tell)}/*"]
     fresh = not (folder / "data" / "dbms").exists()
     _configure(folder, port, conf)
     if fresh:
@@ -227,9 +227,9 @@ def _wait(pid: int, folder: Path, port: int, log: Path, seconds: float) -> None:
         time.sleep(0.1)
 
 
-def find_java(release: Release, environment: Environment) -> Path:
+def find_java(release: Release, settings: Settings) -> Path:
     """A `java` that runs the release. StoreError if there is none."""
-    for binary in _javas(environment):
+    for binary in _javas(settings):
         if _java_version(binary) in release.java:
             return binary
     versions = " or ".join(map(str, release.java))
@@ -239,8 +239,8 @@ def find_java(release: Release, environment: Environment) -> Path:
     )
 
 
-def _javas(environment: Environment) -> Iterator[Path]:
-    if home := environment.get("JAVA_HOME"):
+def _javas(settings: Settings) -> Iterator[Path]:
+    if home := settings.get("JAVA_HOME"):
         yield Path(home) / "bin" / "java"
     for folder, pattern in _JVM_FOLDERS:
         for jvm in sorted(Path(folder).glob(pattern)):

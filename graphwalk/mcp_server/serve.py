@@ -14,11 +14,11 @@ from mcp.server.stdio import stdio_server
 
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment, parse_override
 from graphwalk.mcp_server.server import graph_server
 from graphwalk.mcp_server.streamable_http import serve_http
+from graphwalk.settings import Settings
 from graphwalk.stores.sources import open_source
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER
 from graphwalk.toolbox.tool import LIMITS, SWITCHES, Tool, load_tools
@@ -83,7 +83,7 @@ SETTINGS = tuple(
 
 async def serve(
     source: GraphSource,
-    environment: Environment,
+    settings: Settings,
     *,
     say: Callable[[str], None],
     transport: Transport = "stdio",
@@ -98,13 +98,13 @@ async def serve(
     tool or an override is wrong, or the port is taken.
     """
     loaded, agent = _offered(tools or (*GRAPH_TOOLS, LOOK_CLOSER)), _agent(overrides)
-    async with open_source(source, environment) as opened:
+    async with open_source(source, settings) as opened:
         schema = await opened.store.schema(agent.schema_samples)
-        server = graph_server(opened.name, opened.store, schema, loaded, agent, environment)
+        server = graph_server(opened.name, opened.store, schema, loaded, agent, settings)
         if transport == "stdio":
             await serve_stdio(server)
         else:
-            await serve_http(server, environment, host, port, say)
+            await serve_http(server, settings, host, port, say)
 
 
 def _offered(names: Sequence[str]) -> tuple[Tool, ...]:

@@ -28,10 +28,10 @@ from mcp_types import Tool as Offer
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import decode_notes, next_page, read_rows
-from graphwalk.environment import Environment
 from graphwalk.errors import GraphwalkError
 from graphwalk.jinja import TEXT_FILTERS, make_environment
 from graphwalk.resources import data_path
+from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.schema_text import schema_text
@@ -148,7 +148,7 @@ class _Handlers:
     tools: dict[str, Tool]
     offers: ListToolsResult
     schema: str
-    environment: Environment
+    settings: Settings
     turns: asyncio.Semaphore
 
     async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
@@ -166,7 +166,7 @@ class _Handlers:
     def _in_words(self, error: GraphwalkError) -> str:
         """The cause without the query that was sent: no client wrote it."""
         cause = str(error).splitlines()[0]
-        return self.environment.secrets.redact(f"{cause}\nWhat may help: {error.hint}" if error.hint else cause)
+        return self.settings.secrets.redact(f"{cause}\nWhat may help: {error.hint}" if error.hint else cause)
 
     async def list_resources(self, context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         about = "Labels, relationship types and their properties."
@@ -183,7 +183,7 @@ class _Handlers:
 
 
 def graph_server(
-    name: str, store: GraphStore, schema: Schema, tools: Sequence[Tool], agent: AgentConfig, environment: Environment
+    name: str, store: GraphStore, schema: Schema, tools: Sequence[Tool], agent: AgentConfig, settings: Settings
 ) -> Server[Any]:
     """A server of these tools over the graph `name`; `agent` holds the switches and limits of results."""
     toolbox = GraphToolbox(store, schema, tools, agent)
@@ -194,7 +194,7 @@ def graph_server(
         by_name,
         ListToolsResult(tools=[offer(by_name[spec.name], spec) for spec in toolbox.specs]),
         text,
-        environment,
+        settings,
         asyncio.Semaphore(CALLS_AT_ONCE),
     )
     return Server(

@@ -18,8 +18,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from graphwalk.environment import TOKEN_VARIABLE, Environment
 from graphwalk.errors import ConfigError
+from graphwalk.settings import TOKEN_VARIABLE, Settings
 
 HEADER_SECONDS = 10.0
 """From the connection, or the first byte of a later request, to the end of the header."""
@@ -92,16 +92,14 @@ SHORTEST_TOKEN = 16
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
-async def serve_http(
-    server: Server[Any], environment: Environment, host: str, port: int, say: Callable[[str], None]
-) -> None:
+async def serve_http(server: Server[Any], settings: Settings, host: str, port: int, say: Callable[[str], None]) -> None:
     """Until the work is cancelled. ConfigError for a port that is taken, a wrong address, and a token that is short."""
-    token = _token(environment)
+    token = _token(settings)
     with _listening(host, port) as listener:
         place = _in_url(host) + f":{listener.getsockname()[1]}"
         app = _Guard(_application(server, place), token)
         say(f"answers at http://{place}{PATH}")
-        given = f"${TOKEN_VARIABLE}" if environment.mcp_token else token
+        given = f"${TOKEN_VARIABLE}" if settings.mcp_token else token
         say(f"clients send the header  Authorization: Bearer {given}")
         await _until_cancelled(_Uvicorn(_settings(app)), listener)
 
@@ -170,8 +168,8 @@ def _settings(app: ASGIApp) -> uvicorn.Config:
     )
 
 
-def _token(environment: Environment) -> str:
-    given = environment.mcp_token
+def _token(settings: Settings) -> str:
+    given = settings.mcp_token
     if given is None:
         return secrets.token_urlsafe(32)
     if len(given) < SHORTEST_TOKEN or not (given.isascii() and given.isprintable()):

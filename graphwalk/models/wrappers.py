@@ -16,7 +16,6 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits, Price
 from graphwalk.config.prompts import Prompts
-from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget, ExpectedUsage, charged_usage, pessimistic_input
@@ -25,6 +24,7 @@ from graphwalk.models.rate_limit import RateLimiter
 from graphwalk.models.reply_cache import ReplyCache
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.seeds import stdlib_random
+from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from graphwalk.types.wire import to_dict
 
@@ -55,10 +55,10 @@ class Guarded(Wrapper):
     `close` is optional. `lent`: the object belongs to the user, and is not closed.
     """
 
-    def __init__(self, inner: Any, environment: Environment, name: str, *, lent: bool = False) -> None:
+    def __init__(self, inner: Any, settings: Settings, name: str, *, lent: bool = False) -> None:
         self.inner, self.name = inner, name
         self.streams_by_callbacks = getattr(inner, "streams_by_callbacks", False)
-        self._secrets, self._lent = environment.secrets, lent
+        self._secrets, self._lent = settings.secrets, lent
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         try:

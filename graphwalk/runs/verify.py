@@ -14,7 +14,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from graphwalk.agent import Episode, run_episode
-from graphwalk.environment import Environment
 from graphwalk.errors import GraphwalkError, ModelError, OracleError, RunLogError
 from graphwalk.jsonlines import decode_line, open_lines
 from graphwalk.models.registry import is_person
@@ -28,6 +27,7 @@ from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runs.result import EpisodeKey, Result
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.runs.run_models import RunModels
+from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import ExitStatus, Trajectory
 from graphwalk.types.wire import to_dict
@@ -130,7 +130,7 @@ def parting(then: Any, now: Any) -> str:
 
 async def verify_run(
     folder: RunFolder,
-    environment: Environment,
+    settings: Settings,
     store: str | None = None,
     told: Callable[[], object] = lambda: None,
 ) -> Verification:
@@ -140,7 +140,7 @@ async def verify_run(
     ConfigError where today's GraphWalk cannot read its configuration, StoreError where the store cannot be reached.
     """
     manifest = folder.read_manifest()
-    experiment = kept_experiment(folder, environment, store)
+    experiment = kept_experiment(folder, settings, store)
 
     sources = sources_for(experiment, f"verify-{manifest['run_id']}")
     plan = Plan()

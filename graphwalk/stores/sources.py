@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from graphwalk.config.graph_source import GraphSource, check_filter
-from graphwalk.environment import Environment
 from graphwalk.graphs.files import load_graph
+from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.transfer import read_whole as read_store
@@ -36,7 +36,7 @@ class OpenedGraph:
 @asynccontextmanager
 async def open_source(
     source: GraphSource,
-    environment: Environment,
+    settings: Settings,
     *,
     timeout_seconds: float = 30.0,
     wait_seconds: float = WAIT_SECONDS,
@@ -49,13 +49,11 @@ async def open_source(
     filtered = source.labels is not None or source.relationship_types is not None
     if source.file is None and not (source.loaded is not None and filtered):
         in_neo4j = _existing if source.loaded is None else _loaded
-        async with in_neo4j(source, environment, timeout_seconds, wait_seconds) as store:
+        async with in_neo4j(source, settings, timeout_seconds, wait_seconds) as store:
             yield OpenedGraph(source.name, store, None)
         return
-    graph = await read_source(source, environment)
-    database = await open_database(
-        "embedded", environment, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds
-    )
+    graph = await read_source(source, settings)
+    database = await open_database("embedded", settings, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds)
     try:
         yield OpenedGraph(source.name, await database.load(graph), graph)
     finally:
@@ -64,12 +62,12 @@ async def open_source(
 
 @asynccontextmanager
 async def _existing(
-    source: GraphSource, environment: Environment, timeout_seconds: float, wait_seconds: float
+    source: GraphSource, settings: Settings, timeout_seconds: float, wait_seconds: float
 ) -> AsyncIterator["ExistingStore"]:
     # The driver takes a fifth of a second to import, which a file does not need.
     from graphwalk.stores.neo4j.existing import ExistingStore
 
-    store = await ExistingStore.open(source, environment, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
+    store = await ExistingStore.open(source, settings, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
     try:
         yield store
     finally:
@@ -78,13 +76,13 @@ async def _existing(
 
 @asynccontextmanager
 async def _loaded(
-    source: GraphSource, environment: Environment, timeout_seconds: float, wait_seconds: float
+    source: GraphSource, settings: Settings, timeout_seconds: float, wait_seconds: float
 ) -> AsyncIterator[GraphStore]:
     """Open a graph that `db load` left there; it stays."""
     from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 
     database = await Neo4jDatabase.open(
-        environment, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
+        settings, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
     )
     try:
         yield await database.loaded(str(source.loaded))
@@ -92,7 +90,7 @@ async def _loaded(
         await database.close()
 
 
-async def read_source(source: GraphSource, environment: Environment) -> PropertyGraph:
+async def read_source(source: GraphSource, settings: Settings) -> PropertyGraph:
     """Return the content of a file or of a database, of which only what the filters keep; a database is only read.
 
     ConfigError for a file that cannot be read, and for a filter that names what is not there; StoreError where the
@@ -101,9 +99,9 @@ async def read_source(source: GraphSource, environment: Environment) -> Property
     if source.file is not None:
         return await asyncio.to_thread(read_file, source)
     if source.loaded is not None:
-        async with _loaded(source, environment, 30.0, READING_WAIT_SECONDS) as store:
+        async with _loaded(source, settings, 30.0, READING_WAIT_SECONDS) as store:
             return _filtered(await read_store(store), source)
-    async with _existing(source, environment, 30.0, READING_WAIT_SECONDS) as existing:
+    async with _existing(source, settings, 30.0, READING_WAIT_SECONDS) as existing:
         return await existing.whole()
 
 

@@ -11,10 +11,10 @@ import httpx2
 import pytest
 
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.environment import Environment
 from graphwalk.mcp_server import streamable_http
 from graphwalk.mcp_server.serve import serve
 from graphwalk.mcp_server.streamable_http import LARGEST_BODY, MOST_CONNECTIONS, MOST_SESSIONS
+from graphwalk.settings import Settings
 from tests.mcp_server.servers import HttpServer, over_http
 
 HEADER = "POST /mcp HTTP/1.1\r\nHost: x\r\n"
@@ -113,7 +113,7 @@ async def test_what_never_ends_is_given_up(odd_file: Path, monkeypatch: pytest.M
     serving = asyncio.create_task(
         serve(
             GraphSource(file=odd_file),
-            Environment({"GRAPHWALK_MCP_TOKEN": token}),
+            Settings({"GRAPHWALK_MCP_TOKEN": token}),
             say=told.put_nowait,
             transport="http",
         )

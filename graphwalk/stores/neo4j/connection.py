@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from neo4j import AsyncGraphDatabase, Auth, Query
 from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable, UnsupportedServerProduct
 
-from graphwalk.environment import Environment
 from graphwalk.errors import QueryLimitError, StoreAwayError, StoreError
+from graphwalk.settings import Settings
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.cypher_guard import QueryRefused
 from graphwalk.stores.health import SILENT_SECONDS, HealthCheck
@@ -229,7 +229,7 @@ class Connection:
 
 
 async def connect(
-    environment: Environment, *, wait_seconds: float, notices: list[str] | None = None, database: str | None = None
+    settings: Settings, *, wait_seconds: float, notices: list[str] | None = None, database: str | None = None
 ) -> Connection:
     """Connect to NEO4J_URI, else to what `graphwalk db up` started, and wait for the first answer.
 
@@ -239,7 +239,7 @@ async def connect(
     (deprecations, …); without it the server sends none. StoreError where nothing answers, the password is wrong, the
     database does not exist, or the server is not a Neo4j.
     """
-    uri, auth = _address(environment)
+    uri, auth = _address(settings)
     if urlsplit(uri).scheme not in SCHEMES:
         known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
         bare = uri.rpartition("@")[2] if "://" not in uri else "127.0.0.1:7687"
@@ -247,7 +247,7 @@ async def connect(
             f"NEO4J_URI is not the address of a Neo4j: it must begin with one of {known}",
             hint=f"NEO4J_URI=bolt://{bare}",
         )
-    database = database or environment.neo4j_database
+    database = database or settings.neo4j_database
     if database is not None and database.casefold() == "system":
         raise StoreError(
             "the database system holds users and databases, and no graph",
@@ -281,27 +281,27 @@ async def connect(
     return connection
 
 
-def _address(environment: Environment) -> tuple[str, Any]:
+def _address(settings: Settings) -> tuple[str, Any]:
     """The address, and what the driver takes as `auth`."""
-    if environment.neo4j_uri:
-        environment.check_receiver("NEO4J_URI", "NEO4J_PASSWORD")
-        return environment.neo4j_uri, environment.neo4j_auth or _auth(environment)
-    server = read_state(environment)
-    if server is None and (found := compose_server(environment)) is not None:
-        return found[0], environment.neo4j_auth or ("neo4j", found[1])
+    if settings.neo4j_uri:
+        settings.check_receiver("NEO4J_URI", "NEO4J_PASSWORD")
+        return settings.neo4j_uri, settings.neo4j_auth or _auth(settings)
+    server = read_state(settings)
+    if server is None and (found := compose_server(settings)) is not None:
+        return found[0], settings.neo4j_auth or ("neo4j", found[1])
     if server is None:
         raise StoreError("no Neo4j is known", hint="graphwalk db up   (or set NEO4J_URI and NEO4J_PASSWORD)")
-    return server.uri, environment.neo4j_auth or ("neo4j", server.password)
+    return server.uri, settings.neo4j_auth or ("neo4j", server.password)
 
 
-def _auth(environment: Environment) -> Auth | None:
+def _auth(settings: Settings) -> Auth | None:
     """The variables as the driver has them: a token or ticket is in the place of the password."""
-    scheme, secret = environment.neo4j_authentication.lower(), environment.neo4j_password
+    scheme, secret = settings.neo4j_authentication.lower(), settings.neo4j_password
     if not secret or scheme == "none":
         return None
     if scheme in ("bearer", "kerberos"):
         return Auth(scheme, "", secret)
-    return Auth(scheme, environment.neo4j_username, secret)
+    return Auth(scheme, settings.neo4j_username, secret)
 
 
 def _place(uri: str) -> str:
