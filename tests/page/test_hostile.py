@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
 from graphwalk.console import stderr, stdout
-from graphwalk.page.content import content_of
-from graphwalk.page.page import write_page
 from graphwalk.reports.plot_files import page_svg, save_figures
 from graphwalk.reports.plots import Figure, Panel, Point, Series, figure_csv
 from graphwalk.runs.run_folder import RunFolder
+from graphwalk.serve.page import write_page
+from graphwalk.serve.page_content import content_of
 from tests.cli.test_ask import FILMS
 from tests.cli.test_commands import graphwalk
 from tests.page.browser import Browser

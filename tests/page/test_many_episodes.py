@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.page import measure, repeated
-from graphwalk.page.content import content_of
-from graphwalk.page.page import BUNDLE, write_page
 from graphwalk.runs.run_folder import RunFolder
+from graphwalk.serve.page import BUNDLE, write_page
+from graphwalk.serve.page_content import content_of
 from tests.page.browser import Browser
 from tests.page.conftest import RUNS
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from graphwalk.jsonlines import LineWriter, read_lines
-from graphwalk.page.server import PageServer
+from graphwalk.serve.page_server import PageServer
 from tests.page.browser import Browser
 from tests.page.conftest import RUNS
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from graphwalk.files import make_folder, write_whole
 from graphwalk.jinja import render_page
-from graphwalk.page.content import Episode, RunContent
 from graphwalk.reports.plot_files import INSTALL, can_draw, page_svg
 from graphwalk.reports.plots import COLUMNS, Figure, worth_drawing
 from graphwalk.reports.suite_report import Report
@@ -17,6 +16,7 @@ from graphwalk.reports.tables import text_tables
 from graphwalk.reports.text_table import Cell, TextTable
 from graphwalk.resources import data_path
 from graphwalk.sanitise import escape_markup, one_line, script_json
+from graphwalk.serve.page_content import Episode, RunContent
 from graphwalk.suites.registry import suite_named
 
 _SCRIPTS = (

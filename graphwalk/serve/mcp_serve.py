@@ -16,8 +16,8 @@ from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment, parse_override
-from graphwalk.mcp_server.server import graph_server
-from graphwalk.mcp_server.streamable_http import serve_http
+from graphwalk.serve.mcp import graph_server
+from graphwalk.serve.mcp_http import serve_http
 from graphwalk.settings import Settings
 from graphwalk.stores.sources import open_source
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER

@@ -13,10 +13,10 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from graphwalk.errors import GraphwalkError
-from graphwalk.page.content import EpisodeReader, Record, RunContent, content_of, inflated
-from graphwalk.page.page import figures_of, index_of, policy, served_page
 from graphwalk.runs.listing import ListedRun, list_runs
 from graphwalk.runs.run_folder import RunFolder
+from graphwalk.serve.page import figures_of, index_of, policy, served_page
+from graphwalk.serve.page_content import EpisodeReader, Record, RunContent, content_of, inflated
 
 _REST = 4.0
 """A run that is being written is read again after so many times as long as reading it took."""
