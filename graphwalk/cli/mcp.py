@@ -35,7 +35,7 @@ def mcp(
     """
     source = part_of(chosen_source(graph, database), labels, relationship_types)
     try:
-        from graphwalk.serve.mcp_serve import serve
+        from graphwalk.serve.mcp import serve
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"`graphwalk mcp` needs a package that is not installed: {error.name}",

@@ -1,15 +1,21 @@
-"""The MCP server: its tools, their results and progress."""
+"""The MCP server of one graph: tools, results and progress, over stdin and stdout or over HTTP."""
 
 import asyncio
+import io
 import json
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+import os
+import select
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
+import anyio
 from mcp import MCPError
 from mcp.server import Server, ServerRequestContext
 from mcp.server.session import ServerSession
+from mcp.server.stdio import stdio_server
 from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
@@ -26,24 +32,28 @@ from mcp_types import (
 )
 from mcp_types import Tool as Offer
 
-from graphwalk.config.agent import AgentConfig
+from graphwalk.config.agent import FOREIGN, AgentConfig
+from graphwalk.config.graph_source import GraphSource
 from graphwalk.encodings import decode_notes, next_page, read_rows
-from graphwalk.errors import GraphwalkError
+from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.experiments.loading import load_experiment, parse_override
 from graphwalk.jinja import TEXT_FILTERS, make_environment
 from graphwalk.resources import data_path
+from graphwalk.serve.mcp_http import serve_http
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.stores.sources import open_source
+from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
 from graphwalk.toolbox.schema_text import schema_text
-from graphwalk.toolbox.tool import Tool
+from graphwalk.toolbox.tool import LIMITS, SWITCHES, Tool, load_tools
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
 from graphwalk.version import __version__
 
 
-def offer(tool: Tool, spec: ToolSpec) -> Offer:
-    """A tool as a client lists it; `spec` is what models are told anyway."""
+def _offer(tool: Tool, spec: ToolSpec) -> Offer:
+    """Return a tool as a client lists it; `spec` is its description for models."""
     title = tool.name.replace("_", " ").capitalize()
     hints = ToolAnnotations(
         title=title, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
@@ -58,38 +68,24 @@ def offer(tool: Tool, spec: ToolSpec) -> Offer:
     )
 
 
-def called(tool: Tool | None, result: ToolResult) -> CallToolResult:
-    """The result of a call. A mistake in it is an error with advice, as models get it anywhere."""
+def _call_result(tool: Tool | None, result: ToolResult) -> CallToolResult:
+    """Return the result of a call. A mistake of the caller is an error with advice, as for models."""
     text = TextContent(type="text", text=result.content)
     if tool is None or result.error is not None:
         return CallToolResult(content=[text], is_error=True)
-    return CallToolResult(content=[text], structured_content=_structured(tool, result))
-
-
-def failed(message: str) -> CallToolResult:
-    """The database failed, and not the caller."""
-    return CallToolResult(content=[TextContent(type="text", text=message)], is_error=True)
-
-
-def arguments_text(arguments: Mapping[str, Any] | None) -> str:
-    """The arguments as a model would have sent them, for the toolbox to check."""
-    return json.dumps(arguments or {})
-
-
-def _structured(tool: Tool, result: ToolResult) -> dict[str, Any]:
-    if tool.operation is not None:
-        return {"text": result.content}
-    text = result.content
-    return {
-        "rows": read_rows(text),
-        "notes": decode_notes(text),
-        "total": result.rows,
-        "next_page": next_page(text),
-    }
+    structured: dict[str, Any] = {"text": result.content}
+    if tool.operation is None:
+        structured = {
+            "rows": read_rows(result.content),
+            "notes": decode_notes(result.content),
+            "total": result.rows,
+            "next_page": next_page(result.content),
+        }
+    return CallToolResult(content=[text], structured_content=structured)
 
 
 def _output_schema(tool: Tool, spec: ToolSpec) -> dict[str, Any]:
-    """A JSON schema of `_structured`; the columns of a tool are those of the example that ends its description."""
+    """Return the JSON schema of structured results; columns are those of the example that ends a description."""
     if tool.operation is not None:
         return _object({"text": {"type": "string", "description": "What the tool says."}})
     row: dict[str, Any] = {"type": "object"}
@@ -113,8 +109,8 @@ PAUSE_SECONDS = 1.0
 
 
 @asynccontextmanager
-async def reported(session: ServerSession) -> AsyncIterator[None]:
-    """Tells the client, once a second, for how many seconds its call has been running; nothing if it did not ask."""
+async def _reported(session: ServerSession) -> AsyncIterator[None]:
+    """Report once a second how long the call has been running, to clients that asked for progress."""
 
     async def report() -> None:
         clock = asyncio.get_running_loop().time
@@ -135,14 +131,14 @@ async def reported(session: ServerSession) -> AsyncIterator[None]:
 
 SCHEMA_URI = "graphwalk://schema"
 CALLS_AT_ONCE = 16
-"""More calls wait for their turn: clients together do not flood the database."""
+"""More calls wait, so that clients together do not flood the database."""
 
 Context = ServerRequestContext[Any, Any]
 
 
 @dataclass(frozen=True)
 class _Handlers:
-    """What the server answers; it keeps nothing between calls."""
+    """The handlers of the server; they keep nothing between calls."""
 
     toolbox: GraphToolbox
     tools: dict[str, Tool]
@@ -155,18 +151,15 @@ class _Handlers:
         return self.offers
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
-        call = ToolCall(str(context.request_id), params.name, arguments_text(params.arguments))
-        async with self.turns, reported(context.session):
+        call = ToolCall(str(context.request_id), params.name, json.dumps(params.arguments or {}))
+        async with self.turns, _reported(context.session):
             try:
                 result = await self.toolbox.call(call)
             except GraphwalkError as error:
-                return failed(self._in_words(error))
-        return called(self.tools.get(params.name), result)
-
-    def _in_words(self, error: GraphwalkError) -> str:
-        """The cause without the query that was sent: no client wrote it."""
-        cause = str(error).splitlines()[0]
-        return self.settings.secrets.redact(f"{cause}\nWhat may help: {error.hint}" if error.hint else cause)
+                cause = str(error).splitlines()[0]  # without the query: no client wrote it
+                text = self.settings.secrets.redact(f"{cause}\nWhat may help: {error.hint}" if error.hint else cause)
+                return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
+        return _call_result(self.tools.get(params.name), result)
 
     async def list_resources(self, context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         about = "Labels, relationship types and their properties."
@@ -185,14 +178,14 @@ class _Handlers:
 def graph_server(
     name: str, store: GraphStore, schema: Schema, tools: Sequence[Tool], agent: AgentConfig, settings: Settings
 ) -> Server[Any]:
-    """A server of these tools over the graph `name`; `agent` holds the switches and limits of results."""
+    """Return a server of these tools over the graph `name`; `agent` has the switches and limits of results."""
     toolbox = GraphToolbox(store, schema, tools, agent)
     by_name = {tool.name: tool for tool in tools}
     text = schema_text(schema, agent)
     handlers = _Handlers(
         toolbox,
         by_name,
-        ListToolsResult(tools=[offer(by_name[spec.name], spec) for spec in toolbox.specs]),
+        ListToolsResult(tools=[_offer(by_name[spec.name], spec) for spec in toolbox.specs]),
         text,
         settings,
         asyncio.Semaphore(CALLS_AT_ONCE),
@@ -212,3 +205,105 @@ def graph_server(
 def _instructions(name: str, schema: str) -> str:
     text = (data_path("templates") / "mcp" / "instructions.j2").read_text(encoding="utf-8")
     return make_environment(TEXT_FILTERS, trim=True).from_string(text).render(name=name, schema=schema)
+
+
+async def _serve_stdio(server: Server[Any]) -> None:
+    """Serve one client, which started us, until stdin closes or the task is cancelled. stdout has only the protocol."""
+    with _own_streams() as (stdin, stdout, stop):
+        async with stdio_server(anyio.wrap_file(stdin), anyio.wrap_file(stdout)) as (read, write):
+            try:
+                await server.run(read, write, server.create_initialization_options())
+            finally:
+                stop()
+
+
+class _Stoppable(io.RawIOBase):
+    """Input from a file descriptor that a byte in a pipe ends: a waiting thread cannot be ended otherwise."""
+
+    def __init__(self, descriptor: int, stop: int) -> None:
+        self._descriptor = descriptor
+        self._stop = stop
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        ready, _, _ = select.select([self._descriptor, self._stop], [], [])
+        return 0 if self._stop in ready else os.readv(self._descriptor, [buffer])
+
+
+@contextmanager
+def _own_streams() -> Iterator[tuple[Any, Any, Any]]:
+    """Yield stdin, stdout, and a function that ends stdin.
+
+    Meanwhile file descriptor 0 is empty and 1 is stderr, so that nothing else reads or disturbs the protocol.
+    """
+    sys.stdout.flush()
+    wire_in, wire_out = os.dup(0), os.dup(1)
+    heard, told = os.pipe()
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    os.dup2(2, 1)
+    reader = io.TextIOWrapper(io.BufferedReader(_Stoppable(wire_in, heard)), encoding="utf-8", errors="replace")
+    writer = os.fdopen(wire_out, "w", encoding="utf-8")
+    try:
+        yield reader, writer, lambda: os.write(told, b"x")
+    finally:
+        os.dup2(wire_in, 0)
+        os.dup2(wire_out, 1)
+        for descriptor in (wire_in, heard, told):
+            os.close(descriptor)
+        writer.close()
+
+
+Transport = Literal["stdio", "http"]
+SETTINGS = tuple(
+    f"agent.{name}" for name in (*FOREIGN, *SWITCHES, *LIMITS, "encoding", "prompts", "think", "tool_words")
+)
+"""Fields of an experiment that decide what a client sees."""
+
+
+async def serve(
+    source: GraphSource,
+    settings: Settings,
+    *,
+    say: Callable[[str], None],
+    transport: Transport = "stdio",
+    host: str = "127.0.0.1",
+    port: int = 0,
+    tools: Sequence[str] | None = None,
+    overrides: Sequence[str] = (),
+) -> None:
+    """Serve the tools until stdin closes (stdio) or the task is cancelled.
+
+    `say` prints messages; `tools` are names or files; `overrides` are `key=value`, as for an experiment. Raise
+    ConfigError or StoreError if the graph cannot be opened, a tool or override is wrong, or the port is taken.
+    """
+    loaded, agent = _offered(tools or (*GRAPH_TOOLS, LOOK_CLOSER)), _agent(overrides)
+    async with open_source(source, settings) as opened:
+        schema = await opened.store.schema(agent.schema_samples)
+        server = graph_server(opened.name, opened.store, schema, loaded, agent, settings)
+        if transport == "stdio":
+            await _serve_stdio(server)
+        else:
+            await serve_http(server, settings, host, port, say)
+
+
+def _offered(names: Sequence[str]) -> tuple[Tool, ...]:
+    """Load tools. Raise ConfigError for a tool that keeps state of an episode, for example visited cells."""
+    tools = load_tools(names)
+    for tool in tools:
+        if tool.messages:
+            raise ConfigError(f"the tool {tool.name} works in its own suite only", hint="graphwalk tools lists all")
+    return tools
+
+
+def _agent(overrides: Sequence[str]) -> AgentConfig:
+    for override in overrides:
+        key, _ = parse_override(override)
+        if key not in SETTINGS:
+            raise ConfigError(
+                f"-o {override}: the server has no setting {key}", hint=f"settings: {', '.join(SETTINGS)}"
+            )
+    return load_experiment({"name": "mcp", "suite": {"name": "ask"}, "agent": dict(FOREIGN)}, overrides).agent

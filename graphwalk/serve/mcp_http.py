@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphwalk.errors import ConfigError
+from graphwalk.serve import loopback_names
 from graphwalk.settings import TOKEN_VARIABLE, Settings
 
 HEADER_SECONDS = 10.0
@@ -89,7 +90,6 @@ MOST_CONNECTIONS = 256
 PARTING_SECONDS = 2
 """At the end, calls that are running have this long."""
 SHORTEST_TOKEN = 16
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 async def serve_http(server: Server[Any], settings: Settings, host: str, port: int, say: Callable[[str], None]) -> None:
@@ -105,9 +105,7 @@ async def serve_http(server: Server[Any], settings: Settings, host: str, port: i
 
 
 def _application(server: Server[Any], place: str) -> ASGIApp:
-    """A page in somebody's browser must not reach us by a name of its own: only our names are answered."""
-    port = place.rpartition(":")[2]
-    names = sorted({place, *(f"{name}:{port}" for name in _LOOPBACK)})
+    names = sorted({place, *loopback_names(int(place.rpartition(":")[2]))})
     return server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=LARGEST_BODY,
