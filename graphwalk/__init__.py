@@ -12,134 +12,30 @@ What a notebook needs stands here; `graphwalk.api` says how it hangs together, `
 
     graphwalk.ask("Who directed …?", "movies.graphml", model="openai/gpt-4.1-mini").answer
 
-Names are looked up when they are first used, so that importing this costs nothing. A name that is not in `__all__` may
-change with any version.
+`graphwalk.api.__all__` lists the names. They are looked up on first use, so that importing this costs nothing. Any
+other name may change with any version.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from graphwalk.version import __version__ as __version__
+
 if TYPE_CHECKING:
-    from graphwalk.api import (
-        MAZE_TOOLS,
-        Answer,
-        CallOptions,
-        ConfigError,
-        GraphwalkError,
-        Maze,
-        Message,
-        Model,
-        ModelError,
-        OpenAITools,
-        OracleError,
-        PropertyGraph,
-        Reply,
-        Result,
-        Reward,
-        Run,
-        RunLogError,
-        Store,
-        StoreError,
-        Task,
-        ToolCall,
-        ToolSpec,
-        Usage,
-        aask,
-        abuild_agent,
-        alangchain_tools,
-        amake_tasks,
-        aopen_store,
-        aopenai_tools,
-        aplay,
-        arun,
-        aschema_prompt,
-        ask,
-        build_agent,
-        from_networkx,
-        from_pandas,
-        generate_graph,
-        generate_maze,
-        langchain_tools,
-        make_tasks,
-        maze_graph,
-        open_run,
-        open_store,
-        openai_model,
-        openai_tools,
-        play,
-        read_graph,
-        reward,
-        run,
-        schema_prompt,
-        to_networkx,
-        write_graph,
-    )
-
-from graphwalk.version import __version__
-
-__all__ = [
-    "MAZE_TOOLS",
-    "Answer",
-    "CallOptions",
-    "ConfigError",
-    "GraphwalkError",
-    "Maze",
-    "Message",
-    "Model",
-    "ModelError",
-    "OpenAITools",
-    "OracleError",
-    "PropertyGraph",
-    "Reply",
-    "Result",
-    "Reward",
-    "Run",
-    "RunLogError",
-    "Store",
-    "StoreError",
-    "Task",
-    "ToolCall",
-    "ToolSpec",
-    "Usage",
-    "__version__",
-    "aask",
-    "abuild_agent",
-    "alangchain_tools",
-    "amake_tasks",
-    "aopen_store",
-    "aopenai_tools",
-    "aplay",
-    "arun",
-    "aschema_prompt",
-    "ask",
-    "build_agent",
-    "from_networkx",
-    "from_pandas",
-    "generate_graph",
-    "generate_maze",
-    "langchain_tools",
-    "make_tasks",
-    "maze_graph",
-    "open_run",
-    "open_store",
-    "openai_model",
-    "openai_tools",
-    "play",
-    "read_graph",
-    "reward",
-    "run",
-    "schema_prompt",
-    "to_networkx",
-    "write_graph",
-]
+    from graphwalk.api import *  # noqa: F403
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name.startswith("__") and name != "__all__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module("graphwalk.api"), name)
+    api = import_module("graphwalk.api")
+    if name == "__all__":
+        return ["__version__", *api.__all__]
+    if name not in api.__all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(api, name)
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__getattr__("__all__")})

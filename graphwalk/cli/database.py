@@ -37,7 +37,7 @@ def up(
     heap: Annotated[str, typer.Option(callback=_memory, help="Memory of Java, for example 768m.")] = "1g",
 ) -> None:
     """Start Neo4j on this machine. Later commands find it automatically."""
-    from graphwalk import database
+    import graphwalk.database as database
 
     settings = read_settings()
     with steps() as tell:
@@ -55,7 +55,7 @@ def down(
     delete: Annotated[bool, typer.Option("--delete", help="Remove its data as well.")] = False,
 ) -> None:
     """Stop the server that `db up` started. Its data stays unless --delete is given."""
-    from graphwalk import database
+    import graphwalk.database as database
 
     server = database.down(read_settings(), delete=delete)
     if server is None:
@@ -75,7 +75,7 @@ def purge(
 
     The data of the server is not among them: `graphwalk db down --delete` removes that.
     """
-    from graphwalk import database
+    import graphwalk.database as database
 
     found = database.cached()
     if not found:
@@ -106,7 +106,7 @@ def status() -> None:
     That is NEO4J_URI if set, else the server that `db up` started, else that of docker-compose.yml. Also lists the
     graphs that GraphWalk has there.
     """
-    from graphwalk import database
+    import graphwalk.database as database
     from graphwalk.stores.neo4j.local_server import compose_server
 
     settings = read_settings()
@@ -150,7 +150,7 @@ def load(
     takes, and refuses a database that holds anything.
     """
 
-    from graphwalk import database
+    import graphwalk.database as database
 
     settings = read_settings()
     with progress_bar(f"reading {graph}"):
@@ -178,7 +178,7 @@ def clean(
 
     A run that was killed less than five minutes ago counts as running.
     """
-    from graphwalk import database
+    import graphwalk.database as database
 
     settings = read_settings()
     loads = run_async(database.list_loads(settings))

@@ -233,7 +233,7 @@ def chosen_source(graph: Path | None, database: str | None) -> "GraphSource":
 
 
 def _known_neo4j() -> "GraphSource":
-    from graphwalk import database
+    import graphwalk.database as database
     from graphwalk.config.graph_source import GraphSource
     from graphwalk.stores.neo4j.local_server import compose_server, read_state
 

@@ -21,16 +21,14 @@ NAMES = (
 
 def test_these_names_and_no_others_are_exported() -> None:
     """A name that goes, or a new one, is a change for everybody: it belongs into the change log."""
-    assert graphwalk.__all__ == NAMES.split()
-    assert {*graphwalk.api.__all__, "__version__"} == set(graphwalk.__all__)
+    assert sorted(graphwalk.__all__) == sorted(NAMES.split())
     assert set(graphwalk.__all__) <= set(dir(graphwalk))
 
 
 def test_type_checkers_see_the_same_names() -> None:
     tree = ast.parse(Path(graphwalk.__file__).read_text(encoding="utf-8"))
     (block,) = [node for node in tree.body if isinstance(node, ast.If)]
-    (names,) = [node.names for node in block.body if isinstance(node, ast.ImportFrom)]
-    assert {name.name for name in names} | {"__version__"} == set(graphwalk.__all__)
+    assert ast.unparse(block.body[0]) == "from graphwalk.api import *"
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES.split() if name != "__version__"])
