@@ -14,7 +14,7 @@ from benchmarks.markers import DOCS, markdown_table, write_between_markers
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.serve.page import write_page
 from graphwalk.serve.page_content import RunContent, content_of
-from tests.page.browser import Browser
+from tests.serve.page.browser import Browser
 
 PAGE = DOCS / "view.md"
 _SCREENS = 60

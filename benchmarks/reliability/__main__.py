@@ -71,7 +71,7 @@ PROMISES: Mapping[str, Promise] = {
     "inert": _tested(
         "R31 hostile text in reports, pages, exports",
         "tests/reports",
-        "tests/page",
+        "tests/serve/page",
         "tests/exports",
         "tests/runs",
         "tests/suites",

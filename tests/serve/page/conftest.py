@@ -11,9 +11,9 @@ from graphwalk.jsonlines import LineWriter, read_lines
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.serve.page import write_page
 from graphwalk.serve.page_content import content_of
-from tests.page.browser import BROWSERS, Browser, find_browser
+from tests.serve.page.browser import BROWSERS, Browser, find_browser
 
-RUNS = Path(__file__).parents[1] / "data" / "runs"
+RUNS = Path(__file__).parents[2] / "data" / "runs"
 Change = Callable[[dict[str, Any]], dict[str, Any]]
 
 

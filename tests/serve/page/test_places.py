@@ -9,8 +9,8 @@ from graphwalk.jsonlines import LineWriter, read_lines
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.serve.page_content import content_of
 from graphwalk.serve.page_server import LiveRuns
-from tests.page.conftest import RUNS, changed_run
-from tests.page.test_hostile import said
+from tests.serve.page.conftest import RUNS, changed_run
+from tests.serve.page.test_hostile import said
 
 
 def test_a_published_run_beside_a_folder_of_runs(tmp_path: Path) -> None:

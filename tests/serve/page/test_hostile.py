@@ -20,8 +20,8 @@ from graphwalk.serve.page import write_page
 from graphwalk.serve.page_content import content_of
 from tests.cli.test_ask import FILMS
 from tests.cli.test_commands import graphwalk
-from tests.page.browser import Browser
-from tests.page.conftest import changed_run
+from tests.serve.page.browser import Browser
+from tests.serve.page.conftest import changed_run
 
 EVIL = (
     "=1+1</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"

@@ -8,8 +8,8 @@ from benchmarks.page import measure, repeated
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.serve.page import BUNDLE, write_page
 from graphwalk.serve.page_content import content_of
-from tests.page.browser import Browser
-from tests.page.conftest import RUNS
+from tests.serve.page.browser import Browser
+from tests.serve.page.conftest import RUNS
 
 
 def test_beyond_the_largest_page_there_is_a_folder(browser: Browser, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import Connection, connect
-from tests.mcp_server.servers import MODES, over_http, over_stdio
+from tests.serve.mcp.servers import MODES, over_http, over_stdio
 
 SLOW = """
 name: slow_count

@@ -15,7 +15,7 @@ from graphwalk.serve import mcp_http
 from graphwalk.serve.mcp import serve
 from graphwalk.serve.mcp_http import LARGEST_BODY, MOST_CONNECTIONS, MOST_SESSIONS
 from graphwalk.settings import Settings
-from tests.mcp_server.servers import HttpServer, over_http
+from tests.serve.mcp.servers import HttpServer, over_http
 
 HEADER = "POST /mcp HTTP/1.1\r\nHost: x\r\n"
 

@@ -16,8 +16,8 @@ import pytest
 
 from graphwalk.jsonlines import LineWriter, read_lines
 from graphwalk.serve.page_server import PageServer
-from tests.page.browser import Browser
-from tests.page.conftest import RUNS
+from tests.serve.page.browser import Browser
+from tests.serve.page.conftest import RUNS
 
 
 @pytest.fixture
