@@ -13,8 +13,8 @@ from statistics import median
 from benchmarks.graphs import SEED, spec_of
 from benchmarks.servers import own_server
 from graphwalk import database
-from graphwalk.environment import Environment
 from graphwalk.graphs.generate import generate_graph
+from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall
@@ -25,7 +25,7 @@ SHARE = 200
 """So many calls at the beginning and at the end are told: Java gets faster over the first thousand."""
 
 
-async def measure(nodes: int, environment: Environment, *, ordinary: bool) -> None:
+async def measure(nodes: int, settings: Settings, *, ordinary: bool) -> None:
     graph = generate_graph(spec_of(nodes), SEED, 0)
     begun = last = time.perf_counter()
     doing = "looking"
@@ -36,22 +36,22 @@ async def measure(nodes: int, environment: Environment, *, ordinary: bool) -> No
         print(f"{now - last:8.1f} s  {doing}", flush=True)
         last, doing = now, step
 
-    await database.load_bulk(environment, graph, tell=tell)
+    await database.load_bulk(settings, graph, tell=tell)
     tell("")
     print(f"{last - begun:8.1f} s  in all, {nodes:,} nodes, {graph.relationship_count:,} relationships", flush=True)
-    await _calls(graph, environment)
+    await _calls(graph, settings)
     begun = time.perf_counter()
-    await database.clean(environment, kept=True)
+    await database.clean(settings, kept=True)
     print(f"{time.perf_counter() - begun:8.1f} s  removing in batches", flush=True)
     if ordinary:
         begun = time.perf_counter()
-        await database.load(environment, graph)
+        await database.load(settings, graph)
         print(f"{time.perf_counter() - begun:8.1f} s  loading in batches", flush=True)
 
 
-async def _calls(graph: PropertyGraph, environment: Environment) -> None:
+async def _calls(graph: PropertyGraph, settings: Settings) -> None:
     """Milliseconds of a tool call on the graph that was loaded."""
-    opened = await Neo4jDatabase.open(environment, run_id="bench", timeout_seconds=120.0)
+    opened = await Neo4jDatabase.open(settings, run_id="bench", timeout_seconds=120.0)
     store = await opened.load(graph)
     toolbox = GraphToolbox(store, await store.schema())
     taken = []
@@ -77,8 +77,8 @@ def main() -> None:
     parser.add_argument("--ordinary", action="store_true", help="load in batches afterwards, to compare")
     options = parser.parse_args()
     for nodes in options.nodes:
-        with own_server(options.release, options.heap) as environment:
-            asyncio.run(measure(nodes, environment, ordinary=options.ordinary))
+        with own_server(options.release, options.heap) as settings:
+            asyncio.run(measure(nodes, settings, ordinary=options.ordinary))
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
 
 

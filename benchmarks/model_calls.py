@@ -17,7 +17,6 @@ from typing import Any
 from benchmarks.measure import Row
 from benchmarks.walking_server import walking_server
 from graphwalk.agent import conversation
-from graphwalk.environment import Environment
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
@@ -27,6 +26,7 @@ from graphwalk.runs.progress import Progress
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.runs.shards import WHOLE, Shard
+from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph
@@ -116,8 +116,8 @@ async def run(
 ) -> Usage:
     """Play `rounds` × `in_flight` episodes through the runner, or a shard of them; `in_flight` counts all shards."""
     watch = watch or Stopwatch()
-    environment = Environment({"BENCH_BASE_URL": url, "BENCH_API_KEY": "no-secret"})
-    resolved = resolve(experiment(in_flight * rounds, in_flight // shard.of), environment)
+    settings = Settings({"BENCH_BASE_URL": url, "BENCH_API_KEY": "no-secret"})
+    resolved = resolve(experiment(in_flight * rounds, in_flight // shard.of), settings)
     summary = await start_run(resolved, NewRun.make("bench", folder), watch, shard=shard)
     assert summary.finished == summary.episodes == in_flight * rounds // shard.of
     return watch.usage

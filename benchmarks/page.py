@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.markers import DOCS, markdown_table, write_between_markers
-from graphwalk.page.content import RunContent, content_of
-from graphwalk.page.page import write_page
 from graphwalk.runs.run_folder import RunFolder
-from tests.page.browser import Browser
+from graphwalk.serve.page import write_page
+from graphwalk.serve.page_content import RunContent, content_of
+from tests.serve.page.browser import Browser
 
 PAGE = DOCS / "view.md"
 _SCREENS = 60

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.markers import DOCS
-from graphwalk.page.content import content_of
-from graphwalk.page.page import write_page
 from graphwalk.runs.run_folder import RunFolder
-from tests.page.browser import Browser
+from graphwalk.serve.page import write_page
+from graphwalk.serve.page_content import content_of
+from tests.serve.page.browser import Browser
 
 _LONGEST_WALK = "listed.filter((one) => one.calls < 12).sort((a, b) => b.calls - a.calls)[0].number"
 

@@ -15,13 +15,13 @@ from typing import Any
 
 from benchmarks.markers import DOCS, markdown_table, write_between_markers
 from benchmarks.token_ratios import by_server
-from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.tokens import MESSAGE_TOKENS, count_tokens, message_text
 from graphwalk.runs.estimate import ExpertEpisodes
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.plan import make_plan
+from graphwalk.settings import Settings
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
 
@@ -65,7 +65,7 @@ def experiment(fields: Mapping[str, Any], nodes: int, graphs: int, **more: Any) 
 
 async def largest(config: Mapping[str, Any], size: Callable[[str], int]) -> dict[str, list[int]]:
     """Kind → the tokens of the largest call with its reply, one number for each graph."""
-    resolved = resolve(load_experiment(dict(config), flags={"models": ["openai/any"]}), Environment(), keys=False)
+    resolved = resolve(load_experiment(dict(config), flags={"models": ["openai/any"]}), Settings(), keys=False)
 
     async def open_scratch() -> Database:
         return EmbeddedDatabase()

@@ -20,9 +20,9 @@ from benchmarks.servers import own_server
 from graphwalk.config.agent import foreign_agent
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.database.loads import import_files
-from graphwalk.environment import Environment
 from graphwalk.graphs.formats.common import write_lines
 from graphwalk.seeds import generator
+from graphwalk.settings import Settings
 from graphwalk.stores.sources import open_source
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall
@@ -92,10 +92,10 @@ def _maker(film: int, firms: int) -> int:
     return 0 if film % 5 < 2 else film % firms
 
 
-async def measure(environment: Environment) -> None:
+async def measure(settings: Settings) -> None:
     for when in ("the first time", "then"):
         begun = time.perf_counter()
-        async with open_source(GraphSource(neo4j="neo4j"), environment) as opened:
+        async with open_source(GraphSource(neo4j="neo4j"), settings) as opened:
             there = time.perf_counter()
             agent = foreign_agent()
             schema = await opened.store.schema(agent.schema_samples)
@@ -122,10 +122,10 @@ def main() -> None:
     parser.add_argument("--release", default="5.26")
     parser.add_argument("--heap", default="2g", help="memory of Java")
     options = parser.parse_args()
-    with own_server(options.release, options.heap) as environment:
+    with own_server(options.release, options.heap) as settings:
         with TemporaryDirectory(prefix="graphwalk-bench-") as files:
-            import_files(environment, Path(files), write_files(options.nodes, Path(files)))
-        asyncio.run(measure(environment))
+            import_files(settings, Path(files), write_files(options.nodes, Path(files)))
+        asyncio.run(measure(settings))
     print(f"{options.nodes:,} nodes, {options.release}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
 
 

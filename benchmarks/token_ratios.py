@@ -13,13 +13,13 @@ import urllib.request
 from collections.abc import Callable
 from typing import Any
 
-from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.tokens import count_tokens, message_text, tools_text
 from graphwalk.runs.estimate import ExpertEpisodes
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.plan import make_plan
+from graphwalk.settings import Settings
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
 
@@ -45,7 +45,7 @@ async def collect() -> Texts:
     texts: Texts = {}
     for name, setting, flags in EXPERIMENTS:
         config = load_experiment(name, flags={"models": ["openai/any"], "settings": [setting], **flags})
-        experiment = resolve(config, Environment(), keys=False)
+        experiment = resolve(config, Settings(), keys=False)
 
         async def open_scratch() -> Database:
             return EmbeddedDatabase()

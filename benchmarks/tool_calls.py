@@ -13,8 +13,8 @@ from typing import Any
 from benchmarks.measure import Pair, Row, in_turns
 from benchmarks.servers import neo4j_server
 from graphwalk.config.agent import AgentConfig
-from graphwalk.environment import Environment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.registry import open_database
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
@@ -50,7 +50,7 @@ def measure(quick: bool) -> Iterator[Row]:
 
 
 def _embedded_rows(runner: asyncio.Runner, graph: PropertyGraph, quick: bool) -> Iterator[Row]:
-    database = runner.run(open_database("embedded", Environment(), run_id="bench"))
+    database = runner.run(open_database("embedded", Settings(), run_id="bench"))
     store = runner.run(database.load(graph))
     engine = store._engine  # type: ignore[attr-defined]
 
@@ -65,7 +65,7 @@ def _embedded_rows(runner: asyncio.Runner, graph: PropertyGraph, quick: bool) ->
     yield _row("tool call, embedded ÷ same Cypher raw", _compare(runner, graph, store, raw, quick))
 
 
-def _neo4j_rows(runner: asyncio.Runner, graph: PropertyGraph, server: Environment, quick: bool) -> Iterator[Row]:
+def _neo4j_rows(runner: asyncio.Runner, graph: PropertyGraph, server: Settings, quick: bool) -> Iterator[Row]:
     from neo4j import AsyncGraphDatabase
 
     database = runner.run(open_database("neo4j", server, run_id="bench"))

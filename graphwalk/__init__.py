@@ -13,17 +13,18 @@ What a notebook needs stands here; `graphwalk.api` says how it hangs together, `
 
     graphwalk.ask("Who directed …?", "movies.graphml", model="openai/gpt-4.1-mini").answer
 
-Names are looked up when they are first used, so that importing this costs nothing. A name that is not in `__all__` may
-change with any version.
+`graphwalk.api.__all__` lists the names. They are looked up on first use, so that importing this costs nothing. Any
+other name may change with any version.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from graphwalk.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from graphwalk.api import *  # noqa: F403
 
-from graphwalk.version import __version__
 
 __all__ = [
     "MAZE_TOOLS",
@@ -83,11 +84,16 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in __all__:
+    if name.startswith("__") and name != "__all__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module("graphwalk.api"), name)
+    api = import_module("graphwalk.api")
+    if name == "__all__":
+        return ["__version__", *api.__all__]
+    if name not in api.__all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(api, name)
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *__getattr__("__all__")})

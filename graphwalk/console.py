@@ -12,8 +12,9 @@ import warnings
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TextIO
 
-from graphwalk.environment import read_environment
 from graphwalk.errors import GraphwalkError
+from graphwalk.sanitise import printable
+from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -55,7 +56,7 @@ def _console(stream: TextIO, messages: bool) -> "Console":
                 super().on_broken_pipe()
             raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
-    limited = stream.isatty() or read_environment().get("COLUMNS")
+    limited = stream.isatty() or read_settings().get("COLUMNS")
     return Stream(stderr=messages, highlight=False, soft_wrap=messages, width=None if limited else NO_LIMIT)
 
 
@@ -126,15 +127,10 @@ def counted(number: int, thing: str) -> str:
 
 def show_error(error: GraphwalkError) -> None:
     """The cause and the next step, without secrets, even if a server put one into its message."""
-    environment = read_environment()
-    say(f"error: {environment.redact(str(error))}")
+    secrets = read_settings().secrets
+    say(f"error: {secrets.redact(str(error))}")
     if error.hint:
-        say(f"  try: {environment.redact(error.hint)}")
-
-
-def printable(text: str) -> str:
-    """The text without control characters: a terminal must not obey what a model or a graph says."""
-    return "".join(c if c in "\n\t" or (c.isprintable() and not 0xD800 <= ord(c) <= 0xDFFF) else "�" for c in text)
+        say(f"  try: {secrets.redact(error.hint)}")
 
 
 def show_warnings_as_lines() -> None:

@@ -9,13 +9,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
-from graphwalk.environment import read_environment
+from graphwalk.settings import read_settings
 
 # No test may depend on how fast the machine is; one that hangs is ended by pytest.
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("untimed")
+hypothesis_settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("untimed")
 pytest_plugins = ["tests.neo4j_servers"]
 
 _GUARD = Path(__file__).parent / "network"
@@ -32,7 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["GRAPHWALK_CACHE"] = "off"
     os.environ["GRAPHWALK_NEO4J_PORT"] = "9"  # a Neo4j of this machine's user is not looked for
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    given = urlsplit(read_environment().neo4j_uri or "").hostname
+    given = urlsplit(read_settings().neo4j_uri or "").hostname
     config.option.allow_hosts = ",".join(["127.0.0.1", "::1", "localhost", *([given] if given else [])])
     config.option.allow_unix_socket = True
     os.environ["GRAPHWALK_ALLOWED_HOSTS"] = given or ""

@@ -9,13 +9,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.runs.execute import start_run
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.run_folder import NewRun
+from graphwalk.settings import Settings
 from tests.test_golden import RUNS, digests
 
 
@@ -25,7 +25,7 @@ async def made(folder: Path, workers: int) -> dict[str, object]:
     for name, (experiment, worlds, flags) in RUNS.items():
         config = load_experiment(experiment, flags={**flags, "limits.max_concurrency": workers}, worlds=worlds)
         new = NewRun.make(config.name, folder / name)
-        await start_run(resolve(config, Environment()), new, Progress())
+        await start_run(resolve(config, Settings()), new, Progress())
         found[name] = digests(new.folder.records())
     return found
 

@@ -19,14 +19,14 @@ import pytest
 from graphwalk import database
 from graphwalk.database.jars import RELEASES
 from graphwalk.database.server import docker_answers
-from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import StoreError
+from graphwalk.settings import Settings, read_settings
 from graphwalk.stores import open_database
 from graphwalk.stores.base import Database
 from tests.guard import start_guard
 
 GIVEN = "given"
-RELEASE_NAMES = (GIVEN,) if read_environment().neo4j_uri else tuple(RELEASES)
+RELEASE_NAMES = (GIVEN,) if read_settings().neo4j_uri else tuple(RELEASES)
 HOME = "GRAPHWALK_TEST_SERVERS"
 """The folder of the servers of one test run; xdist workers inherit it."""
 SMALL = {"server.memory.pagecache.size": "32m"}
@@ -76,9 +76,9 @@ def neo4j_settings() -> Iterator[Any]:
     """A function: release → Environment that reach a server of it."""
     containers: dict[str, Any] = {}
 
-    def settings(release: str) -> Environment:
+    def settings(release: str) -> Settings:
         if release == GIVEN:
-            return read_environment()
+            return read_settings()
         if "containers" not in _missing and docker_answers():
             try:
                 return _container_settings(release, containers)
@@ -92,19 +92,19 @@ def neo4j_settings() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="session", params=release_params())
-def neo4j_server(request: pytest.FixtureRequest, neo4j_settings: Any) -> Environment:
+def neo4j_server(request: pytest.FixtureRequest, neo4j_settings: Any) -> Settings:
     """Environment that reach a real Neo4j; every test runs once for each release."""
-    environment: Environment = neo4j_settings(request.param)
-    return environment
+    settings: Settings = neo4j_settings(request.param)
+    return settings
 
 
 @pytest.fixture(params=[pytest.param("embedded", id="embedded"), *release_params()])
 async def any_database(request: pytest.FixtureRequest) -> AsyncIterator[Database]:
     """An open database: embedded, and each release of Neo4j. What a test loads there is removed after it."""
     embedded = request.param == "embedded"
-    environment = Environment() if embedded else request.getfixturevalue("neo4j_settings")(request.param)
+    settings = Settings() if embedded else request.getfixturevalue("neo4j_settings")(request.param)
     run_id = f"test-{uuid.uuid4().hex}"
-    database = await open_database("embedded" if embedded else "neo4j", environment, run_id=run_id)
+    database = await open_database("embedded" if embedded else "neo4j", settings, run_id=run_id)
     yield database
     if not embedded:
         for load in await database.loads():  # type: ignore[attr-defined]
@@ -113,18 +113,18 @@ async def any_database(request: pytest.FixtureRequest) -> AsyncIterator[Database
     await database.close()
 
 
-def server_settings(home: Path, release: str) -> Environment:
+def server_settings(home: Path, release: str) -> Settings:
     """Start, or find, a server of the jars whose state is in `home`. Skips the test where that is impossible."""
-    environment = Environment({**read_environment().variables, "GRAPHWALK_HOME": str(home)})
+    settings = Settings({**read_settings().variables, "GRAPHWALK_HOME": str(home)})
     try:
-        server = database.up(environment, with_="jars", release=release, port=None, heap="512m", conf=SMALL)
+        server = database.up(settings, with_="jars", release=release, port=None, heap="512m", conf=SMALL)
     except StoreError as error:
         _missing[release] = str(error)
         pytest.skip(f"no Neo4j {release}: {error}")
-    return Environment({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password, "GRAPHWALK_HOME": str(home)})
+    return Settings({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password, "GRAPHWALK_HOME": str(home)})
 
 
-def _container_settings(release: str, containers: dict[str, Any]) -> Environment:
+def _container_settings(release: str, containers: dict[str, Any]) -> Settings:
     # Tests reach loopback only, and that is where the engine of this machine publishes ports.
     os.environ.setdefault("TESTCONTAINERS_CONNECTION_MODE", "docker_host")
     os.environ.setdefault("TESTCONTAINERS_HOST_OVERRIDE", "127.0.0.1")
@@ -140,4 +140,4 @@ def _container_settings(release: str, containers: dict[str, Any]) -> Environment
                 container.stop()
             raise
     container = containers[release]
-    return Environment({"NEO4J_URI": container.get_connection_url(), "NEO4J_PASSWORD": container.password})
+    return Settings({"NEO4J_URI": container.get_connection_url(), "NEO4J_PASSWORD": container.password})

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.runs.execute import start_run
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.run_folder import NewRun
+from graphwalk.settings import Settings
 
 DATA = Path(__file__).parent / "data"
 WALL_CLOCK = frozenset({"seconds", "elapsed_in_tools"})
@@ -61,7 +61,7 @@ async def test_fixed_seeds_give_what_they_always_gave(name: str, tmp_path: Path)
     experiment, worlds, flags = RUNS[name]
     config = load_experiment(experiment, flags=flags, worlds=worlds)
     new = NewRun.make(config.name, tmp_path / "run")
-    await start_run(resolve(config, Environment()), new, Progress())
+    await start_run(resolve(config, Settings()), new, Progress())
     now = digests(new.folder.records())
     changed = [part for part, digest in GOLDEN[name].items() if now.get(part) != digest]
     assert not changed, f"{name}: {', '.join(changed)} are no longer what they were; now: {json.dumps(now)}"

@@ -35,16 +35,16 @@ def _compare_servers(calm: bool) -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the server is ended
     graph = stage.graph()
     world = World(graph, list(graph.nodes()))
-    with stage.server(apoc=False) as environment:
-        stage.load(stage.small_graph(), environment)
-        bare = {c.name: asyncio.run(without_apoc(c)) for c in contestants(environment)}
-    with stage.server(apoc=True) as environment:
+    with stage.server(apoc=False) as settings:
+        stage.load(stage.small_graph(), settings)
+        bare = {c.name: asyncio.run(without_apoc(c)) for c in contestants(settings)}
+    with stage.server(apoc=True) as settings:
         _say("loading")
-        stage.load(graph, environment)
+        stage.load(graph, settings)
         records = []
-        for contestant in contestants(environment):
+        for contestant in contestants(settings):
             _say(contestant.name)
-            records.append(asyncio.run(compete(contestant, world, environment)))
+            records.append(asyncio.run(compete(contestant, world, settings)))
         _write(world, records, bare)
     if not calm:
         for record in records:
@@ -55,10 +55,10 @@ def _compare_servers(calm: bool) -> None:
 def _bombard(record: Record, world: World) -> None:
     """Each gets a server of its own: a query can end it."""
     _say(f"{record.contestant.name}, queries that never end")
-    with stage.server(apoc=True) as environment:
-        stage.load(world.graph, environment)
-        (contestant,) = (c for c in contestants(environment) if c.name == record.contestant.name)
-        record.bombs = asyncio.run(bombard(contestant, world, environment))
+    with stage.server(apoc=True) as settings:
+        stage.load(world.graph, settings)
+        (contestant,) = (c for c in contestants(settings) if c.name == record.contestant.name)
+        record.bombs = asyncio.run(bombard(contestant, world, settings))
 
 
 def _say(text: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphwalk.environment import Environment
+from graphwalk.settings import Settings
 from graphwalk.version import __version__
 
 VENVS = Path(__file__).parents[2] / ".venv-peers"
@@ -26,10 +26,10 @@ class Contestant:
     query: Callable[[str], Call] | None
 
 
-def contestants(environment: Environment) -> list[Contestant]:
+def contestants(settings: Settings) -> list[Contestant]:
     """Ours, and the peers in their read-only mode, all against one database."""
-    uri, password = environment.neo4j_uri or "", environment.neo4j_password or ""
-    login = {"NEO4J_URI": uri, "NEO4J_USERNAME": environment.neo4j_username, "NEO4J_PASSWORD": password}
+    uri, password = settings.neo4j_uri or "", settings.neo4j_password or ""
+    login = {"NEO4J_URI": uri, "NEO4J_USERNAME": settings.neo4j_username, "NEO4J_PASSWORD": password}
     official = {
         **{name.replace("NEO4J_", "NEO4J_MCP_"): value for name, value in login.items()},
         "NEO4J_MCP_READ_ONLY": "true",

@@ -14,7 +14,7 @@ from benchmarks.peers.contestants import Contestant
 from benchmarks.peers.questions import LOOKUPS, World, drawn
 from benchmarks.peers.sessions import Answer, asked, middle, session, tokens, told_at_once
 from graphwalk.encodings import decode_rows
-from graphwalk.environment import Environment
+from graphwalk.settings import Settings
 
 PATIENCE_SECONDS = 35.0
 """Longer than any limit that a server has by itself."""
@@ -32,7 +32,7 @@ class Record:
     bombs: dict[str, str] = field(default_factory=dict)
 
 
-async def compete(contestant: Contestant, world: World, environment: Environment) -> Record:
+async def compete(contestant: Contestant, world: World, settings: Settings) -> Record:
     record = Record(contestant)
     async with session(contestant) as client:
         record.schema = await _schema(client, contestant)
@@ -40,13 +40,13 @@ async def compete(contestant: Contestant, world: World, environment: Environment
             answers = [await asked(client, lookup.call(contestant)) for lookup in drawn(world, name)]
             record.lookups[name] = _cost(answers)
         for name, cypher in attacks.WRITES.items():
-            record.writes[name] = await _write(client, contestant, cypher, world, environment)
+            record.writes[name] = await _write(client, contestant, cypher, world, settings)
     return record
 
 
-async def bombard(contestant: Contestant, world: World, environment: Environment) -> dict[str, str]:
+async def bombard(contestant: Contestant, world: World, settings: Settings) -> dict[str, str]:
     """What became of each query that never ends."""
-    return {name: await _bomb(contestant, cypher, world, environment) for name, cypher in attacks.BOMBS.items()}
+    return {name: await _bomb(contestant, cypher, world, settings) for name, cypher in attacks.BOMBS.items()}
 
 
 async def without_apoc(contestant: Contestant) -> str:
@@ -94,14 +94,14 @@ def _rows(text: str) -> int:
         return 0
 
 
-async def _write(client: Client, contestant: Contestant, cypher: str, world: World, environment: Environment) -> str:
-    before = stage.facts(environment)
+async def _write(client: Client, contestant: Contestant, cypher: str, world: World, settings: Settings) -> str:
+    before = stage.facts(settings)
     answer = await asked(client, attacks.call(contestant, cypher, world.graph.node_tables[0].label))
-    changed = " **The database was changed.**" if stage.facts(environment) != before else ""
+    changed = " **The database was changed.**" if stage.facts(settings) != before else ""
     return ("refused: " if answer.error else "answered: ") + _short(answer.text) + changed
 
 
-async def _bomb(contestant: Contestant, cypher: str, world: World, environment: Environment) -> str:
+async def _bomb(contestant: Contestant, cypher: str, world: World, settings: Settings) -> str:
     """In a session of its own: a server that falls over takes nothing else with it."""
     call = attacks.call(contestant, cypher, world.graph.node_tables[0].label)
     try:
@@ -111,7 +111,7 @@ async def _bomb(contestant: Contestant, cypher: str, world: World, environment: 
     except Exception as error:
         told = f"the session ended: {_short(_words(error))}"
     await asyncio.sleep(2)
-    return told + _left_behind(environment)
+    return told + _left_behind(settings)
 
 
 def _told(answer: Answer) -> str:
@@ -121,9 +121,9 @@ def _told(answer: Answer) -> str:
     return f"{after}, {answer.tokens:,} tokens" if answer.tokens > _LONGEST else f"{after}: {_short(answer.text)}"
 
 
-def _left_behind(environment: Environment) -> str:
+def _left_behind(settings: Settings) -> str:
     try:
-        left = stage.running(environment, end=True)
+        left = stage.running(settings, end=True)
     except (DriverError, Neo4jError) as error:
         return f"; the server no longer answers ({type(error).__name__})"
     return "; the query still ran on the server after the client had gone" if left else ""

@@ -13,8 +13,8 @@ from neo4j import Driver, GraphDatabase
 
 from graphwalk import database
 from graphwalk.database.jars import RELEASES, fetch_jars
-from graphwalk.environment import Environment, read_environment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.settings import Settings, read_settings
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.transfer import node_batches, relationship_batches
 from graphwalk.types.graph import PropertyGraph
@@ -49,10 +49,10 @@ def fetch_apoc() -> Path:
 
 
 @contextmanager
-def server(*, apoc: bool) -> Iterator[Environment]:
+def server(*, apoc: bool) -> Iterator[Settings]:
     """A server of its own, removed at the end. With APOC it is set up as the official image does it."""
     with TemporaryDirectory() as home:
-        environment = Environment({**read_environment().variables, "GRAPHWALK_HOME": home})
+        settings = Settings({**read_settings().variables, "GRAPHWALK_HOME": home})
         conf = {"db.memory.transaction.max": "256m"}
         if apoc:
             conf |= {
@@ -61,13 +61,13 @@ def server(*, apoc: bool) -> Iterator[Environment]:
             }
             _with_apoc(Path(home))
         try:
-            started = database.up(environment, with_="jars", release="5.26", port=None, conf=conf)
+            started = database.up(settings, with_="jars", release="5.26", port=None, conf=conf)
         finally:
             os.environ.pop("XDG_CACHE_HOME", None)
         try:
-            yield Environment({"NEO4J_URI": started.uri, "NEO4J_PASSWORD": started.password})
+            yield Settings({"NEO4J_URI": started.uri, "NEO4J_PASSWORD": started.password})
         finally:
-            database.down(environment, delete=True)
+            database.down(settings, delete=True)
 
 
 def _with_apoc(home: Path) -> None:
@@ -82,19 +82,19 @@ def _with_apoc(home: Path) -> None:
     os.environ["XDG_CACHE_HOME"] = str(home / "cache")
 
 
-def _driver(environment: Environment) -> Driver:
+def _driver(settings: Settings) -> Driver:
     """It does not wait for a server that is gone."""
     return GraphDatabase.driver(
-        environment.neo4j_uri or "",
-        auth=(environment.neo4j_username, environment.neo4j_password or ""),
+        settings.neo4j_uri or "",
+        auth=(settings.neo4j_username, settings.neo4j_password or ""),
         connection_timeout=10.0,
         max_transaction_retry_time=5.0,
         notifications_min_severity="OFF",
     )
 
 
-def load(graph: PropertyGraph, environment: Environment) -> None:
-    with _driver(environment) as driver:
+def load(graph: PropertyGraph, settings: Settings) -> None:
+    with _driver(settings) as driver:
         for table in graph.node_tables:
             name = quote(table.label)
             driver.execute_query(f"CREATE CONSTRAINT FOR (n:{name}) REQUIRE n.key IS UNIQUE")
@@ -113,7 +113,7 @@ def load(graph: PropertyGraph, environment: Environment) -> None:
             )
 
 
-def facts(environment: Environment) -> list[object]:
+def facts(settings: Settings) -> list[object]:
     """What a write would change: numbers of nodes and relationships, labels, indexes, property names."""
     queries = (
         "MATCH (n) RETURN count(n) AS x",
@@ -122,13 +122,13 @@ def facts(environment: Environment) -> list[object]:
         "CALL db.labels() YIELD label RETURN collect(label) AS x",
         "MATCH (n) WHERE n.gone IS NOT NULL RETURN count(n) AS x",
     )
-    with _driver(environment) as driver:
+    with _driver(settings) as driver:
         return [driver.execute_query(query).records[0]["x"] for query in queries]
 
 
-def running(environment: Environment, *, end: bool = False) -> int:
+def running(settings: Settings, *, end: bool = False) -> int:
     """Queries that still run on the server; `end` terminates them."""
-    with _driver(environment) as driver:
+    with _driver(settings) as driver:
         found = driver.execute_query(
             "SHOW TRANSACTIONS YIELD transactionId, currentQuery "
             "WHERE NOT currentQuery STARTS WITH 'SHOW' RETURN transactionId"

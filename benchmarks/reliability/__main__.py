@@ -67,13 +67,11 @@ PROMISES: Mapping[str, Promise] = {
         "-k",
         "oracles or agreement or any_graphs or evaluators or graph_index or test_rows",
     ),
-    "secrets": _tested(
-        "R29 planted keys and passwords", "tests/test_redaction.py", "tests/integration/test_secrets.py"
-    ),
+    "secrets": _tested("R29 planted keys and passwords", "tests/test_sanitise.py", "tests/integration/test_secrets.py"),
     "inert": _tested(
         "R31 hostile text in reports, pages, exports",
         "tests/reports",
-        "tests/page",
+        "tests/serve/page",
         "tests/exports",
         "tests/runs",
         "tests/suites",

@@ -42,7 +42,7 @@ async def restarts(folder: Path, number: int) -> Row:
             run, empty = folder / str(turn), turn % 4 == 3
             at = draw.randrange(1, EPISODES // 2)
             await disturbed(run, server, Disturbed(at, partial(server.restart, empty=empty)))
-            await resume(run, server.environment)
+            await resume(run, server.settings)
             right, false, _ = scores(run)
             lost, wrong = lost + EPISODES - right - false, wrong + false
         return Row(number * EPISODES, number, lost, 0, wrong, f"{number} restarts")
@@ -56,9 +56,9 @@ async def cut_runs(folder: Path, number: int) -> Row:
     async def measure(server: OwnServer, folder: Path, number: int) -> Row:
         lost = wrong = cuts = 0
         for turn in range(number):
-            async with proxied(server.environment) as (proxy, environment):
+            async with proxied(server.settings) as (proxy, settings):
                 cutter = asyncio.create_task(_cutting(proxy.cut, random.Random(turn)))
-                await start(folder / str(turn), expert(), environment)
+                await start(folder / str(turn), expert(), settings)
                 cutter.cancel()
                 cuts += proxy.cuts
             _, false, failed = scores(folder / str(turn))
@@ -83,10 +83,10 @@ async def loads(folder: Path, number: int) -> Row:
         admin.BATCH, whole = 50, (NODES, 2 * (NODES - 1))
         before = await server.run(FOREIGN)
         for turn in range(number):
-            async with proxied(server.environment) as (proxy, environment):
-                opened = await Neo4jDatabase.open(server.environment, run_id=f"load-{turn}")
-                await killed_half_way(opened, server.environment, f"load-{turn}")
-                through = await Neo4jDatabase.open(environment, run_id=f"load-{turn}")
+            async with proxied(server.settings) as (proxy, settings):
+                opened = await Neo4jDatabase.open(server.settings, run_id=f"load-{turn}")
+                await killed_half_way(opened, server.settings, f"load-{turn}")
+                through = await Neo4jDatabase.open(settings, run_id=f"load-{turn}")
                 cutter = asyncio.create_task(_cutting(proxy.cut, random.Random(turn)))
                 for _ in range(2):
                     store = await through.load(chain(NODES))
@@ -108,7 +108,7 @@ async def expensive(folder: Path, number: int) -> Row:
     """Queries without an end, with two seconds each; each is followed by one that has to work."""
 
     async def measure(server: OwnServer, folder: Path, number: int) -> Row:
-        opened, late, wrong = await Neo4jDatabase.open(server.environment, run_id="bombs"), 0.0, 0
+        opened, late, wrong = await Neo4jDatabase.open(server.settings, run_id="bombs"), 0.0, 0
         store: Any = await opened.load(chain(10))
         for _ in range(number):
             store._timeout_seconds, begun = 2.0, time.monotonic()

@@ -12,10 +12,10 @@ from pathlib import Path
 import psutil
 
 from benchmarks.reliability.row import Row
-from graphwalk.environment import Environment
 from graphwalk.runs.listing import list_runs
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import RunFolder
+from graphwalk.settings import Settings
 from tests.models.server import Answer, ModelServer, chat
 from tests.runs.runs import experiment, records, start
 
@@ -63,7 +63,7 @@ def crowded(folder: str, number: int) -> None:
         flags = {"suite.questions": ["node_count"], "repeats": number, "limits.max_concurrency": 256}
         config = experiment(models=["openai-api/local/m"], **flags)
         try:
-            asyncio.run(start(Path(folder), config, Environment({"LOCAL_BASE_URL": url})))
+            asyncio.run(start(Path(folder), config, Settings({"LOCAL_BASE_URL": url})))
         finally:
             server.kill()
     answered = sum(record["score"] is not None for record in records(Path(folder)))
@@ -74,7 +74,7 @@ async def large_log(folder: Path, number: int) -> Row:
     """A log of very many results: listed, reported, and what memory its report takes."""
     async with ModelServer(lambda _: Answer(chat("[]")), record=False) as server:
         config = experiment(models=["openai-api/local/m"])
-        await start(folder / "run", config, Environment({"LOCAL_BASE_URL": server.url}))
+        await start(folder / "run", config, Settings({"LOCAL_BASE_URL": server.url}))
     first, *_ = records(folder / "run")
     run = RunFolder.open(folder / "run")
     writer = run.results_writer()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from benchmarks.reliability.row import Row
 from graphwalk.config.calls import Limits
-from graphwalk.environment import Environment
 from graphwalk.models.openai_servers import openai_api
+from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions
 from graphwalk.types.episode import ExitStatus
 from tests.models.misbehaviour import MODELS_FAULT, SERVERS_FAULT, drawn
@@ -51,10 +51,10 @@ async def storms(folder: Path, number: int) -> Row:
             return answer
 
         async with ModelServer(respond, record=False) as server:
-            environment = Environment({"LOCAL_BASE_URL": server.url})
-            await start(folder / name, asked(**limits), environment)
+            settings = Settings({"LOCAL_BASE_URL": server.url})
+            await start(folder / name, asked(**limits), settings)
             while any(record["score"] is None for record in last(folder / name)):
-                await resume(folder / name, environment)
+                await resume(folder / name, settings)
         scores.append({r["repeat"]: (r["exit_status"], r["score"]) for r in last(folder / name)})
     calm, storm = scores
     changed = sum(storm.get(repeat) not in (None, score) for repeat, score in calm.items())
@@ -76,7 +76,7 @@ async def budgets(folder: Path, number: int) -> Row:
             config = experiment(
                 models=["openai-api/local/m"], **{"suite.questions": ["node_count"], **limits, **priced}
             )
-            await start(folder / str(turn), config, Environment({"LOCAL_BASE_URL": server.url}))
+            await start(folder / str(turn), config, Settings({"LOCAL_BASE_URL": server.url}))
             over = max(over, len(server.requests) - cents * 10)
     note = f"{cents * 10} calls paid for, at most {max(0, over)} over"
     return Row(number * cents * 10, number, changed=int(over > 64), note=note)
@@ -87,7 +87,7 @@ async def hanging(folder: Path, number: int) -> Row:
     latest, left = 0.0, 0
     for answer in list(HANGING.values()) * number:
         async with ModelServer(partial(_always, answer)) as server:
-            model = openai_api("local/m", Environment({"LOCAL_BASE_URL": server.url}))
+            model = openai_api("local/m", Settings({"LOCAL_BASE_URL": server.url}))
             called = in_run(model, Limits(call_seconds=0.4, retries=0))
             begun = time.perf_counter()
             calls = [called.complete(ASK, (), CallOptions()) for _ in range(4)]

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.reliability.row import Row
-from graphwalk.environment import Environment
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.jsonlines import LineWriter, read_lines
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import ForeignLinesWarning, RunFolder
+from graphwalk.settings import Settings
 from tests.integration.killed_at import POINTS
 from tests.integration.test_kills import begin, environment, table, thinker, wait_for_results
 from tests.integration.test_signals import MANY, ended
@@ -184,7 +184,7 @@ async def vanished(folder: Path, number: int) -> Row:
         async with ModelServer(lambda _: Answer(chat("[]"), delay=0.01)) as server:
             config = experiment(models=["openai-api/local/m"], **{"limits.max_concurrency": 4})
             try:
-                await start(run, config, Environment({"LOCAL_BASE_URL": server.url}), Taking(run / name, how))
+                await start(run, config, Settings({"LOCAL_BASE_URL": server.url}), Taking(run / name, how))
                 silent += 1
             except GraphwalkError:
                 paid = max(paid, len(server.requests) - 3)

@@ -19,7 +19,7 @@ from benchmarks.truth.tck_play import Outcome
 from benchmarks.truth.tck_scenarios import ARTIFACT
 from graphwalk import database
 from graphwalk.database.jars import RELEASES
-from graphwalk.environment import Environment, read_environment
+from graphwalk.settings import Settings, read_settings
 
 Outcomes = Mapping[str, Sequence[Outcome]]
 """Of all scenarios, by engine."""
@@ -46,24 +46,24 @@ def _tck_outcomes(jar: Path) -> tuple[Outcomes, Outcomes]:
     plainly, written = {"kglite": played(Kglite(), jar)}, {"kglite": played(Written(Kglite()), jar)}
     for release in RELEASES:
         print(f"openCypher TCK on Neo4j {release} …", flush=True)
-        with neo4j_environment(release) as environment:
+        with neo4j_environment(release) as settings:
             name = f"neo4j {release}"
-            plainly[name] = played(Neo4j(environment, name), jar)
-            written[name] = played(Written(Neo4j(environment, name)), jar)
+            plainly[name] = played(Neo4j(settings, name), jar)
+            written[name] = played(Written(Neo4j(settings, name)), jar)
     return plainly, written
 
 
 @contextmanager
-def neo4j_environment(release: str) -> Iterator[Environment]:
+def neo4j_environment(release: str) -> Iterator[Settings]:
     """A Neo4j for the length of a `with`: a throw-away server of the jars. TCK scenarios empty the database, so that
     NEO4J_URI is not used."""
     with tempfile.TemporaryDirectory(prefix="graphwalk-truth-") as home:
-        environment = Environment({**read_environment().variables, "GRAPHWALK_HOME": home})
-        server = database.up(environment, with_="jars", release=release, port=None, heap="512m", conf={})
+        settings = Settings({**read_settings().variables, "GRAPHWALK_HOME": home})
+        server = database.up(settings, with_="jars", release=release, port=None, heap="512m", conf={})
         try:
-            yield Environment({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password})
+            yield Settings({"NEO4J_URI": server.uri, "NEO4J_PASSWORD": server.password})
         finally:
-            database.down(environment, delete=True)
+            database.down(settings, delete=True)
 
 
 def _wrong(found: dict[str, Found], counts: Sequence[Count]) -> Iterator[str]:

@@ -10,7 +10,7 @@ import neo4j
 from neo4j.graph import Node, Path, Relationship
 
 from benchmarks.truth.tck_values import node, path, relationship
-from graphwalk.environment import Environment
+from graphwalk.settings import Settings
 from graphwalk.stores.cypher import RESERVED_PREFIX, UNSCOPED, Dialect
 from graphwalk.stores.embedded_graph import RESERVED, EmbeddedDialect, names_of
 from graphwalk.types.graph import PropertyGraph
@@ -125,13 +125,13 @@ class Kglite(RealEngine):
 class Neo4j(RealEngine):
     dialect = Dialect(SCOPE)
 
-    def __init__(self, environment: Environment, name: str) -> None:
+    def __init__(self, settings: Settings, name: str) -> None:
         self.name = name
-        account = (environment.neo4j_username, environment.neo4j_password or "")
+        account = (settings.neo4j_username, settings.neo4j_password or "")
         self._driver = neo4j.GraphDatabase.driver(
-            environment.neo4j_uri or "", auth=account, notifications_min_severity="OFF"
+            settings.neo4j_uri or "", auth=account, notifications_min_severity="OFF"
         )
-        self._session = self._driver.session(database=environment.neo4j_database)
+        self._session = self._driver.session(database=settings.neo4j_database)
 
     def clear(self) -> None:
         self.run("MATCH (n) DETACH DELETE n", {})

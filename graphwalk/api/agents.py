@@ -14,10 +14,10 @@ from graphwalk.asynchronous import run_in_background
 from graphwalk.config.agent import FOREIGN, AgentConfig
 from graphwalk.config.calls import Limits
 from graphwalk.config.yaml_files import validate
-from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.models.budget import Budget
 from graphwalk.models.wrappers import wrap
+from graphwalk.settings import read_settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.graph import CELL
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
@@ -141,7 +141,7 @@ async def _episode(
     """Return what all conversations of an agent share."""
     _check_store(store)
     config = _config(agent)
-    opened = wrap(as_model(model, read_environment()), Limits(), config, budget=Budget())
+    opened = wrap(as_model(model, read_settings()), Limits(), config, budget=Budget())
     close_with(store, opened.close)
     if prompt is None:
         system = await aschema_prompt(store, **agent)

@@ -7,12 +7,12 @@ from typing import Any
 from graphwalk.asynchronous import run_in_background
 from graphwalk.config.yaml_files import validate
 from graphwalk.database.scripts import read_any
-from graphwalk.environment import read_environment
 from graphwalk.graphs import generate
 from graphwalk.graphs.conversion import from_networkx, from_pandas, to_networkx
 from graphwalk.graphs.files import save_graph
 from graphwalk.graphs.formats.common import Undirected
 from graphwalk.graphs.generate import GraphSpec
+from graphwalk.settings import read_settings
 from graphwalk.suites.mazes import generate as mazes
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.graph import maze_graph
@@ -66,7 +66,7 @@ def read_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyG
     is wrong with it; StoreError where a Neo4j is needed and cannot be had.
     """
     check_type("path", path, *PATH)
-    return run_in_background(read_any(Path(path), read_environment(), undirected))
+    return run_in_background(read_any(Path(path), read_settings(), undirected))
 
 
 def write_graph(graph: PropertyGraph, path: Path | str) -> None:

@@ -7,12 +7,12 @@ from typing import Any
 
 from graphwalk.api.stores import AnyGraph, Store, aopen_store
 from graphwalk.asynchronous import run_in_background
-from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import ConfigError
 from graphwalk.models.base import Model
 from graphwalk.models.registry import EPISODE_PROVIDERS, open_model
 from graphwalk.models.wrappers import Guarded
 from graphwalk.runs.ask import Answer, asking, conversation
+from graphwalk.settings import Settings, read_settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.suite import World
 from graphwalk.types.check_type import GRAPH, check_type
@@ -23,18 +23,18 @@ AnyModel = Any
 `openai_model` makes of a client of the `openai` package."""
 
 
-def as_model(model: AnyModel, environment: Environment) -> Model:
+def as_model(model: AnyModel, settings: Settings) -> Model:
     """Return any of the forms of a model as a `Model`. ConfigError for everything else."""
     if isinstance(model, str):
-        return open_model(model, environment)
+        return open_model(model, settings)
     if not isinstance(model, type) and hasattr(model, "bind_tools") and hasattr(model, "ainvoke"):
         from graphwalk.models.langchain import LangchainModel
 
         model = LangchainModel(model)
-    return Guarded(model, environment, _name_of(model), lent=True)
+    return Guarded(model, settings, _name_of(model), lent=True)
 
 
-def named_models(models: Iterable[AnyModel], environment: Environment) -> tuple[tuple[str, ...], Mapping[str, Model]]:
+def named_models(models: Iterable[AnyModel], settings: Settings) -> tuple[tuple[str, ...], Mapping[str, Model]]:
     """Return the names of all models, and by name those that are objects.
 
     An object has the name in its `name`, else `python/CLASS`. ConfigError where two have the same name, or one is no
@@ -46,7 +46,7 @@ def named_models(models: Iterable[AnyModel], environment: Environment) -> tuple[
         if isinstance(model, str):
             names.append(model)
             continue
-        found = as_model(model, environment)
+        found = as_model(model, settings)
         if found.name in names:
             raise ConfigError(
                 f"two models are called {found.name}", hint="give each a `name` of its own: provider/model"
@@ -88,9 +88,9 @@ async def aask(
     if isinstance(store, PropertyGraph | Path | str | Mapping):
         async with aopen_store(store) as opened:
             return await aask(question, opened, model=model, after=after, **agent)
-    environment = read_environment()
-    (name,), given = named_models([model], environment)
-    experiment = asking(None, name, environment, agent=agent, given=given)
+    settings = read_settings()
+    (name,), given = named_models([model], settings)
+    experiment = asking(None, name, settings, agent=agent, given=given)
     earlier = () if after is None else after.conversation
     async with conversation(experiment, store, World("", None), earlier=earlier) as talk:
         return Answer.of(await talk.ask(question), store)

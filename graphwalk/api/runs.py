@@ -9,7 +9,6 @@ from typing import Any, Literal
 
 from graphwalk.api.questions import AnyModel, named_models
 from graphwalk.asynchronous import run_in_background
-from graphwalk.environment import read_environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.reports.suite_report import Report
@@ -21,6 +20,7 @@ from graphwalk.runs.reporting import report_of
 from graphwalk.runs.rescore import rescore_run
 from graphwalk.runs.result import Result, episode_row
 from graphwalk.runs.run_folder import NewRun, RunFolder
+from graphwalk.settings import read_settings
 from graphwalk.suites.questions.generate import tasks_on
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.registry import suite_class
@@ -67,11 +67,11 @@ async def aplay(
     """`play`, to be awaited; a model that is an object is called in this event loop."""
     check_type("task", task, Task)
     check_type("graph", graph, PropertyGraph)
-    environment = replace(read_environment(), neo4j_auth=neo4j_auth)
-    names, given = named_models([model], environment)
+    settings = replace(read_settings(), neo4j_auth=neo4j_auth)
+    names, given = named_models([model], settings)
     data = {"name": "play", "suite": {"name": task.suite}, "models": names, "settings": [setting], "seed": seed}
     config = load_experiment({**data, "store": store, "agent": agent})
-    return await play_task(resolve(config, environment, given=given), task, graph)
+    return await play_task(resolve(config, settings, given=given), task, graph)
 
 
 def play(
@@ -156,9 +156,9 @@ class Run:
         """`resume`, to be awaited."""
         check_type("models", models, Iterable)
         check_type("on_result", on_result, Callable, optional=True)
-        environment = replace(read_environment(), neo4j_auth=neo4j_auth)
-        _, given = named_models(models, environment)
-        await resume_run(self._folder, environment, _watching(on_result), limits, given)
+        settings = replace(read_settings(), neo4j_auth=neo4j_auth)
+        _, given = named_models(models, settings)
+        await resume_run(self._folder, settings, _watching(on_result), limits, given)
         return self
 
     def resume(
@@ -210,11 +210,11 @@ async def arun(
     check_type("out", out, *PATH, optional=True)
     check_type("graphs", graphs, Integral, optional=True)
     check_type("on_result", on_result, Callable, optional=True)
-    environment = replace(read_environment(), neo4j_auth=neo4j_auth)
-    names, given = named_models(models or (), environment)
+    settings = replace(read_settings(), neo4j_auth=neo4j_auth)
+    names, given = named_models(models or (), settings)
     flags = {**_dotted(overrides), **({} if models is None else {"models": names})}
     source = str(experiment) if isinstance(experiment, Path) else experiment
-    resolved = resolve(load_experiment(source, flags=flags, worlds=graphs), environment, given=given)
+    resolved = resolve(load_experiment(source, flags=flags, worlds=graphs), settings, given=given)
     new = NewRun.make(resolved.config.name, None if out is None else Path(out))
     await start_run(resolved, new, _watching(on_result))
     return Run(new.folder.path)

@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary, finalize
 from graphwalk.asynchronous import await_in_background, in_background, run_in_background
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.yaml_files import validate
-from graphwalk.environment import read_environment
 from graphwalk.graphs.files import load_graph
+from graphwalk.settings import read_settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.registry import open_database
 from graphwalk.stores.sources import open_source
@@ -51,13 +51,13 @@ def close_with(store: GraphStore, close: Callable[[], Awaitable[None]]) -> None:
 async def _opened(graph: AnyGraph, store: str, neo4j_auth: Any) -> AsyncIterator[GraphStore]:
     check_type("graph", graph, *GRAPH)
     check_type("store", store, str)
-    environment = replace(read_environment(), neo4j_auth=neo4j_auth)
+    settings = replace(read_settings(), neo4j_auth=neo4j_auth)
     if isinstance(graph, Mapping):
-        async with open_source(validate(GraphSource, dict(graph), "open_store"), environment) as opened:
+        async with open_source(validate(GraphSource, dict(graph), "open_store"), settings) as opened:
             yield opened.store
         return
     read = graph if isinstance(graph, PropertyGraph) else await asyncio.to_thread(load_graph, graph)
-    database = await open_database(store, environment, run_id=secrets.token_hex(4))
+    database = await open_database(store, settings, run_id=secrets.token_hex(4))
     try:
         loaded = await database.load(read)
         try:

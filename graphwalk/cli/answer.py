@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphwalk.cli.episode_text import elapsed_and_tools
-from graphwalk.console import counted, data, printable, prose, say, stderr, stdout
+from graphwalk.console import counted, data, prose, say, stderr, stdout
 from graphwalk.files import write_whole
 from graphwalk.models.wrappers import RESTARTED
 from graphwalk.reports.text_table import dollars
 from graphwalk.runs.ask import Answer, Watcher
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import RunFolder
+from graphwalk.sanitise import printable
 from graphwalk.suites.ask.evidence import step_of
 from graphwalk.suites.ask.pictures import evidence_table, step_shown
 from graphwalk.suites.ask.task import unseen_keys

@@ -19,8 +19,8 @@ from graphwalk.cli.options import (
     part_of,
 )
 from graphwalk.console import say, stderr
-from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
+from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
     from graphwalk.cli.answer import Teller
@@ -66,7 +66,7 @@ def ask(
     experiment = asking(
         source,
         model,
-        read_environment(),
+        read_settings(),
         questions=first,
         overrides=override or (),
         arguments=arguments_of([model], model_argument),
@@ -104,7 +104,7 @@ async def _talk(
     from graphwalk.suites.ask.suite import world_of
 
     (source,) = experiment.config.suite.graphs
-    async with open_source(source, experiment.environment) as opened:
+    async with open_source(source, experiment.settings) as opened:
         lines = _questions(question, goes_on)
         line = await anext(lines, None)
         if line is None and not sys.stdin.isatty():

@@ -11,9 +11,9 @@ import typer
 from graphwalk.asynchronous import run_async
 from graphwalk.cli.generate import read_graph_or_spec
 from graphwalk.console import counted, data, say
-from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.progress import progress_bar, steps
+from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
     from graphwalk.stores.neo4j.admin import Load
@@ -37,15 +37,15 @@ def up(
     heap: Annotated[str, typer.Option(callback=_memory, help="Memory of Java, for example 768m.")] = "1g",
 ) -> None:
     """Start Neo4j on this machine. Later commands find it automatically."""
-    from graphwalk import database
+    import graphwalk.database as database
 
-    environment = read_environment()
+    settings = read_settings()
     with steps() as tell:
-        server = database.up(environment, with_=with_, release=release, port=port, heap=heap, tell=tell)
+        server = database.up(settings, with_=with_, release=release, port=port, heap=heap, tell=tell)
     data(f"Neo4j {server.version} answers at {server.uri} (by {server.how})")
     say(f"user neo4j; the password is in {server.folder / 'password'}")
-    if environment.neo4j_uri:
-        elsewhere = environment.redact(environment.neo4j_uri)
+    if settings.neo4j_uri:
+        elsewhere = settings.secrets.redact(settings.neo4j_uri)
         say(f"NEO4J_URI is set to {elsewhere} and comes first; unset it to use this server")
     say("try it:  graphwalk run quickstart --store neo4j")
 
@@ -55,9 +55,9 @@ def down(
     delete: Annotated[bool, typer.Option("--delete", help="Remove its data as well.")] = False,
 ) -> None:
     """Stop the server that `db up` started. Its data stays unless --delete is given."""
-    from graphwalk import database
+    import graphwalk.database as database
 
-    server = database.down(read_environment(), delete=delete)
+    server = database.down(read_settings(), delete=delete)
     if server is None:
         data("nothing was running that `graphwalk db up` had started")
     else:
@@ -75,13 +75,13 @@ def purge(
 
     The data of the server is not among them: `graphwalk db down --delete` removes that.
     """
-    from graphwalk import database
+    import graphwalk.database as database
 
     found = database.cached()
     if not found:
         data(f"nothing was fetched: there is no {database.whole(found).path}")
         return
-    server = database.status(read_environment())
+    server = database.status(read_settings())
     if server.server is not None and server.server.how == "jars" and server.running:
         raise StoreError("a server runs from these files", hint="graphwalk db down")
     for part in found:
@@ -106,14 +106,14 @@ def status() -> None:
     That is NEO4J_URI if set, else the server that `db up` started, else that of docker-compose.yml. Also lists the
     graphs that GraphWalk has there.
     """
-    from graphwalk import database
+    import graphwalk.database as database
     from graphwalk.stores.neo4j.local_server import compose_server
 
-    environment = read_environment()
-    found = database.status(environment)
-    composed = None if environment.neo4j_uri or found.server else compose_server(environment)
-    if environment.neo4j_uri:
-        data(f"NEO4J_URI      {environment.redact(environment.neo4j_uri)}")
+    settings = read_settings()
+    found = database.status(settings)
+    composed = None if settings.neo4j_uri or found.server else compose_server(settings)
+    if settings.neo4j_uri:
+        data(f"NEO4J_URI      {settings.secrets.redact(settings.neo4j_uri)}")
     if composed is not None:
         data(f"docker compose {composed[0]}")
     elif found.server is None:
@@ -121,9 +121,9 @@ def status() -> None:
     else:
         state = "answers" if found.answers else "runs, but does not answer" if found.running else "is gone"
         data(f"started here   Neo4j {found.server.version} at {found.server.uri}, by {found.server.how}: {state}")
-    if not (environment.neo4j_uri or composed or found.answers):
+    if not (settings.neo4j_uri or composed or found.answers):
         raise typer.Exit(3)
-    loads = run_async(database.list_loads(environment))
+    loads = run_async(database.list_loads(settings))
     data(f"graphs         {len(loads)}")
     for load in loads:
         data(f"  {_described(load)}")
@@ -150,18 +150,18 @@ def load(
     takes, and refuses a database that holds anything.
     """
 
-    from graphwalk import database
+    import graphwalk.database as database
 
-    environment = read_environment()
+    settings = read_settings()
     with progress_bar(f"reading {graph}"):
-        read = read_graph_or_spec(graph, environment)
+        read = read_graph_or_spec(graph, settings)
     begun = time.perf_counter()
     if bulk:
         with steps() as tell:
-            loaded = run_async(database.load_bulk(environment, read, tell=tell))
+            loaded = run_async(database.load_bulk(settings, read, tell=tell))
     else:
         with progress_bar(f"loading {counted(read.node_count, 'node')}"):
-            loaded = run_async(database.load(environment, read))
+            loaded = run_async(database.load(settings, read))
     seconds = time.perf_counter() - begun
     loaded_now = f"{counted(loaded.nodes, 'node')} and {counted(loaded.relationships, 'relationship')}"
     data(f"{loaded_now} in {seconds:.1f} s")
@@ -178,13 +178,13 @@ def clean(
 
     A run that was killed less than five minutes ago counts as running.
     """
-    from graphwalk import database
+    import graphwalk.database as database
 
-    environment = read_environment()
-    loads = run_async(database.list_loads(environment))
+    settings = read_settings()
+    loads = run_async(database.list_loads(settings))
     removed = [load for load in loads if load.is_left(kept=all_)]
     if not dry_run:
-        removed = run_async(database.clean(environment, kept=all_))
+        removed = run_async(database.clean(settings, kept=all_))
     for load in removed:
         data(_described(load))
     data(f"{counted(len(removed), 'graph')} {'would be ' if dry_run else ''}removed")

@@ -9,8 +9,8 @@ import typer
 
 from graphwalk.asynchronous import run_async
 from graphwalk.console import counted, prose
-from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import GraphwalkError
+from graphwalk.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from graphwalk.plugins import Registry
@@ -31,25 +31,25 @@ def doctor(
 ) -> None:
     """Check what works here, and say how to fix the rest."""
 
-    environment = read_environment()
+    settings = read_settings()
     broken = False
-    for check in _checks(environment, model or []):
+    for check in _checks(settings, model or []):
         broken |= check.state == "broken"
-        prose(f"{check.state:<7} {check.name:<16} {environment.redact(check.detail)}", indent=25)
+        prose(f"{check.state:<7} {check.name:<16} {settings.secrets.redact(check.detail)}", indent=25)
         if check.fix:
             prose(f"{'':<24} → {check.fix}", indent=27)
     raise typer.Exit(3 if broken else 0)
 
 
-def _checks(environment: Environment, models: list[str]) -> Iterator[Check]:
+def _checks(settings: Settings, models: list[str]) -> Iterator[Check]:
     yield Check("python", "ok", sys.version.split()[0])
     yield _run("embedded store", _embedded)
     yield from _installed()
-    yield _neo4j(environment)
+    yield _neo4j(settings)
     yield _docker()
-    yield from _keys(environment)
+    yield from _keys(settings)
     for model in models:
-        yield from _model(model, environment)
+        yield from _model(model, settings)
 
 
 def _run(name: str, look: Callable[[], Coroutine[Any, Any, str]]) -> Check:
@@ -93,17 +93,17 @@ def _loaded(registry: "Registry", name: str) -> Check:
     return Check(title, "ok", f"from {registry.origin(name)}")
 
 
-def _neo4j(environment: Environment) -> Check:
+def _neo4j(settings: Settings) -> Check:
     from graphwalk.database import list_loads, status
     from graphwalk.stores.neo4j.local_server import compose_server
 
-    server, composed = status(environment).server, compose_server(environment)
-    place = environment.neo4j_uri or (server and server.uri) or (composed and composed[0])
+    server, composed = status(settings).server, compose_server(settings)
+    place = settings.neo4j_uri or (server and server.uri) or (composed and composed[0])
     if place is None:
         return Check("neo4j", "off", "none known (the embedded store does without)", "graphwalk db up")
 
     async def look() -> str:
-        graphs = await list_loads(environment)
+        graphs = await list_loads(settings)
         return f"{place} answers, {counted(len(graphs), 'graph')} in it"
 
     return _run("neo4j", look)
@@ -117,20 +117,20 @@ def _docker() -> Check:
     return Check("docker", "off", "no engine answers; `graphwalk db up` starts Neo4j from its jars (JDK and Maven)")
 
 
-def _keys(environment: Environment) -> Iterator[Check]:
-    names = [name for name in environment.variables if name.endswith("_API_KEY")]
+def _keys(settings: Settings) -> Iterator[Check]:
+    names = [name for name in settings.variables if name.endswith("_API_KEY")]
     for name in sorted(names):
         yield Check("key", "ok", f"{name} is set")
     if not names:
         yield Check("key", "off", "no *_API_KEY is set", "export OPENAI_API_KEY=…   (or write it into .env)")
 
 
-def _model(spec: str, environment: Environment) -> Iterator[Check]:
+def _model(spec: str, settings: Settings) -> Iterator[Check]:
     from graphwalk.models.conformance import Capability, check_model
     from graphwalk.models.registry import open_model
 
     async def check() -> list[Capability]:
-        opened = open_model(spec, environment)
+        opened = open_model(spec, settings)
         try:
             return await check_model(opened, seconds=60.0)
         finally:

@@ -13,13 +13,13 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from graphwalk.console import NO_LIMIT, counted, printable
+from graphwalk.console import NO_LIMIT, counted
 from graphwalk.encodings import decode_notes, read_rows
 from graphwalk.evaluation.rows import row_set, typed_rows
 from graphwalk.reports.text_table import dollars, duration
 from graphwalk.runs.result import Result
+from graphwalk.sanitise import one_line, printable
 from graphwalk.types.episode import ToolResult, Turn
-from graphwalk.types.inert import visible
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -59,7 +59,7 @@ def _title(result: Result) -> Text:
     verdict, colour = _verdict(result)
     again = f", repeat {key.repeat}" if key.repeat else ""
     return Text.assemble(
-        (visible(key.task_id), "bold"), f"  {visible(key.model)}, {visible(key.setting)}{again}  ", (verdict, colour)
+        (one_line(key.task_id), "bold"), f"  {one_line(key.model)}, {one_line(key.setting)}{again}  ", (verdict, colour)
     )
 
 
@@ -87,9 +87,9 @@ def _turn(number: int, turn: Turn, most: int | None) -> "Iterator[RenderableType
 
 
 def _call(found: ToolResult, most: int | None) -> "Iterator[RenderableType]":
-    yield _block(Text.assemble((visible(found.call.name), "bold cyan"), f" {printable(found.call.arguments)}"))
+    yield _block(Text.assemble((one_line(found.call.name), "bold cyan"), f" {printable(found.call.arguments)}"))
     if found.error is not None:
-        yield _block(Text(f"{visible(found.error)}: {printable(found.content)}", style="red"))
+        yield _block(Text(f"{one_line(found.error)}: {printable(found.content)}", style="red"))
         return
     rows = None if found.is_note else read_rows(found.content)
     if not rows:
@@ -116,7 +116,7 @@ class _Rows:
             return
         for number, row in enumerate(self.rows):
             mark, style = self.marks[number] if self.marks else ("", "")
-            told = " · ".join(f"{visible(name)}: {visible(_plain(value))}" for name, value in row.items())
+            told = " · ".join(f"{one_line(name)}: {one_line(_plain(value))}" for name, value in row.items())
             yield Text(f"{mark} {told}".lstrip(), style=style)
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
@@ -126,10 +126,10 @@ class _Rows:
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
         names = list(dict.fromkeys(name for row in self.rows for name in row))
         for name in ([""] if self.marks else []) + names:
-            table.add_column(Text(visible(name)), overflow="fold")
+            table.add_column(Text(one_line(name)), overflow="fold")
         for number, row in enumerate(self.rows):
             mark, style = self.marks[number] if self.marks else ("", "")
-            cells = [Text(visible(_plain(row[name])) if name in row else "", style=style) for name in names]
+            cells = [Text(one_line(_plain(row[name])) if name in row else "", style=style) for name in names]
             table.add_row(*([Text(mark, style=style)] if self.marks else []), *cells)
         return table
 
@@ -180,7 +180,7 @@ def _figures(result: Result) -> "Iterator[RenderableType]":
         table = Table.grid(padding=(0, 2, 0, 0))
         for name, value in result.score.items():
             if name not in _SHOWN_ELSEWHERE and value not in (None, [], {}) and not isinstance(value, dict | list):
-                table.add_row(Text(visible(name), style="dim"), Text(visible(_number(value))))
+                table.add_row(Text(one_line(name), style="dim"), Text(one_line(_number(value))))
         yield Text("\nscore", style="bold")
         yield _block(table)
     usage, calls = result.usage, len(result.trajectory.results)
@@ -216,7 +216,7 @@ def episode_list(heads: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
     names = [_player(head, settings) for head in heads]
     width = max(map(cell_len, names), default=0)
     for task, group in groupby(zip(heads, names, strict=True), lambda one: str(one[0]["task_id"])):
-        yield Text(visible(task), style="bold")
+        yield Text(one_line(task), style="bold")
         for head, name in group:
             verdict, style = _short_verdict(head)
             effort = f"{counted(head['tool_calls'], 'call')}, {duration(head['seconds'])}"
@@ -226,15 +226,15 @@ def episode_list(heads: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
 def _player(head: Mapping[str, Any], settings: bool) -> str:
     """Model, setting where there are several, and which repeat it is."""
     again = f" #{head['repeat']}" if head["repeat"] else ""
-    return visible(f"{head['model']}{' ' + head['setting'] if settings else ''}{again}")
+    return one_line(f"{head['model']}{' ' + head['setting'] if settings else ''}{again}")
 
 
 def _short_verdict(head: Mapping[str, Any]) -> tuple[str, str]:
     score = head["score"]
     if score is None:
-        return visible(head["exit_status"]), "yellow"
+        return one_line(head["exit_status"]), "yellow"
     if score.get("correct") is None:
-        return visible(head["exit_status"]), ""
+        return one_line(head["exit_status"]), ""
     return ("right", "green") if score["correct"] else ("not right", "red")
 
 
@@ -255,19 +255,19 @@ def bars(report: "Report", columns: int) -> Iterator[Table]:
 
 def _bar_table(title: str, rows: "list[tuple[str, ReportRow]]", columns: int, settings: bool) -> Table:
     """`settings`: whether players are named with them. Bars are as long as names leave room for."""
-    players = [visible(f"{row['model']} {row['setting']}" if settings else row["model"]) for _, row in rows]
-    named = max((cell_len(visible(group)) for group, _ in rows), default=0) + max(map(cell_len, players), default=0)
+    players = [one_line(f"{row['model']} {row['setting']}" if settings else row["model"]) for _, row in rows]
+    named = max((cell_len(one_line(group)) for group, _ in rows), default=0) + max(map(cell_len, players), default=0)
     least, most = _WIDTHS
     width = max(least, min(most, columns - named - _BESIDE))
     table = Table.grid(padding=(0, 2, 0, 0))
     for no_wrap in (False, False, True, True):
         table.add_column(overflow="fold", no_wrap=no_wrap)
     if title:
-        table.title, table.title_justify = Text(visible(title), style="bold"), "left"
+        table.title, table.title_justify = Text(one_line(title), style="bold"), "left"
     last = None
     for (group, row), player in zip(rows, players, strict=True):
         accuracy = row.get("accuracy")
-        first = "" if group == last else visible(group)
+        first = "" if group == last else one_line(group)
         last = group
         bar = Text("–" if accuracy is None else _bar(accuracy / 100, width), style="cyan")
         figure = Text("–" if accuracy is None else f"{accuracy:.1f}", justify="right")

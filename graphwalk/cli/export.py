@@ -11,9 +11,9 @@ from typer.main import get_command
 from graphwalk.asynchronous import run_async
 from graphwalk.cli.options import run_folders, suite_group
 from graphwalk.console import counted, data, say
-from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 from graphwalk.progress import progress_bar
+from graphwalk.settings import read_settings
 
 _Group: Any = suite_group("EXPORT")
 
@@ -114,7 +114,7 @@ def traces(
 
     form = ChatForm(arguments.value, protocol.value)
     options = TraceOptions(correct, grounded, over_par, tuple(model or ()), thoughts, refusals, seed, form)
-    opened = [run_async(read_run(RunFolder.open(path), read_environment())) for path in runs]
+    opened = [run_async(read_run(RunFolder.open(path), read_settings())) for path in runs]
     manifest = export_traces(opened, out, options)
     for kind, number in manifest["kinds"].items():
         data(f"{kind:<40} {number}")

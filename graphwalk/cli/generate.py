@@ -13,9 +13,9 @@ from graphwalk.cli import options
 from graphwalk.cli.export import Arguments, Protocol
 from graphwalk.cli.options import DatabaseName, GraphFile, chosen_source, presets, suite_group
 from graphwalk.console import data, say
-from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import ConfigError
 from graphwalk.progress import progress_bar
+from graphwalk.settings import Settings, read_settings
 from graphwalk.types.episode import SCHEMA_VERSION
 from graphwalk.version import __version__
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _HINT = "write it as nodes=100000,mean_degree=5,seed=7 (the options of graphwalk generate graph), or name a preset"
 
 
-def read_graph_or_spec(place: Path, environment: Environment) -> "PropertyGraph":
+def read_graph_or_spec(place: Path, settings: Settings) -> "PropertyGraph":
     """The graph in a file or folder (`read_any`), or that of `paper-500` or `nodes=100000,mean_degree=5,seed=7`.
 
     What is there as a file is read. ConfigError that says what is wrong with it.
@@ -37,7 +37,7 @@ def read_graph_or_spec(place: Path, environment: Environment) -> "PropertyGraph"
 
     words = str(place)
     if not (words in GRAPH_PRESETS or "=" in words) or place.exists():
-        return run_async(read_any(place, environment))
+        return run_async(read_any(place, settings))
     return generated(words)
 
 
@@ -136,7 +136,7 @@ def twin(
     graph_format(out)
     if out.resolve() == mapping.resolve():
         raise ConfigError("--out and --mapping are one file", hint="keep the mapping apart from the twin")
-    made = make_twin(run_async(read_source(chosen_source(graph, database), read_environment())), seed)
+    made = make_twin(run_async(read_source(chosen_source(graph, database), read_settings())), seed)
     save_mapping(made, mapping)
     save_graph(made.graph, out)
     data(f"nodes          {made.graph.node_count}")
@@ -252,7 +252,7 @@ def convert(
     from graphwalk.graphs.files import writable_format
 
     form = writable_format(target)
-    graph = run_async(read_any(source, read_environment(), undirected))
+    graph = run_async(read_any(source, read_settings(), undirected))
     form.write(graph, target)
     data(f"nodes          {graph.node_count}")
     data(f"relationships  {graph.relationship_count}")

@@ -57,11 +57,11 @@ def _backend_files(name: str) -> dict[str, str]:
     """Path in the package → text. ConfigError for a name that is no name of a provider, or is taken."""
     import re
 
-    from graphwalk.environment import server_variable
     from graphwalk.errors import ConfigError
     from graphwalk.jinja import make_environment
     from graphwalk.models.registry import EPISODE_PROVIDERS, PROVIDERS
     from graphwalk.resources import data_path
+    from graphwalk.settings import server_variable
 
     if not re.fullmatch(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", name):
         raise ConfigError(f"--backend {name!r}: small letters, digits and - only", hint="--backend my-models")

@@ -11,9 +11,10 @@ import typer
 from graphwalk.asynchronous import run_async
 from graphwalk.cli import options
 from graphwalk.cli.options import DatabaseName, GraphFile, chosen_source
-from graphwalk.console import data, printable, prose, say
-from graphwalk.environment import read_environment
+from graphwalk.console import data, prose, say
 from graphwalk.errors import ConfigError
+from graphwalk.sanitise import printable
+from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
     from graphwalk.models.conformance import Capability
@@ -131,7 +132,7 @@ def check(
     arguments = (options.arguments_of([model], model_argument) or {}).get(model)
 
     async def tried() -> "list[Capability]":
-        opened = open_model(model, read_environment(), arguments)
+        opened = open_model(model, read_settings(), arguments)
         try:
             return await check_model(opened, seconds=seconds)
         finally:
@@ -177,7 +178,7 @@ def tasks(
     source = chosen_source(graph, database)
     left_out: dict[str, str] = {}
     work = tasks_of_source(
-        source, read_environment(), seed=seed, questions=question, per_question=per_question, left_out=left_out
+        source, read_settings(), seed=seed, questions=question, per_question=per_question, left_out=left_out
     )
     for task in run_async(work):
         data(task.model_dump_json() if json else printable(_text(task, answers)))

@@ -8,8 +8,8 @@ import typer
 from graphwalk.asynchronous import run_async
 from graphwalk.cli.options import DatabaseName, GraphFile, Labels, RelationshipTypes, chosen_source, part_of
 from graphwalk.console import say
-from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
+from graphwalk.settings import read_settings
 
 
 def mcp(
@@ -35,7 +35,7 @@ def mcp(
     """
     source = part_of(chosen_source(graph, database), labels, relationship_types)
     try:
-        from graphwalk.mcp_server.serve import serve
+        from graphwalk.serve.mcp import serve
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"`graphwalk mcp` needs a package that is not installed: {error.name}",
@@ -45,7 +45,7 @@ def mcp(
     run_async(
         serve(
             source,
-            read_environment(),
+            read_settings(),
             say=say,
             transport=transport,
             host=host,
@@ -63,7 +63,7 @@ class _Lines(logging.Handler):
         message = record.getMessage()
         if record.exc_info and record.exc_info[1] is not None:
             message = f"{message}: {record.exc_info[1]}"
-        say(f"{record.levelname.lower()}: {read_environment().redact(' '.join(message.split()))[:500]}")
+        say(f"{record.levelname.lower()}: {read_settings().secrets.redact_error(' '.join(message.split()))}")
 
 
 def _log_as_lines() -> None:

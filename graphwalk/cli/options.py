@@ -15,8 +15,8 @@ from typer.main import get_command
 
 from graphwalk.asynchronous import run_async
 from graphwalk.console import say
-from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from graphwalk.config.graph_source import GraphSource
@@ -69,7 +69,7 @@ SERVER = "local"
 
 
 def models_and_servers(
-    named: Sequence[str] | None, base_url: str | None, environment: Environment
+    named: Sequence[str] | None, base_url: str | None, settings: Settings
 ) -> tuple[list[str] | None, dict[str, str] | None]:
     """The models to play (None: those of the experiment), and the base URLs of their servers.
 
@@ -77,7 +77,7 @@ def models_and_servers(
     """
     if base_url is None:
         return list(named) if named else None, None
-    models = list(named) if named else [environment.model] if environment.model else []
+    models = list(named) if named else [settings.model] if settings.model else []
     if not models:
         raise ConfigError("--base-url is the server of a model, and none is named", hint="-m NAME --base-url URL")
     models = [name if _has_provider(name) else f"openai-api/{SERVER}/{name}" for name in models]
@@ -233,20 +233,20 @@ def chosen_source(graph: Path | None, database: str | None) -> "GraphSource":
 
 
 def _known_neo4j() -> "GraphSource":
-    from graphwalk import database
+    import graphwalk.database as database
     from graphwalk.config.graph_source import GraphSource
     from graphwalk.stores.neo4j.local_server import compose_server, read_state
 
-    environment = read_environment()
-    if not (environment.neo4j_uri or read_state(environment) or compose_server(environment)):
+    settings = read_settings()
+    if not (settings.neo4j_uri or read_state(settings) or compose_server(settings)):
         raise ConfigError(
             "no graph is named, and no Neo4j is known",
             hint="--graph FILE; or  graphwalk db up && graphwalk db load FILE;  or set NEO4J_URI and NEO4J_PASSWORD",
         )
-    loaded = run_async(database.loaded_last(environment))
+    loaded = run_async(database.loaded_last(settings))
     if loaded is not None:
         return GraphSource(loaded=loaded.scope)
-    return GraphSource(neo4j=environment.neo4j_database or "neo4j")
+    return GraphSource(neo4j=settings.neo4j_database or "neo4j")
 
 
 def suite_group(kind: str) -> type[TyperGroup]:

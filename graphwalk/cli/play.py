@@ -15,8 +15,8 @@ import typer
 from graphwalk.asynchronous import Interrupted, run_async
 from graphwalk.cli.view import drawn_format, write_pictures
 from graphwalk.console import data, draw, prose, say
-from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
+from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
     from graphwalk.experiments.config import AnyExperiment
@@ -59,7 +59,7 @@ def play(
         return
     given = {"settings": setting and [setting], "seed": seed, "store": store, "agent.turn_limit": turn_limit}
     config = _experiment(what, {key: value for key, value in given.items() if value is not None}, context.args)
-    experiment = resolve(config, read_environment(), person=True)
+    experiment = resolve(config, read_settings(), person=True)
     if name is not None:
         _play_new_run(experiment, name)
         return
@@ -188,7 +188,7 @@ def _play_in_run(path: Path, name: str | None, setting: str | None) -> None:
     if setting is not None and setting not in settings:
         raise ConfigError(f"{path} has no setting {setting!r}", hint=f"settings: {', '.join(settings)}")
     session = _session(name, setting or settings[0])
-    _play(folder, resume_run(folder, read_environment(), _progress(), session=session))
+    _play(folder, resume_run(folder, read_settings(), _progress(), session=session))
 
 
 def _play(folder: "RunFolder", work: Coroutine[Any, Any, Any]) -> None:

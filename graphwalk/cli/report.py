@@ -116,8 +116,8 @@ def print_report(folder: Path, format: Format, *, tables: int | None = None) -> 
 
     run = RunFolder.open(folder)
     if format == "html":
-        from graphwalk.page.content import content_of
-        from graphwalk.page.page import page_texts
+        from graphwalk.serve.page import page_texts
+        from graphwalk.serve.page_content import content_of
 
         for text in page_texts([content_of(run)]):
             data(text.removesuffix("\n"))

@@ -17,9 +17,9 @@ from graphwalk.cli import options
 from graphwalk.cli.options import DatabaseName, GraphFile, Sets, chosen_source, fields_set, takes
 from graphwalk.cli.report import OVERVIEW, print_report
 from graphwalk.console import counted, data, say
-from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.progress import progress_bar
+from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace.export import SpanExporter
@@ -189,8 +189,8 @@ def run(given: RunOptions) -> None:
     from graphwalk.experiments.loading import load_experiment, own_graphs
     from graphwalk.runs.experiment import resolve
 
-    environment = read_environment()
-    models, servers = options.models_and_servers(given.model, given.base_url, environment)
+    settings = read_settings()
+    models, servers = options.models_and_servers(given.model, given.base_url, settings)
     fields: dict[str, Any] = {
         "models": models,
         "model_arguments": options.arguments_of(models, given.model_argument),
@@ -203,7 +203,7 @@ def run(given: RunOptions) -> None:
         fields["store"] = given.store or ("neo4j" if source.file is None else "embedded")
     fields = {field: value for field, value in fields.items() if value is not None}
     config = load_experiment(given.experiment, given.override or (), fields, worlds=given.graphs)
-    experiment = resolve(config, environment, keys=not given.dry_run)
+    experiment = resolve(config, settings, keys=not given.dry_run)
     if given.on is None and (given.ray_address is not None or given.shards is not None):
         flag = "--shards" if given.ray_address is None else "--ray-address"
         raise ConfigError(f"{flag} is for a run on many machines", hint=f"--on ray {flag} …")
@@ -225,7 +225,7 @@ def run(given: RunOptions) -> None:
 
     exporter, shard = _exporter_if(given.otel), WHOLE if given.shard is None else Shard.parse(given.shard)
     new = NewRun.make(config.name, given.out)
-    if not config.models and not environment.model:
+    if not config.models and not settings.model:
         say("No model named: the scripted players run. To run your own:  --model openai/gpt-4.1-mini")
     work = partial(start_run, experiment, new, log_level=given.log_level, shard=shard)
     _finish(new.folder, work, exporter, given, new=True)
@@ -259,8 +259,8 @@ def resume(given: ResumeOptions) -> None:
     from graphwalk.runs.run_folder import RunFolder
 
     limits = {field.removeprefix("limits."): value for field, value in fields_set(given).items() if value is not None}
-    folder, exporter, environment = RunFolder.open(given.folder), _exporter_if(given.otel), read_environment()
-    work = partial(resume_run, folder, environment, changes=limits, log_level=given.log_level)
+    folder, exporter, settings = RunFolder.open(given.folder), _exporter_if(given.otel), read_settings()
+    work = partial(resume_run, folder, settings, changes=limits, log_level=given.log_level)
     _finish(folder, work, exporter, given)
 
 

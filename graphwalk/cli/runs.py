@@ -10,10 +10,11 @@ from graphwalk.asynchronous import run_async
 from graphwalk.cli import options
 from graphwalk.cli.options import run_folders
 from graphwalk.cli.report import OVERVIEW, print_report
-from graphwalk.console import NO_LIMIT, counted, data, printable, prose, say, stdout
-from graphwalk.environment import read_environment
+from graphwalk.console import NO_LIMIT, counted, data, prose, say, stdout
 from graphwalk.errors import ConfigError
 from graphwalk.progress import progress_bar
+from graphwalk.sanitise import printable
+from graphwalk.settings import read_settings
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -130,15 +131,15 @@ def publish(
     With configuration, versions, texts, results, replies and their digests; without secrets, home folders, paths and
     addresses of servers. report, show, view, verify, compare and export read it as they read a folder.
     """
-    from graphwalk.runs.private import Cleaner
     from graphwalk.runs.publishing import publish as write
     from graphwalk.runs.reporting import planned_episodes
     from graphwalk.runs.run_folder import RunFolder
+    from graphwalk.sanitise import Cleaner
 
     if out.suffix != ".zip":
         raise ConfigError(f"{out}: a published run is a ZIP", hint=f"graphwalk publish {folder} {out.stem}.zip")
     run = RunFolder.open(folder)
-    cleaner = Cleaner(read_environment(), redact=redact, folder=Path.cwd())
+    cleaner = Cleaner(read_settings().variables, redact=redact, folder=Path.cwd())
     with progress_bar("publishing", planned_episodes(run)) as done:
         removed = write(run, out, cleaner, done)
     taken = ", ".join(f"{number} {what}" for what, number in sorted(removed.items()) if number)
@@ -164,7 +165,7 @@ def verify(
 
     run = RunFolder.open(folder)
     with progress_bar("verifying", planned_episodes(run)) as done:
-        found = run_async(verify_run(run, read_environment(), store, done))
+        found = run_async(verify_run(run, read_settings(), store, done))
     if json:
         data(found.as_json())
     else:

@@ -55,8 +55,8 @@ def view(
 def write_pictures(suite: "Suite[Any, Any]", records: list[dict[str, Any]], out: Path, title: str) -> None:
     """Into a file of one of the suite's forms, or as a page."""
     if out.suffix.lower() in _PAGE:
-        from graphwalk.page.content import RunContent, episodes_of
-        from graphwalk.page.page import write_page
+        from graphwalk.serve.page import write_page
+        from graphwalk.serve.page_content import RunContent, episodes_of
 
         episodes = episodes_of(records, suite.name)
         say(f"written to {write_page([RunContent(title, suite.name, {}, episodes=episodes)], out)}")
@@ -90,8 +90,8 @@ def _draw(run: "RunFolder", wanted: Mapping[str, str], out: Path) -> None:
 
 
 def _write_page(places: Sequence[Path], wanted: Mapping[str, str], out: Path) -> None:
-    from graphwalk.page.content import content_of
-    from graphwalk.page.page import write_page
+    from graphwalk.serve.page import write_page
+    from graphwalk.serve.page_content import content_of
 
     folders = [folder for place in places for folder in _runs_at(place)]
     runs = [content_of(folder, lambda record: _fits(record, wanted)) for folder in folders]
@@ -112,7 +112,7 @@ def _runs_at(place: Path) -> "list[RunFolder]":
 
 def _serve(places: Sequence[Path], wanted: Mapping[str, str], port: int) -> None:
     """Serves until Ctrl-C. Runs in several places are served from the folder above them."""
-    from graphwalk.page.server import PageServer
+    from graphwalk.serve.page_server import PageServer
 
     for place in places:
         if place.is_file():

@@ -49,12 +49,12 @@ class Prompts:
             _check_name(own[name], list(ours))
         self._messages = {**_messages(ours[MESSAGES]), **(_own_messages(own, ours[MESSAGES]))}
         self._check_own([name for name in own if name != MESSAGES])
-        self._environment = make_environment(TEXT_FILTERS, loader=FunctionLoader(self._load), trim=True)
+        self._settings = make_environment(TEXT_FILTERS, loader=FunctionLoader(self._load), trim=True)
 
     def render(self, name: str, /, **values: Any) -> str:
         """The text of one file ("graph_tools.j2"). ConfigError if it needs what it is not given."""
         try:
-            return rendered(self._environment.get_template(name), values)
+            return rendered(self._settings.get_template(name), values)
         except TemplateError as error:
             raise ConfigError(f"{self._place(name, error)}: {error.message}") from error
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo
 
-from graphwalk.redaction import credentials_in
+from graphwalk.sanitise import credentials_in
 
 MOST = 100_000
 """Graphs of a kind, tasks about one, episodes with one: more would fill the memory before the first call."""

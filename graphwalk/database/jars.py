@@ -12,9 +12,9 @@ from pathlib import Path
 import platformdirs
 import psutil
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.files import make_folder
+from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.local_server import answers_bolt, write_private
 
 DEFAULT_RELEASE = "5.26"
@@ -72,7 +72,7 @@ def release_named(name: str) -> Release:
 
 def start_jars(
     release: Release,
-    environment: Environment,
+    settings: Settings,
     *,
     folder: Path,
     port: int,
@@ -87,7 +87,7 @@ def start_jars(
     `tell` is called at each step. `folder` keeps data, log and configuration; `heap` as in "768m"; `conf` has lines of
     neo4j.conf that override ours.
     """
-    java = [str(find_java(release, environment)), f"-Xmx{heap}", *_FLAGS, _CLASSES, f"{fetch_jars(release, tell)}/*"]
+    java = [str(find_java(release, settings)), f"-Xmx{heap}", *_FLAGS, _CLASSES, f"{fetch_jars(release, tell)}/*"]
     fresh = not (folder / "data" / "dbms").exists()
     _configure(folder, port, conf)
     if fresh:
@@ -225,9 +225,9 @@ def _wait(pid: int, folder: Path, port: int, log: Path, seconds: float) -> None:
         time.sleep(0.1)
 
 
-def find_java(release: Release, environment: Environment) -> Path:
+def find_java(release: Release, settings: Settings) -> Path:
     """Return a `java` that runs the release: of JAVA_HOME, of an installed JDK, or on PATH. StoreError if none does."""
-    home, on_path = environment.get("JAVA_HOME"), shutil.which("java")
+    home, on_path = settings.get("JAVA_HOME"), shutil.which("java")
     installed = [jvm for folder, pattern in _JVM_FOLDERS for jvm in sorted(Path(folder).glob(pattern))]
     found = [jvm / "bin" / "java" for jvm in ([Path(home)] if home else []) + installed]
     for binary in [*found, *([Path(on_path)] if on_path else [])]:

@@ -18,10 +18,10 @@ from uuid import uuid4
 
 from graphwalk.database.jars import DATABASE, database_folder, run_importer
 from graphwalk.database.server import by_jars, stopped
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.graphs.formats.common import write_lines
 from graphwalk.graphs.formats.csv import ARGUMENTS, csv_line, write_csv_folder
+from graphwalk.settings import Settings
 from graphwalk.stores.cypher import NO_LABEL
 from graphwalk.stores.neo4j.admin import BY_HAND, LEDGER, Load, Loads, check_labels, facts_of, form_of
 from graphwalk.stores.neo4j.connection import Connection, connect
@@ -42,34 +42,34 @@ _CONTENT = {
 """What a database can hold, and how to count it."""
 
 
-async def load(environment: Environment, graph: PropertyGraph, *, run_id: str = BY_HAND) -> Load:
+async def load(settings: Settings, graph: PropertyGraph, *, run_id: str = BY_HAND) -> Load:
     """Put a graph into Neo4j and keep it there until `clean(kept=True)`. Return its entry."""
-    async with _opened(environment, run_id) as database:
+    async with _opened(settings, run_id) as database:
         store = await database.load(graph)
         return next(load for load in await database.loads() if load.scope == store.scope)
 
 
-async def loaded_last(environment: Environment) -> Load | None:
+async def loaded_last(settings: Settings) -> Load | None:
     """The graph that a person loaded last and that is still there."""
-    loads = [load for load in await list_loads(environment) if load.run_id == BY_HAND and load.state == "complete"]
+    loads = [load for load in await list_loads(settings) if load.run_id == BY_HAND and load.state == "complete"]
     return max(loads, key=lambda load: load.heartbeat, default=None)
 
 
-async def list_loads(environment: Environment) -> list[Load]:
+async def list_loads(settings: Settings) -> list[Load]:
     """The graphs of all runs in that Neo4j, oldest first."""
-    async with _opened(environment, BY_HAND) as database:
+    async with _opened(settings, BY_HAND) as database:
         return await database.loads()
 
 
-async def clean(environment: Environment, *, kept: bool = False) -> list[Load]:
+async def clean(settings: Settings, *, kept: bool = False) -> list[Load]:
     """Remove what killed runs left, with `kept` also what finished runs left on purpose; what was removed."""
-    async with _opened(environment, BY_HAND) as database:
+    async with _opened(settings, BY_HAND) as database:
         return await database.clean(kept=kept)
 
 
 @asynccontextmanager
-async def _opened(environment: Environment, run_id: str) -> AsyncIterator[Neo4jDatabase]:
-    database = await Neo4jDatabase.open(environment, run_id=run_id, wait_seconds=_WAIT_SECONDS)
+async def _opened(settings: Settings, run_id: str) -> AsyncIterator[Neo4jDatabase]:
+    database = await Neo4jDatabase.open(settings, run_id=run_id, wait_seconds=_WAIT_SECONDS)
     try:
         yield database
     finally:
@@ -77,21 +77,21 @@ async def _opened(environment: Environment, run_id: str) -> AsyncIterator[Neo4jD
 
 
 async def load_bulk(
-    environment: Environment, graph: PropertyGraph, *, tell: Callable[[str], object] = lambda step: None
+    settings: Settings, graph: PropertyGraph, *, tell: Callable[[str], object] = lambda step: None
 ) -> Load:
     """Load a graph into the Neo4j that `up` started from the jars, and keep it there; `tell` is called at each step.
 
     StoreError where the server is another, or holds anything else; ConfigError for a graph that CSV cannot hold.
     """
-    if environment.neo4j_uri:
+    if settings.neo4j_uri:
         raise StoreError(
             "NEO4J_URI names a server of your own, which GraphWalk never stops",
             hint=f"unset NEO4J_URI to use the one of `graphwalk db up`, or {_ORDINARY}",
         )
-    home = by_jars(environment).folder
+    home = by_jars(settings).folder
     check_labels(graph)
     scope, owner = scope_of(BY_HAND, graph.digest), uuid4().hex
-    async with _connected(environment) as connection:
+    async with _connected(settings) as connection:
         found = await Loads(connection).find(scope)
         since = _transactions(home)
         if found is None or found.state != "complete":
@@ -107,15 +107,15 @@ async def load_bulk(
             tell("writing CSV")
             _write(graph, scope, owner, Path(scratch) / "graph")
             arguments = [f"@{ARGUMENTS}", f"--nodes=./{_ENTRY_FILE}"]
-            import_files(environment, Path(scratch) / "graph", arguments, tell, since=since)
+            import_files(settings, Path(scratch) / "graph", arguments, tell, since=since)
         tell("indexing the keys")
-        async with _connected(environment) as connection:
+        async with _connected(settings) as connection:
             await Loads(connection, owner).complete(scope, 0)
-    return await load(environment, graph)
+    return await load(settings, graph)
 
 
 def import_files(
-    environment: Environment,
+    settings: Settings,
     folder: Path,
     arguments: Sequence[str],
     tell: Callable[[str], object] = lambda step: None,
@@ -127,7 +127,7 @@ def import_files(
     `arguments` are those of `neo4j-admin database import full`. StoreError where it fails, or the transaction log is
     not that of `since`.
     """
-    with stopped(environment, tell) as (server, command):
+    with stopped(settings, tell) as (server, command):
         if since is not None and _transactions(server.folder) != since:
             raise StoreError("the database changed meanwhile; nothing was imported", hint="try again")
         tell("importing")
@@ -135,8 +135,8 @@ def import_files(
 
 
 @asynccontextmanager
-async def _connected(environment: Environment) -> AsyncIterator[Connection]:
-    connection = await connect(environment, wait_seconds=_WAIT_SECONDS, database=DATABASE)
+async def _connected(settings: Settings) -> AsyncIterator[Connection]:
+    connection = await connect(settings, wait_seconds=_WAIT_SECONDS, database=DATABASE)
     try:
         yield connection
     finally:

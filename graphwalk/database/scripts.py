@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from graphwalk.database.server import down, up
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.graphs.files import load_graph
 from graphwalk.graphs.formats.common import Undirected, checked_labels, read_text, reading, without_packing
 from graphwalk.graphs.formats.cypher import is_own_script
+from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing import read_whole
 from graphwalk.types.graph import PropertyGraph
@@ -43,17 +43,17 @@ class Statement:
     line: int
 
 
-async def read_any(path: Path, environment: Environment, undirected: Undirected = "refuse") -> PropertyGraph:
+async def read_any(path: Path, settings: Settings, undirected: Undirected = "refuse") -> PropertyGraph:
     """The graph in a file or folder; a Cypher script that is not ours runs in a Neo4j of its own (`run_script`).
 
     ConfigError that names the file and what is wrong with it; StoreError where a Neo4j is needed and cannot be had.
     """
     if without_packing(path).suffix.lower() == ".cypher" and not await asyncio.to_thread(is_own_script, path):
-        return await run_script(path, environment)
+        return await run_script(path, settings)
     return await asyncio.to_thread(load_graph, path, undirected)
 
 
-async def run_script(path: Path, environment: Environment) -> PropertyGraph:
+async def run_script(path: Path, settings: Settings) -> PropertyGraph:
     """What a script makes of an empty database. It takes as long as a Neo4j needs to start, some ten seconds.
 
     The server is started for this alone, with data in a temporary folder; NEO4J_URI and what `db up` started are left
@@ -68,7 +68,7 @@ async def run_script(path: Path, environment: Environment) -> PropertyGraph:
                 raise ValueError(
                     f"line {statement.line}: LOAD CSV is not run, since it reads other files and addresses"
                 )
-    async with _scratch(environment) as connection:
+    async with _scratch(settings) as connection:
         parameters: dict[str, Any] = {}
         for statement in script:
             await _run(path, statement, parameters, connection)
@@ -79,10 +79,10 @@ async def run_script(path: Path, environment: Environment) -> PropertyGraph:
 
 
 @asynccontextmanager
-async def _scratch(environment: Environment) -> AsyncIterator[Connection]:
+async def _scratch(settings: Settings) -> AsyncIterator[Connection]:
     with tempfile.TemporaryDirectory(prefix="graphwalk-script-") as folder:
-        kept = {name: value for name, value in environment.variables.items() if not name.startswith("NEO4J_")}
-        own = Environment({**kept, "GRAPHWALK_HOME": folder})
+        kept = {name: value for name, value in settings.variables.items() if not name.startswith("NEO4J_")}
+        own = Settings({**kept, "GRAPHWALK_HOME": folder})
         # Docker would need a project of its own beside that of `db up`, so only the jars are used.
         await asyncio.to_thread(up, own, with_="jars", port=None, heap="512m", conf=_CLOSED)
         try:

@@ -25,10 +25,10 @@ from graphwalk.database.jars import (
     start_jars,
     stop_jars,
 )
-from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
 from graphwalk.files import make_folder
 from graphwalk.resources import data_path
+from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.local_server import (
     LocalServer,
     answers_bolt,
@@ -54,7 +54,7 @@ class ServerStatus:
 
 
 def up(
-    environment: Environment,
+    settings: Settings,
     *,
     with_: Literal["auto", "docker", "jars"] = "auto",
     release: str = DEFAULT_RELEASE,
@@ -71,8 +71,8 @@ def up(
     neither way works, the port is taken, or the server does not start.
     """
     chosen = release_named(release)
-    with _locked(environment):
-        found = status(environment)
+    with _locked(settings):
+        found = status(settings)
         if found.server and found.running:
             # One that is slow to answer may be busy with a run, or starting: wait for it, never end it.
             if found.server.release != chosen.name:
@@ -87,7 +87,7 @@ def up(
         port = free_port() if port is None else port
         if is_taken(port):
             raise StoreError(f"port {port} is taken by something else", hint=f"graphwalk db up --port {port + 1}")
-        folder = state_folder(environment).absolute() / f"neo4j-{chosen.name}-{how}"
+        folder = state_folder(settings).absolute() / f"neo4j-{chosen.name}-{how}"
         kept = folder / "password"  # beside the data, since a server takes its password once
         if not kept.exists():
             write_private(kept, secrets.token_hex(24))  # hexadecimal, so that none looks like an option
@@ -104,32 +104,32 @@ def up(
         if how == "docker":
             start_docker(chosen, **common)
         else:
-            pid = start_jars(chosen, environment, conf=conf or {}, **common)
+            pid = start_jars(chosen, settings, conf=conf or {}, **common)
         server = LocalServer(how, chosen.name, chosen.version, port, password, folder, pid)
-        write_state(environment, server)
+        write_state(settings, server)
         tell("waiting until it answers a query")
         _await_answer(server, wait_seconds)
         return server
 
 
-def down(environment: Environment, *, delete: bool = False) -> LocalServer | None:
+def down(settings: Settings, *, delete: bool = False) -> LocalServer | None:
     """Stop what `up` started, and with `delete` remove its data; what was stopped, None if there was nothing."""
-    with _locked(environment):
-        server = read_state(environment)
+    with _locked(settings):
+        server = read_state(settings)
         if server is not None:
             if server.pid is None:
                 stop_docker(release_named(server.release), server.folder, delete=delete)
             else:
                 stop_jars(server.pid, server.folder, at_once=delete)
-            state_file(environment).unlink(missing_ok=True)
+            state_file(settings).unlink(missing_ok=True)
             if delete:
                 shutil.rmtree(server.folder, ignore_errors=True)
         return server
 
 
-def status(environment: Environment) -> ServerStatus:
+def status(settings: Settings) -> ServerStatus:
     """What `up` started, and whether it lives and answers."""
-    server = read_state(environment)
+    server = read_state(settings)
     if server is None:
         return ServerStatus(None)
     answers = answers_bolt(server.port)
@@ -139,13 +139,13 @@ def status(environment: Environment) -> ServerStatus:
 
 
 @contextmanager
-def stopped(environment: Environment, tell: Callable[[str], object]) -> Iterator[tuple[LocalServer, list[str]]]:
+def stopped(settings: Settings, tell: Callable[[str], object]) -> Iterator[tuple[LocalServer, list[str]]]:
     """Stop the server that `up` started from the jars while the block runs; yield it and its command line.
 
     However the block ends, the server is started again as it was. StoreError where no such server runs.
     """
-    with _locked(environment):
-        server = by_jars(environment)
+    with _locked(settings):
+        server = by_jars(settings)
         assert server.pid is not None
         command = command_of(server.pid, server.folder)
         tell("stopping Neo4j")
@@ -155,13 +155,13 @@ def stopped(environment: Environment, tell: Callable[[str], object]) -> Iterator
         finally:
             tell("starting Neo4j")
             server = replace(server, pid=launch(command, server.folder, server.port, START_SECONDS))
-            write_state(environment, server)
+            write_state(settings, server)
             _await_answer(server, START_SECONDS)
 
 
-def by_jars(environment: Environment) -> LocalServer:
+def by_jars(settings: Settings) -> LocalServer:
     """The running server that `up` started from the jars. StoreError where there is none."""
-    found = status(environment)
+    found = status(settings)
     if found.server is None or not found.running:
         raise StoreError("no Neo4j runs here", hint="graphwalk db up --with jars")
     if found.server.how != "jars":
@@ -197,9 +197,9 @@ def _await_answer(server: LocalServer, seconds: float) -> None:
 
 
 @contextmanager
-def _locked(environment: Environment) -> Iterator[None]:
+def _locked(settings: Settings) -> Iterator[None]:
     """One `up` or `down` at a time."""
-    folder = state_folder(environment)
+    folder = state_folder(settings)
     make_folder(folder, private=True, error=StoreError)
     with (folder / "lock").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

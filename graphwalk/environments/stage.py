@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graphwalk.agent import Episode, call_tools, run_episode
-from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.experiment import Experiment, resolve
@@ -16,6 +15,7 @@ from graphwalk.runs.graph_sources import GraphSources, sources_for
 from graphwalk.runs.plan import LoadedWorld, Plan, PlannedEpisode, make_plan
 from graphwalk.runs.result import EpisodeKey
 from graphwalk.runs.run_models import RunModels
+from graphwalk.settings import read_settings
 from graphwalk.suites.suite import Opening
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
@@ -53,7 +53,7 @@ class Stage:
         """
         resolved, sources = _resolved(experiment, {})
         suite, config = resolved.suite, resolved.config
-        async for world in suite.worlds_in(config.suite, config.seed, resolved.environment):
+        async for world in suite.worlds_in(config.suite, config.seed, resolved.settings):
             if world.digest == task["graph_digest"]:
                 loaded = LoadedWorld(world, await sources.store_of(world))
                 found = suite.task_type.model_validate(task)
@@ -86,9 +86,9 @@ class Stage:
 
 
 def _resolved(experiment: Any, flags: Mapping[str, Any]) -> tuple[Experiment, GraphSources]:
-    environment = read_environment()
+    settings = read_settings()
     config = load_experiment(experiment, flags={**flags, "models": ["scripted/expert"]})
-    resolved = resolve(config, environment, keys=False)
+    resolved = resolve(config, settings, keys=False)
     return resolved, sources_for(resolved, f"environment-{secrets.token_hex(4)}")
 
 

@@ -12,8 +12,8 @@ from graphwalk.config.strict import given
 from graphwalk.config.yaml_files import YamlFile, parse_value, set_dotted, shown, validate
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment, experiment_type
-from graphwalk.redaction import shown_setting
 from graphwalk.resources import data_path
+from graphwalk.sanitise import shown_setting
 from graphwalk.suites.registry import suite_class
 
 

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 from graphwalk.bulk import arrow_schema, check_pyarrow
 from graphwalk.exports.episodes import Episodes, new_folder
 from graphwalk.files import new_file
-from graphwalk.reports.text_table import is_formula
 from graphwalk.runs.result import Result, episode_row
+from graphwalk.sanitise import escape_formula
 from graphwalk.types.episode import Score
 
 FlatRow: TypeAlias = dict[str, Any]
@@ -85,16 +85,16 @@ def export_csv(episodes: Episodes, out: Path) -> None:
             writers[table].writerow(columns)
         for result in episodes:
             for table, rows in rows_of(result, episodes.suite.score_type).items():
-                writers[table].writerows([_inert(row.get(name)) for name in tables[table]] for row in rows)
+                writers[table].writerows([_csv_text(row.get(name)) for name in tables[table]] for row in rows)
 
 
-def _inert(value: Any) -> Any:
+def _csv_text(value: Any) -> Any:
     plain = cell(value)
     if not isinstance(plain, str):
         return plain
     # Some programs end a text at a NUL, some refuse the file.
     plain = plain.replace("\0", "\\x00")
-    return f"'{plain}" if is_formula(plain) else plain
+    return escape_formula(plain)
 
 
 _ROWS = 1000

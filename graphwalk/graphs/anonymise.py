@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graphwalk import seeds
+import graphwalk.seeds as seeds
 from graphwalk.files import write_whole
 from graphwalk.graphs.generate import WordMaker, node_keys
 from graphwalk.types.graph import Column, NodeTable, PropertyGraph, RelationshipTable

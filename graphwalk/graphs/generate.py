@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt, field_validator, model_validator
 
-from graphwalk import seeds
+import graphwalk.seeds as seeds
 from graphwalk.config.strict import Spec
 from graphwalk.types.graph import MISSING, Column, NodeTable, PropertyGraph, RelationshipTable
 from graphwalk.types.values import Value

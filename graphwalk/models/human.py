@@ -13,7 +13,8 @@ from typing import Any
 
 import yaml
 
-from graphwalk.console import data, printable, prose
+from graphwalk.console import data, prose
+from graphwalk.sanitise import printable
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 
 _HELP = """\

@@ -11,7 +11,6 @@ from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, ModelError
 from graphwalk.models.failures import status_error
 from graphwalk.models.reply_fields import (
@@ -23,6 +22,7 @@ from graphwalk.models.reply_fields import (
     tool_calls,
     without_surrogates,
 )
+from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def from_langchain(message: "BaseMessage") -> Message:
     )
 
 
-def langchain(name: str, environment: Environment, **arguments: Any) -> "LangchainModel":
+def langchain(name: str, settings: Settings, **arguments: Any) -> "LangchainModel":
     """langchain/PACKAGE.CLASS/MODEL: a chat model of LangChain's"""
     path, _, model = name.partition("/")
     module, _, class_name = path.rpartition(".")
@@ -103,7 +103,7 @@ def langchain(name: str, environment: Environment, **arguments: Any) -> "Langcha
     try:
         chat_model = getattr(import_module(module), class_name)(**{"model": model, **arguments})
     except Exception as error:
-        cause = environment.redact(f"{type(error).__name__}: {error}")
+        cause = settings.secrets.redact(f"{type(error).__name__}: {error}")
         missing = isinstance(error, ModuleNotFoundError)
         hint = (
             f"pip install {module.partition('.')[0].replace('_', '-')}"

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 from urllib.request import getproxies
 
-from graphwalk.environment import Environment, server_variable
 from graphwalk.errors import ConfigError
 from graphwalk.models.openai import ChatModel, OpenAIModel, ResponsesModel, bound_replies
+from graphwalk.settings import Settings, server_variable
 from graphwalk.version import __version__
 
 if TYPE_CHECKING:
@@ -41,22 +41,22 @@ _CONNECT_SECONDS, _READ_SECONDS = 30.0, 900.0
 """Without a connection, and between two bytes. The deadline of a call is kept elsewhere and is shorter."""
 
 
-def openai(model: str, environment: Environment, **client: Any) -> OpenAIModel:
+def openai(model: str, settings: Settings, **client: Any) -> OpenAIModel:
     """OpenAI by OPENAI_API_KEY and OPENAI_BASE_URL: Responses for reasoning models, Chat Completions for others"""
-    return _openai("openai", model, environment, client, responses=_REASONING_MODEL.match(model) is not None)
+    return _openai("openai", model, settings, client, responses=_REASONING_MODEL.match(model) is not None)
 
 
-def openai_chat(model: str, environment: Environment, **client: Any) -> OpenAIModel:
+def openai_chat(model: str, settings: Settings, **client: Any) -> OpenAIModel:
     """the same, always by Chat Completions"""
-    return _openai("openai-chat", model, environment, client, responses=False)
+    return _openai("openai-chat", model, settings, client, responses=False)
 
 
-def openai_responses(model: str, environment: Environment, **client: Any) -> OpenAIModel:
+def openai_responses(model: str, settings: Settings, **client: Any) -> OpenAIModel:
     """the same, always by Responses"""
-    return _openai("openai-responses", model, environment, client, responses=True)
+    return _openai("openai-responses", model, settings, client, responses=True)
 
 
-def openai_api(name: str, environment: Environment, **client: Any) -> OpenAIModel:
+def openai_api(name: str, settings: Settings, **client: Any) -> OpenAIModel:
     """openai-api/NAME/MODEL: any compatible server, by NAME_BASE_URL and NAME_API_KEY"""
     server, _, model = name.partition("/")
     spec = f"openai-api/{name}"
@@ -67,15 +67,15 @@ def openai_api(name: str, environment: Environment, **client: Any) -> OpenAIMode
     if unknown := client.keys() - inspect.signature(AsyncOpenAI.__init__).parameters.keys():
         raise TypeError(f"AsyncOpenAI takes no {', '.join(sorted(unknown))}")
     variable = server_variable(server)
-    address = environment.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
-    return ChatModel(spec, _open_client(variable, address, environment, client), model)
+    address = settings.require(f"{variable}_BASE_URL", f"it is the address of the server behind {spec}")
+    return ChatModel(spec, _open_client(variable, address, settings, client), model)
 
 
 def _named_server(server: str) -> Callable[..., OpenAIModel]:
-    def open_server(model: str, environment: Environment, **client: Any) -> OpenAIModel:
+    def open_server(model: str, settings: Settings, **client: Any) -> OpenAIModel:
         variable = server_variable(server)
-        address = environment.get(f"{variable}_BASE_URL") or SERVERS[server]
-        return ChatModel(f"{server}/{model}", _open_client(variable, address, environment, client), model)
+        address = settings.get(f"{variable}_BASE_URL") or SERVERS[server]
+        return ChatModel(f"{server}/{model}", _open_client(variable, address, settings, client), model)
 
     open_server.__doc__ = f"{server}/MODEL, by {server_variable(server)}_API_KEY"
     return open_server
@@ -84,16 +84,16 @@ def _named_server(server: str) -> Callable[..., OpenAIModel]:
 gemini, deepseek, openrouter, groq, together, mistral, vllm, ollama = map(_named_server, list(SERVERS)[1:])
 
 
-def azure(deployment: str, environment: Environment, **client: Any) -> OpenAIModel:
+def azure(deployment: str, settings: Settings, **client: Any) -> OpenAIModel:
     """azure/DEPLOYMENT by AZURE_OPENAI_ENDPOINT, OPENAI_API_VERSION, and AZURE_OPENAI_API_KEY or an Entra token"""
     from openai import AsyncAzureOpenAI
 
     spec = f"azure/{deployment}"
     purpose = f"it is needed for {spec} (docs/models.md)"
-    endpoint = client.pop("azure_endpoint", None) or environment.require("AZURE_OPENAI_ENDPOINT", purpose)
-    version = client.pop("api_version", None) or environment.require("OPENAI_API_VERSION", purpose)
+    endpoint = client.pop("azure_endpoint", None) or settings.require("AZURE_OPENAI_ENDPOINT", purpose)
+    version = client.pop("api_version", None) or settings.require("OPENAI_API_VERSION", purpose)
     _check_address("AZURE_OPENAI_ENDPOINT", endpoint)
-    environment.check_receiver("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY")
+    settings.check_receiver("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_API_KEY")
     provider = client.pop("azure_ad_token_provider", None)
     if isinstance(provider, str):
         try:
@@ -105,9 +105,9 @@ def azure(deployment: str, environment: Environment, **client: Any) -> OpenAIMod
             ) from None
     key = token = None
     if provider is None:
-        token = environment.get("AZURE_OPENAI_AD_TOKEN")
+        token = settings.get("AZURE_OPENAI_AD_TOKEN")
         wanted = f"{spec} needs a key or an Entra token (docs/models.md)"
-        key = None if token else environment.require("AZURE_OPENAI_API_KEY", wanted)
+        key = None if token else settings.require("AZURE_OPENAI_API_KEY", wanted)
     opened = AsyncAzureOpenAI(
         azure_endpoint=endpoint,
         api_version=version,
@@ -142,20 +142,20 @@ def openai_model(client: "AsyncOpenAI", model: str, *, api: str | None = None) -
     return kind(f"openai/{model}", client.with_options(max_retries=0), model, limit=limit, lent=True)
 
 
-def base_url(spec: str, environment: Environment) -> str | None:
+def base_url(spec: str, settings: Settings) -> str | None:
     """Return the address of a model's server, None where the model is of another kind or the address is not set."""
     provider, _, name = spec.partition("/")
     if provider == "azure":
-        return environment.get("AZURE_OPENAI_ENDPOINT")
+        return settings.get("AZURE_OPENAI_ENDPOINT")
     if provider == "openai-api":
-        return environment.get(f"{server_variable(name.partition('/')[0])}_BASE_URL")
+        return settings.get(f"{server_variable(name.partition('/')[0])}_BASE_URL")
     server = "openai" if provider in ("openai-chat", "openai-responses") else provider
-    return environment.get(f"{server_variable(server)}_BASE_URL") or SERVERS[server] if server in SERVERS else None
+    return settings.get(f"{server_variable(server)}_BASE_URL") or SERVERS[server] if server in SERVERS else None
 
 
-def server_of(spec: str, environment: Environment) -> str | None:
+def server_of(spec: str, settings: Settings) -> str | None:
     """Return host and digest of the path of a model's server, for the fingerprint: the path may hold a key."""
-    address = base_url(spec, environment)
+    address = base_url(spec, settings)
     if address is None:
         return None
     url = urlsplit(address)
@@ -164,10 +164,10 @@ def server_of(spec: str, environment: Environment) -> str | None:
 
 
 def _openai(
-    provider: str, model: str, environment: Environment, arguments: dict[str, Any], *, responses: bool
+    provider: str, model: str, settings: Settings, arguments: dict[str, Any], *, responses: bool
 ) -> OpenAIModel:
-    address = environment.get("OPENAI_BASE_URL") or SERVERS["openai"]
-    client = _open_client("OPENAI", address, environment, arguments)
+    address = settings.get("OPENAI_BASE_URL") or SERVERS["openai"]
+    client = _open_client("OPENAI", address, settings, arguments)
     if responses:
         return ResponsesModel(f"{provider}/{model}", client, model)
     at_openai = urlsplit(address).hostname == _OPENAI_HOST
@@ -175,17 +175,17 @@ def _openai(
     return ChatModel(f"{provider}/{model}", client, model, limit=limit)
 
 
-def _open_client(variable: str, address: str, environment: Environment, arguments: Mapping[str, Any]) -> "AsyncOpenAI":
+def _open_client(variable: str, address: str, settings: Settings, arguments: Mapping[str, Any]) -> "AsyncOpenAI":
     """Open a client of a server. One on this machine needs no key. No error repeats the value of a variable."""
     from openai import AsyncOpenAI
 
     host = _check_address(f"{variable}_BASE_URL", address)
     name, local = f"{variable}_API_KEY", _on_this_machine(host)
     if local:
-        key = environment.get(name, "none")
+        key = settings.get(name, "none")
     else:
-        environment.check_receiver(f"{variable}_BASE_URL", name)
-        key = environment.require(name, "the server wants a key (docs/models.md)")
+        settings.check_receiver(f"{variable}_BASE_URL", name)
+        key = settings.require(name, "the server wants a key (docs/models.md)")
     if not (key and key.isascii() and key.isprintable()):
         raise ConfigError(f"{name} contains characters that no key has", hint="check it for line breaks")
     url = urlsplit(address)
@@ -201,7 +201,7 @@ def _open_client(variable: str, address: str, environment: Environment, argument
     )
     if "organization" not in arguments and "project" not in arguments:
         # Other servers than OpenAI's are not told which account is billed.
-        ours = environment if host == _OPENAI_HOST else Environment()
+        ours = settings if host == _OPENAI_HOST else Settings()
         client.organization, client.project = ours.get("OPENAI_ORG_ID"), ours.get("OPENAI_PROJECT_ID")
     return client
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from graphwalk.config.calls import LongRates, Price
 from graphwalk.config.strict import Strict
-from graphwalk.environment import Environment
 from graphwalk.models.openai_servers import SERVERS, base_url
+from graphwalk.settings import Settings
 
 if TYPE_CHECKING:
     from genai_prices.types import ModelPrice
@@ -39,12 +39,12 @@ def own_price(price: Price) -> KnownPrice:
     return KnownPrice(price=price, source="the experiment")
 
 
-def published_price(model: str, environment: Environment) -> KnownPrice | None:
+def published_price(model: str, settings: Settings) -> KnownPrice | None:
     """The price of `provider/model` as the package knows it today; None where it does not.
 
     What another server than the provider's own serves is looked up by the address of that server.
     """
-    listed = _listed(model, environment)
+    listed = _listed(model, settings)
     if listed is None:
         return None
     import genai_prices
@@ -61,14 +61,14 @@ def published_price(model: str, environment: Environment) -> KnownPrice | None:
     return KnownPrice(price=price, source=PACKAGE, version=genai_prices.__version__, date=today)
 
 
-def _listed(model: str, environment: Environment) -> tuple[str, dict[str, Any]] | None:
+def _listed(model: str, settings: Settings) -> tuple[str, dict[str, Any]] | None:
     """The name of the model, and whose price list it is on: by address, or by the name of the provider."""
     provider, _, name = model.partition("/")
     if provider == "langchain":
         package, _, name = name.partition("/")
         owner = package.partition(".")[0].removeprefix("langchain_").replace("_", "-")
         return name, {"provider_id": owner}
-    url = base_url(model, environment)
+    url = base_url(model, settings)
     if provider == "openai-api":
         return None if url is None else (name.partition("/")[2], {"provider_api_url": url})
     if provider == "azure":

@@ -5,8 +5,8 @@ Another package adds a provider with one class and one entry point:
     class Parrot:
         \"\"\"Repeats the last message: `parrot/any`.\"\"\"
 
-        def __init__(self, name: str, environment: Environment) -> None:
-            self.tone = environment.get("PARROT_TONE", "plain")
+        def __init__(self, name: str, settings: Settings) -> None:
+            self.tone = settings.get("PARROT_TONE", "plain")
 
         async def complete(self, messages, tools, options) -> Reply:
             return Reply(Message("assistant", messages[-1].content))
@@ -24,11 +24,11 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, GraphwalkError
 from graphwalk.models.base import Model
 from graphwalk.models.wrappers import Guarded
 from graphwalk.plugins import Registry
+from graphwalk.settings import Settings
 
 _OPENAI = ("openai", "openai_chat", "openai_responses", "azure")
 _SERVERS = ("gemini", "deepseek", "openrouter", "groq", "together", "mistral", "vllm", "ollama")
@@ -43,7 +43,7 @@ PROVIDERS = Registry(
         "langchain": "graphwalk.models.langchain:langchain",
     },
 )
-"""Behind each name: what makes a model from the model's name, the environment, and keyword arguments if it has any."""
+"""Behind each name: what makes a model from the model's name, the settings, and keyword arguments if it has any."""
 EPISODE_PROVIDERS = {
     "scripted": "players that ship with GraphWalk: scripted/expert, scripted/random, scripted/flawed",
     "human": "human/terminal: you, by `graphwalk play`",
@@ -73,7 +73,7 @@ def check_name(spec: str) -> None:
         raise ConfigError(f"unknown provider {provider!r} in {spec!r}", hint=f"{nearest}known: {', '.join(known)}")
 
 
-def open_model(spec: str, environment: Environment, arguments: Mapping[str, Any] | None = None) -> Model:
+def open_model(spec: str, settings: Settings, arguments: Mapping[str, Any] | None = None) -> Model:
     """Open the model named `provider/model`; `arguments` go to its constructor.
 
     ConfigError as `check_name`; for a missing key; for an argument that it does not take; for a broken plug-in.
@@ -94,7 +94,7 @@ def open_model(spec: str, environment: Environment, arguments: Mapping[str, Any]
         except ValueError:
             pass  # a class whose signature cannot be read raises TypeError itself
     try:
-        return Guarded(make(name, environment, **given), environment, spec)
+        return Guarded(make(name, settings, **given), settings, spec)
     except GraphwalkError:
         raise
     except TypeError as error:
@@ -103,7 +103,7 @@ def open_model(spec: str, environment: Environment, arguments: Mapping[str, Any]
         hint = "-M KEY=VALUE is an argument of the constructor; fields of the request: -o options.extra.NAME=VALUE"
         raise ConfigError(f"{wrong}: {error}", hint=hint) from error
     except Exception as error:
-        cause = environment.redact(f"{type(error).__name__}: {error}")
+        cause = settings.secrets.redact(f"{type(error).__name__}: {error}")
         raise ConfigError(f"{spec} cannot be opened: {cause}", hint=no_reply_hint(spec)) from error
 
 

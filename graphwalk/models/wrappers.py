@@ -18,7 +18,6 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits, Price
 from graphwalk.config.prompts import Prompts
-from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget, charged_usage, pessimistic_input
@@ -27,6 +26,7 @@ from graphwalk.models.reply_cache import ReplyCache
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import count_messages
 from graphwalk.seeds import stdlib_random
+from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from graphwalk.types.wire import to_dict
 
@@ -60,10 +60,10 @@ class Guarded(Wrapper):
     `close` is optional. `lent`: the object belongs to the user, and is not closed.
     """
 
-    def __init__(self, inner: Any, environment: Environment, name: str, *, lent: bool = False) -> None:
+    def __init__(self, inner: Any, settings: Settings, name: str, *, lent: bool = False) -> None:
         self.inner, self.name = inner, name
         self.streams_by_callbacks = getattr(inner, "streams_by_callbacks", False)
-        self._environment, self._lent = environment, lent
+        self._secrets, self._lent = settings.secrets, lent
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         try:
@@ -72,10 +72,13 @@ class Guarded(Wrapper):
                 raise ModelError(f"{self.name} returned {type(reply).__name__} instead of a Reply")
             return self._without_secrets(reply)
         except ModelError as error:
-            error.args, error.hint = (self._environment.inert(str(error)),), self._environment.redact(error.hint)
+            error.args, error.hint = (
+                (self._secrets.redact_error(str(error)),),
+                self._secrets.redact(error.hint),
+            )
             raise
         except Exception as error:
-            cause = self._environment.inert(f"{self.name} failed: {type(error).__name__}: {error}")
+            cause = self._secrets.redact_error(f"{self.name} failed: {type(error).__name__}: {error}")
             raise ModelError(cause) from error
 
     async def close(self) -> None:
@@ -84,7 +87,7 @@ class Guarded(Wrapper):
             await close()
 
     def _without_secrets(self, reply: Reply) -> Reply:
-        redact, message = self._environment.redact_said, reply.message
+        redact, message = self._secrets.redact_certain, reply.message
         content, reasoning = (None if text is None else redact(text) for text in (message.content, message.reasoning))
         calls = tuple(ToolCall(redact(c.id), redact(c.name), redact(c.arguments)) for c in message.tool_calls)
         state = message.provider_state

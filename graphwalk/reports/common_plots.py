@@ -11,7 +11,7 @@ from graphwalk.reports.observations import Observations, Player
 from graphwalk.reports.plots import Panel, Plot, Point, Series
 from graphwalk.reports.report import row_of
 from graphwalk.reports.suite_report import Report, ReportRow
-from graphwalk.types.inert import visible
+from graphwalk.sanitise import one_line
 
 PAPER = " (paper)"
 _MOST_SERIES = 12
@@ -37,7 +37,7 @@ def effort_plots(report: Report, observed: Observations) -> Iterator[Plot]:
 
 def player_name(row: Mapping[str, Any], settings: int = 2) -> str:
     """Model and setting; the model alone where all have one setting."""
-    return visible(row["model"]) + (f" · {visible(row['setting'])}" if settings > 1 else "")
+    return one_line(row["model"]) + (f" · {one_line(row['setting'])}" if settings > 1 else "")
 
 
 def _settings(report: Report) -> int:
@@ -112,7 +112,7 @@ def _series(
     for row in rows:
         if row.get(measure) is not None:
             name = player_name(row, settings) + mark * published
-            place = float(row[grouping]) if number else visible(row[grouping])
+            place = float(row[grouping]) if number else one_line(row[grouping])
             found.setdefault(name, []).append(point(row, measure, place))
     for name, points in list(found.items())[:_MOST_SERIES]:
         yield Series(name, tuple(points), published)

@@ -15,9 +15,9 @@ from graphwalk.console import counted
 from graphwalk.reports.compare import PAIRS_NOTE, RunComparison
 from graphwalk.reports.suite_report import ESTIMATED, Report, ReportRow
 from graphwalk.reports.tables import comparison_tables, text_tables
-from graphwalk.reports.text_table import csv_cell, markdown_table, markdown_text, rendered
+from graphwalk.reports.text_table import csv_cell, markdown_table, rendered
+from graphwalk.sanitise import escape_markdown, one_line
 from graphwalk.types.episode import SCHEMA_VERSION
-from graphwalk.types.inert import visible
 
 MOST_TASKS = 20
 """Tasks with different outcomes that a terminal lists."""
@@ -83,8 +83,8 @@ def _all_rows(report: Report) -> Iterator[tuple[str, Any, ReportRow]]:
 def to_markdown(report: Report) -> str:
     """GitHub tables, with intervals in parentheses."""
     parts = [markdown_table(table) for table in text_tables(report)]
-    first = [f"**{markdown_text(report.incomplete)}**\n"] if report.incomplete else []
-    return "\n".join([*first, *parts, *(f"* {markdown_text(note)}" for note in report.notes), ""])
+    first = [f"**{escape_markdown(report.incomplete)}**\n"] if report.incomplete else []
+    return "\n".join([*first, *parts, *(f"* {escape_markdown(note)}" for note in report.notes), ""])
 
 
 class TerminalReport:
@@ -102,7 +102,7 @@ class TerminalReport:
             yield from rendered(table, options.max_width)
         for note in self.report.notes:
             if self.tables is None or note != PAIRS_NOTE:
-                yield Text(visible(note, len(note)), style="dim")
+                yield Text(one_line(note, len(note)), style="dim")
 
 
 def as_text(report: Report, *, width: int = 120) -> str:
@@ -157,5 +157,5 @@ def comparison_csv(made: RunComparison) -> str:
 
 
 def comparison_markdown(made: RunComparison) -> str:
-    notes = (f"* {markdown_text(note)}" for note in made.notes)
+    notes = (f"* {escape_markdown(note)}" for note in made.notes)
     return "\n".join([*map(markdown_table, comparison_tables(made)), *notes, ""])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from graphwalk.errors import ConfigError
 from graphwalk.reports.suite_report import ResultRecord, SuiteReport
-from graphwalk.types.inert import visible
+from graphwalk.sanitise import one_line
 
 _Value = TypeVar("_Value")
 
@@ -114,7 +114,7 @@ class _Collector:
         """Add a result; return True if it is the first one of its task."""
         error = result.get("trajectory", {}).get("error")
         # A server's words are logged as they came.
-        failure = f"{result['exit_status']}: {visible(error.splitlines()[0])}" if error else None
+        failure = f"{result['exit_status']}: {one_line(error.splitlines()[0])}" if error else None
         player = self._once(Player(result["model"], result["setting"]))
         cluster = self._once(result["task"]["graph_digest"])
         groups = self._once(tuple(grouping.value(result) for grouping in self._suite.groupings))

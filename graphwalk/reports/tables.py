@@ -19,7 +19,7 @@ from graphwalk.reports.text_table import (
     short,
     two_decimals,
 )
-from graphwalk.types.inert import visible
+from graphwalk.sanitise import one_line
 
 PAPER = " (paper)"
 _Key = tuple[bool, str, str]
@@ -99,9 +99,9 @@ def _table(
     named = None
     for row in rows:
         paper = bool(row.get("published"))
-        texts = [visible(row["model"]) + PAPER * paper, *([visible(row["setting"])] if several else [])]
+        texts = [one_line(row["model"]) + PAPER * paper, *([one_line(row["setting"])] if several else [])]
         if grouping:
-            texts.insert(0, "" if lines and row[grouping.name] == named else visible(row[grouping.name]))
+            texts.insert(0, "" if lines and row[grouping.name] == named else one_line(row[grouping.name]))
             named = row[grouping.name]
         cells = (_cell(row, column, scales.get(column.field), paper) for column in shown)
         lines.append((*(Cell(text, dim=paper) for text in texts), *cells))
@@ -204,7 +204,7 @@ def counts_table(
         Header("tasks", optional=15),
         *(Header(fact.title, optional=fact.optional) for fact in known),
         *(
-            Header(f"{visible(model)}{PAPER * paper}\n{visible(setting)}", optional=place + 50 * paper)
+            Header(f"{one_line(model)}{PAPER * paper}\n{one_line(setting)}", optional=place + 50 * paper)
             for place, (paper, model, setting) in enumerate(players)
         ),
     )
@@ -213,7 +213,7 @@ def counts_table(
         by_player = line.rows()
         rows.append(
             (
-                *(Cell(visible(name)) for name in line.names),
+                *(Cell(one_line(name)) for name in line.names),
                 Cell(str(line.tasks)),
                 *(Cell(_fact(line, fact)) for fact in known),
                 *(Cell(_right(by_player.get(key)), dim=key[0]) for key in players),
@@ -244,7 +244,7 @@ def comparison_tables(made: RunComparison) -> Iterator[TextTable]:
     if made.changed:
         headers = (*(Header(name, name=True) for name in ("task", *SIDES)), Header("1st"), Header("2nd"))
         rows = tuple(
-            (Cell(visible(one["task_id"])), *_names(one), *(Cell(two_decimals(one[side])) for side in SIDES))
+            (Cell(one_line(one["task_id"])), *_names(one), *(Cell(two_decimals(one[side])) for side in SIDES))
             for one in made.changed
         )
         yield TextTable(f"Tasks that changed sides ({made.measures[0]}, 0 to 1)", headers, rows)
@@ -280,7 +280,7 @@ def comparison_table(
         tests = (headline[name] for name in ("p_value", "p_holm", "mcnemar_p"))
         rows.append(
             (
-                *([Cell("" if rows and pair[group] == named else visible(pair[group]))] if group else []),
+                *([Cell("" if rows and pair[group] == named else one_line(pair[group]))] if group else []),
                 *_names(pair),
                 *(Cell(integer(headline[count])) for count in ("tasks", "graphs", "first_better", "second_better")),
                 _difference_cell(headline),
@@ -294,7 +294,7 @@ def comparison_table(
 
 def _names(pair: Mapping[str, Any]) -> Iterator[Cell]:
     for side in SIDES:
-        yield Cell(f"{visible(pair[f'{side}_model'])} {visible(pair[f'{side}_setting'])}")
+        yield Cell(f"{one_line(pair[f'{side}_model'])} {one_line(pair[f'{side}_setting'])}")
 
 
 def _difference_cell(measure: Mapping[str, Any]) -> Cell:
@@ -318,8 +318,8 @@ def memorisation_table(rows: list[dict[str, Any]]) -> TextTable:
     )
     cells = tuple(
         (
-            Cell(visible(row["model"])),
-            Cell(visible(row["setting"])),
+            Cell(one_line(row["model"])),
+            Cell(one_line(row["setting"])),
             Cell(two_decimals(row["graph"])),
             Cell(two_decimals(row["copy"])),
             Cell(f"{row['difference']:+.2f}", "{:+.1f} to {:+.1f}".format(*row["interval"]) if row["interval"] else ""),

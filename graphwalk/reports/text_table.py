@@ -3,7 +3,6 @@
 Text in it is inert: a spreadsheet, browser or terminal does not act on it.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -14,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from graphwalk.console import counted
-from graphwalk.types.inert import visible
+from graphwalk.sanitise import escape_formula, escape_markdown, one_line
 
 UNKNOWN = "–"
 """How an unknown value is written."""
@@ -23,8 +22,6 @@ _PADDING = 2
 """Between columns."""
 _NARROWEST_NAME = 24
 """Names keep this width, if they need it, as long as there are optional columns to drop."""
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
-_MARKDOWN = re.compile(r"([\\`*_\[\]<>&|!#~$])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,23 +100,15 @@ def without_range(reasons: Iterable[str]) -> Iterator[str]:
 
 
 def csv_cell(value: Any) -> Any:
-    """Numbers as they are; a text that a spreadsheet would run gets an apostrophe in front."""
-    if not isinstance(value, str):
-        return value
-    text = visible(value)
-    return f"'{text}" if is_formula(text) else text
-
-
-def is_formula(text: str) -> bool:
-    """True for a text that a spreadsheet would run."""
-    return text.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA)
+    """Return a value for CSV: numbers as they are, texts on one line and never run by a spreadsheet."""
+    return escape_formula(one_line(value)) if isinstance(value, str) else value
 
 
 def markdown_table(table: TextTable) -> str:
     lines = [
-        f"### {markdown_text(table.title)}",
+        f"### {escape_markdown(table.title)}",
         "",
-        _line([markdown_text(header.title.replace("\n", " ")) for header in table.headers]),
+        _line([escape_markdown(header.title.replace("\n", " ")) for header in table.headers]),
         _line(["---" if header.name else "---:" for header in table.headers]),
         *(_line([_markdown_cell(cell) for cell in row]) for row in table.rows),
         "",
@@ -128,13 +117,8 @@ def markdown_table(table: TextTable) -> str:
 
 
 def _markdown_cell(cell: Cell) -> str:
-    text = markdown_text(cell.text)
+    text = escape_markdown(cell.text)
     return f"{text} ({cell.interval})" if cell.interval else text
-
-
-def markdown_text(text: str) -> str:
-    """Text in which nothing is markup."""
-    return _MARKDOWN.sub(r"\\\1", text)
 
 
 def _line(cells: list[str]) -> str:

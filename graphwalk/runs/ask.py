@@ -9,7 +9,6 @@ from typing import Any
 
 from graphwalk.config.agent import FOREIGN
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.base import Model
@@ -21,6 +20,7 @@ from graphwalk.runs.plan import LoadedWorld, Plan, PlannedEpisode
 from graphwalk.runs.result import EpisodeKey, Result
 from graphwalk.runs.run_folder import NewRun
 from graphwalk.runs.run_models import RunModels
+from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.browser import browser_cypher
 from graphwalk.suites.ask.evidence import AnswerEvidence, Step, steps_of
@@ -126,7 +126,7 @@ class Watcher:
 def asking(
     source: GraphSource | None,
     model: str,
-    environment: Environment,
+    settings: Settings,
     *,
     questions: Sequence[str] = (),
     overrides: Sequence[str] = (),
@@ -157,7 +157,7 @@ def asking(
             **(agent or {}),
         },
     }
-    return resolve(load_experiment(data, overrides), environment, given=given)
+    return resolve(load_experiment(data, overrides), settings, given=given)
 
 
 class Conversation:

@@ -24,7 +24,6 @@ from urllib.parse import urlsplit
 from graphwalk.asynchronous import heed_signals
 from graphwalk.bulk import cores
 from graphwalk.config.calls import Limits
-from graphwalk.environment import read_environment, without_ray_statistics
 from graphwalk.errors import ConfigError, GraphwalkError, RunLogError
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.files import check_links, make_folder, write_whole
@@ -34,6 +33,7 @@ from graphwalk.runs.progress import Progress
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.runs.shards import Shard, merge_runs
 from graphwalk.runs.worker_pool import RunSummary
+from graphwalk.settings import read_settings, without_ray_statistics
 from graphwalk.types.chat import Usage
 from graphwalk.version import __version__
 
@@ -104,12 +104,12 @@ def shard_folder(shards: Path, shard: Shard) -> Path:
 
 
 async def _played(work: ShardWork, place: Path) -> RunSummary:
-    environment = read_environment(Path(work.working_folder))
+    settings = read_settings(Path(work.working_folder))
     if (place / "run.json").exists():
-        return await resume_run(RunFolder.open(place), environment, Progress(), log_level=work.log_level)
+        return await resume_run(RunFolder.open(place), settings, Progress(), log_level=work.log_level)
     config = experiment_from(work.config, "the experiment")
     new = NewRun.make(config.name, place)
-    return await start_run(resolve(config, environment), new, Progress(), log_level=work.log_level, shard=work.shard)
+    return await start_run(resolve(config, settings), new, Progress(), log_level=work.log_level, shard=work.shard)
 
 
 def _packed(place: Path) -> bytes:

@@ -110,7 +110,7 @@ def _result(
     planned: PlannedEpisode, experiment: Experiment, trajectory: Trajectory, extracted: Reply | None = None
 ) -> Result:
     if trajectory.error is not None:
-        trajectory = replace(trajectory, error=experiment.environment.inert(trajectory.error))
+        trajectory = replace(trajectory, error=experiment.settings.secrets.redact_error(trajectory.error))
     reply = None if extracted is None else extracted.message.content or ""
     answer, score = judge(experiment.suite, planned.task, planned.key.setting, trajectory, reply)
     return Result(
@@ -130,7 +130,7 @@ def _result(
 async def play_first(experiment: Experiment, read: ReadLine) -> Result:
     """The first episode of an experiment; a person types what comes from `read`. ConfigError where it has none."""
     config, suite = experiment.config, experiment.suite
-    async for world in suite.worlds_in(config.suite, config.seed, experiment.environment):
+    async for world in suite.worlds_in(config.suite, config.seed, experiment.settings):
         async with _loaded(world, experiment) as loaded:
             for task in await suite.tasks(world, loaded.store, config.suite, config.seed, experiment.agent):
                 for planned in episodes_about(task, loaded, experiment):

@@ -11,7 +11,6 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, GraphwalkError, RunLogError, StoreError
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.models.base import Model
@@ -27,8 +26,9 @@ from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.runs.run_models import RunModels
 from graphwalk.runs.shards import WHOLE, Shard
 from graphwalk.runs.worker_pool import EpisodeCounters, HumanSession, RunSummary, WorkerPool, earlier_results
+from graphwalk.sanitise import one_line
+from graphwalk.settings import Settings
 from graphwalk.stores.health import HealthCheck
-from graphwalk.types.inert import visible
 
 _LOGGER = logging.getLogger("graphwalk")
 _LONGEST_LINE = 10_000
@@ -61,7 +61,7 @@ async def start_run(
 
 async def resume_run(
     folder: RunFolder,
-    environment: Environment,
+    settings: Settings,
     progress: Progress,
     changes: Mapping[str, Any] | None = None,
     given: Mapping[str, Model] | None = None,
@@ -94,7 +94,7 @@ async def resume_run(
             prices = {model: KnownPrice.model_validate(price) for model, price in manifest["prices"].items()}
         except (LookupError, AttributeError, ValidationError) as error:
             raise RunLogError(f"{folder.manifest_path}: its prices cannot be read: {error}") from None
-        experiment = resolve(config, environment, given=given, prices=prices, person=True, keys=keys)
+        experiment = resolve(config, settings, given=given, prices=prices, person=True, keys=keys)
         if session is not None:
             experiment = replace(experiment, extractor=(manifest.get("fingerprint") or {}).get("stage_2"))
         return await _worked(experiment, folder, progress, manifest, log_level, session)
@@ -108,7 +108,7 @@ async def _worked(
     level: str,
     session: HumanSession | None,
 ) -> RunSummary:
-    with _run_log(folder.log_path, level, experiment.environment.redact) as log:
+    with _run_log(folder.log_path, level, experiment.settings.secrets.redact) as log:
         log.info("GraphWalk %s works on %s", manifest["graphwalk_version"], folder.path)
         try:
             summary = await _Run(experiment, folder, LoggedProgress(progress, log), manifest, session).work()
@@ -254,7 +254,7 @@ class _LogFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         record = copy(record)
-        record.msg, record.args = visible(self._redact(record.getMessage()), _LONGEST_LINE), ()
+        record.msg, record.args = one_line(self._redact(record.getMessage()), _LONGEST_LINE), ()
         return self._redact(super().format(record))
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.prompts import shipped_prompts
 from graphwalk.config.strict import is_path
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
@@ -19,9 +18,10 @@ from graphwalk.files import check_links
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice, own_price, published_price
 from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
-from graphwalk.redaction import LOOKS_LIKE_KEYS
 from graphwalk.reports.suite_report import Reference, SuiteReport
 from graphwalk.runs.run_folder import RunFolder
+from graphwalk.sanitise import LOOKS_LIKE_KEYS
+from graphwalk.settings import Settings
 from graphwalk.stores.registry import STORES
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
@@ -73,7 +73,7 @@ class Experiment:
     options: CallOptions
     report: SuiteReport
     reference: Reference | None
-    environment: Environment
+    settings: Settings
     tools: tuple[Tool, ...]
     """Those that the agent is offered where a setting has tools."""
     prices: Mapping[str, KnownPrice] = field(default_factory=dict)
@@ -103,7 +103,7 @@ class Experiment:
 
 def resolve(
     config: AnyExperiment,
-    environment: Environment,
+    settings: Settings,
     *,
     keys: bool = True,
     person: bool = False,
@@ -115,13 +115,13 @@ def resolve(
     `person`: somebody sits there and can play. Models in `given` are there already, by name. `prices` are those that
     the run began with; None: they are looked up.
     """
-    _refuse_secrets(config, environment)
-    environment = environment.serving(config.servers)
+    _refuse_secrets(config, settings)
+    settings = settings.serving(config.servers)
     suite = suite_named(config.suite.name)
     report = suite.report()
-    own = (environment.model,) if environment.model else tuple(f"scripted/{name}" for name in suite.default_players)
+    own = (settings.model,) if settings.model else tuple(f"scripted/{name}" for name in suite.default_players)
     models = config.models or own
-    extractor = _extractor(config, environment, keys)
+    extractor = _extractor(config, settings, keys)
     asked = models if extractor is None else (*models, extractor)
     experiment = Experiment(
         config=config,
@@ -130,9 +130,9 @@ def resolve(
         options=CallOptions(**config.options.model_dump(), parallel_tool_calls=config.agent.parallel_tool_calls),
         report=report,
         reference=report.reference(config.reference) if config.reference else None,
-        environment=environment,
+        settings=settings,
         tools=_tools(config.agent, suite),
-        prices=_prices(config, asked, environment) if prices is None else prices,
+        prices=_prices(config, asked, settings) if prices is None else prices,
         given=given or {},
         extractor=extractor,
     )
@@ -143,14 +143,14 @@ def resolve(
     return experiment
 
 
-def _refuse_secrets(config: AnyExperiment, environment: Environment) -> None:
+def _refuse_secrets(config: AnyExperiment, settings: Settings) -> None:
     """Raise ConfigError where an experiment holds a secret: all of it is logged."""
     text = config.model_dump_json()
     found = [what for what, pattern in LOOKS_LIKE_KEYS.items() if pattern.search(text)]
     # Elsewhere names are written: a key for a local server may be that of its model.
-    settings = json.dumps([config.options.extra, *config.model_arguments.values()], default=str)
-    if environment.redact_said(settings) is not settings:
-        found.append(f"the value of {environment.secret_in(settings)}")
+    free_fields = json.dumps([config.options.extra, *config.model_arguments.values()], default=str)
+    if settings.secrets.redact_certain(free_fields) is not free_fields:
+        found.append(f"the value of {settings.secrets.variable_in(free_fields)}")
     if found:
         raise ConfigError(
             f"the experiment is logged, and holds {found[0]}", hint="take it out, and set it in the environment alone"
@@ -183,12 +183,12 @@ def no_episode(experiment: Experiment, reasons: Iterable[str] = ()) -> ConfigErr
     )
 
 
-def _prices(config: AnyExperiment, asked: tuple[str, ...], environment: Environment) -> dict[str, KnownPrice]:
+def _prices(config: AnyExperiment, asked: tuple[str, ...], settings: Settings) -> dict[str, KnownPrice]:
     """What the user says comes first. Models that cost nothing have no price."""
     found: dict[str, KnownPrice] = {}
     for spec in asked:
         own = config.prices.get(spec)
-        price = own_price(own) if own is not None else published_price(spec, environment)
+        price = own_price(own) if own is not None else published_price(spec, settings)
         if price is not None and not per_episode(spec):
             found[spec] = price
     return found
@@ -200,14 +200,14 @@ def _tools(agent: AgentConfig, suite: Suite[Any, Any]) -> tuple[Tool, ...]:
     return load_tools(suite.tools if agent.tools is None else agent.tools)
 
 
-def _extractor(config: AnyExperiment, environment: Environment, keys: bool) -> str | None:
+def _extractor(config: AnyExperiment, settings: Settings, keys: bool) -> str | None:
     named = config.extractor
     if named is None:
         return None
     check_name(named.model)
     if keys and not named.required and not per_episode(named.model):
         try:
-            open_model(named.model, environment, config.model_arguments.get(named.model))
+            open_model(named.model, settings, config.model_arguments.get(named.model))
         except ConfigError:
             return None
     return named.model
@@ -231,7 +231,7 @@ def _check_models(experiment: Experiment, keys: bool, person: bool) -> None:
         if provider == "replay":
             recorded_episodes(spec)
         elif not per_episode(spec) and spec not in experiment.given and keys:
-            open_model(spec, experiment.environment, config.model_arguments.get(spec))
+            open_model(spec, experiment.settings, config.model_arguments.get(spec))
         if config.limits.budget_usd is not None and not per_episode(spec) and spec not in experiment.prices:
             raise ConfigError(
                 f"--budget-usd needs the price of {spec}, which is not known",
@@ -250,7 +250,7 @@ def _check_settings(experiment: Experiment) -> None:
         raise no_episode(experiment)
 
 
-def kept_experiment(folder: RunFolder, environment: Environment, store: str | None = None) -> Experiment:
+def kept_experiment(folder: RunFolder, settings: Settings, store: str | None = None) -> Experiment:
     """What was run. No model is looked up: verifying calls none. `store`: another one than that of the run.
 
     ConfigError where today's GraphWalk cannot read it; RunLogError for a link that leads out of the folder.
@@ -275,7 +275,7 @@ def kept_experiment(folder: RunFolder, environment: Environment, store: str | No
         options=CallOptions(**config.options.model_dump(), parallel_tool_calls=config.agent.parallel_tool_calls),
         report=suite.report(),
         reference=None,
-        environment=environment,
+        settings=settings,
         tools=load_tools([_kept_tool(name, texts) for name in tools]),
     )
 

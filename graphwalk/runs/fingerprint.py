@@ -99,7 +99,7 @@ def _conditions(experiment: Experiment) -> dict[str, Any]:
         "version": code_version(),
         "config": {**measured, "models": [model for model in experiment.models if not is_person(model)]},
         "limits": {name: getattr(config.limits, name) for name in _MEASURED_LIMITS},
-        "servers": {spec: server for spec in experiment.asked if (server := server_of(spec, experiment.environment))},
+        "servers": {spec: server for spec in experiment.asked if (server := server_of(spec, experiment.settings))},
         **({} if config.extractor is None else {"stage_2": experiment.extractor}),
         "texts": {name: _sha(text) for name, text in texts_of(experiment).items()},
     }
@@ -128,7 +128,7 @@ def check_unchanged(
     complete, the graphs that it knew must be the first ones of `plan`.
     """
     now = fingerprint(experiment, plan, whole=whole)
-    texts = {name: experiment.environment.redact_said(text) for name, text in texts_of(experiment).items()}
+    texts = {name: experiment.settings.secrets.redact_certain(text) for name, text in texts_of(experiment).items()}
     if then is not None:
         known = plan.known_to(then)
         changed = differences(then, now if known is plan else fingerprint(experiment, known, whole=False))

@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 
-from graphwalk.environment import Environment
 from graphwalk.runs.experiment import Experiment
+from graphwalk.settings import Settings
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.health import HealthCheck
@@ -17,33 +17,33 @@ OpenOnce = Callable[[], Awaitable[Database]]
 
 def sources_for(experiment: Experiment, run_id: str, health: HealthCheck | None = None) -> "GraphSources":
     """Return the graph sources of an experiment, in the store that it names."""
-    config, environment = experiment.config, experiment.environment
+    config, settings = experiment.config, experiment.settings
 
     async def open_once() -> Database:
         limits = config.limits
         return await open_database(
             config.store,
-            environment,
+            settings,
             run_id=run_id,
             timeout_seconds=limits.store_seconds,
             wait_seconds=limits.store_wait_seconds,
         )
 
-    return GraphSources(open_once, environment if queries_in_place(config.store) else None, health)
+    return GraphSources(open_once, settings if queries_in_place(config.store) else None, health)
 
 
 class GraphSources:
     """The database of a run, opened with the first graph that is loaded, and existing databases."""
 
     def __init__(
-        self, open_database: OpenOnce, environment: Environment | None = None, health: HealthCheck | None = None
+        self, open_database: OpenOnce, settings: Settings | None = None, health: HealthCheck | None = None
     ) -> None:
-        """`environment`: existing databases are used with these settings; None: copies of them are loaded.
+        """`settings`: existing databases are used with these settings; None: copies of them are loaded.
 
         `health`: the health check that all databases share; None: each has its own.
         """
         self._open_database = open_database
-        self._environment = environment
+        self._settings = settings
         self._health = health
         self._database: Database | None = None
         self._memory = EmbeddedDatabase()
@@ -54,15 +54,15 @@ class GraphSources:
         """Return the store of a graph; None for a world without one. StoreError if it cannot be reached."""
         if world.graph is None:
             return None
-        if world.standing is not None and self._environment is not None:
+        if world.standing is not None and self._settings is not None:
             wait_seconds = WAIT_SECONDS if self._health is None else self._health.seconds
-            source = open_source(world.standing, self._environment, wait_seconds=wait_seconds)
+            source = open_source(world.standing, self._settings, wait_seconds=wait_seconds)
             opened = await self._opened.enter_async_context(source)
             if self._health is not None:
                 opened.store.share_health_check(self._health, world.digest)
             self._standing.append(world)
             return opened.store
-        if world.in_memory and self._environment is not None:
+        if world.in_memory and self._settings is not None:
             return await self._memory.load(world.graph)
         if self._database is None:
             self._database = await self._open_database()
@@ -80,8 +80,8 @@ class GraphSources:
         names = []
         for world in list(self._standing):
             assert world.standing is not None
-            assert self._environment is not None
-            if (await read_source(world.standing, self._environment)).digest != world.digest:
+            assert self._settings is not None
+            if (await read_source(world.standing, self._settings)).digest != world.digest:
                 names.append(world.standing.name)
         return names
 

@@ -125,7 +125,7 @@ async def grow(
 ) -> AsyncIterator[list[PlannedEpisode]]:
     """Add to a plan, graph by graph; yields the episodes about each. `made` is told how many tasks there are."""
     config, suite = experiment.config, experiment.suite
-    async for world in suite.worlds_in(config.suite, config.seed, experiment.environment):
+    async for world in suite.worlds_in(config.suite, config.seed, experiment.settings):
         if config.limit is not None and len(plan.tasks) >= config.limit:
             break
         store = await sources.store_of(world)

@@ -6,10 +6,11 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from graphwalk.console import counted, printable, say
+from graphwalk.console import counted, say
 from graphwalk.models.prices import KnownPrice
 from graphwalk.progress import ProgressBar, clock, progress_bar
 from graphwalk.runs.result import Result
+from graphwalk.sanitise import printable
 from graphwalk.types.chat import Usage
 
 _ENOUGH = 5

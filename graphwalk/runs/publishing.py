@@ -11,10 +11,9 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 from graphwalk.errors import RunLogError
 from graphwalk.files import new_file
 from graphwalk.jsonlines import compressed, encode_line, read_lines
-from graphwalk.runs.private import Cleaner, Found
 from graphwalk.runs.published import DIGESTS, TEXTS
 from graphwalk.runs.run_folder import RunFolder
-from graphwalk.types.inert import visible
+from graphwalk.sanitise import Cleaner, PossibleSecret, one_line
 
 _BLOCK = 1 << 20
 _MODE = 0o644 << 16
@@ -93,7 +92,7 @@ def _entry(name: str) -> ZipInfo:
     return entry
 
 
-def _refuse(found: list[Found], out: Path) -> None:
+def _refuse(found: list[PossibleSecret], out: Path) -> None:
     if not found:
         return
     shown = "\n".join(f"  {one.place}: {one.what}, {one.shown}" for one in found[:10])
@@ -107,9 +106,9 @@ def _refuse(found: list[Found], out: Path) -> None:
 def _readme(manifest: dict[str, Any]) -> str:
     config, settled = manifest["config"], manifest.get("fingerprint") or {}
     libraries = ", ".join(f"{library} {version}" for library, version in manifest.get("libraries", {}).items())
-    models, settings = (visible(", ".join(config[field])) for field in ("models", "settings"))
+    models, settings = (one_line(", ".join(config[field])) for field in ("models", "settings"))
     return f"""\
-# {visible(manifest["name"])}
+# {one_line(manifest["name"])}
 
 A run of GraphWalk, {manifest["created"]}: {settled.get("episodes", "?")} episodes of the suite
 {config["suite"]["name"]}, seed {config.get("seed")}.

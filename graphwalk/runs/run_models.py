@@ -81,7 +81,7 @@ class RunModels:
         config, limits, price = experiment.config, experiment.config.limits, experiment.prices.get(spec)
         provider = experiment.given.get(spec)
         if provider is None:
-            provider = open_model(spec, experiment.environment, config.model_arguments.get(spec))
+            provider = open_model(spec, experiment.settings, config.model_arguments.get(spec))
         return wrap(
             provider,
             limits,

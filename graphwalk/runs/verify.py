@@ -13,7 +13,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from graphwalk.agent import Episode, run_episode
-from graphwalk.environment import Environment
 from graphwalk.errors import GraphwalkError, ModelError, OracleError, RunLogError
 from graphwalk.jsonlines import decode_line, open_lines
 from graphwalk.models.registry import is_person
@@ -27,6 +26,7 @@ from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runs.result import EpisodeKey, Result
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.runs.run_models import RunModels
+from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import ExitStatus, Trajectory
 from graphwalk.types.wire import to_dict
@@ -125,7 +125,7 @@ def parting(then: Any, now: Any) -> str:
 
 async def verify_run(
     folder: RunFolder,
-    environment: Environment,
+    settings: Settings,
     store: str | None = None,
     told: Callable[[], object] = lambda: None,
 ) -> Verification:
@@ -136,7 +136,7 @@ async def verify_run(
     ConfigError if this version cannot read its configuration, StoreError if the store cannot be reached.
     """
     manifest = folder.read_manifest()
-    experiment = kept_experiment(folder, environment, store)
+    experiment = kept_experiment(folder, settings, store)
 
     sources = sources_for(experiment, f"verify-{manifest['run_id']}")
     plan = Plan()

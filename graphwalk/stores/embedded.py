@@ -15,8 +15,8 @@ from typing import Any
 
 import kglite
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, QueryLimitError, StoreError
+from graphwalk.settings import Settings
 from graphwalk.stores.base import Asked, Database, GraphStore
 from graphwalk.stores.cypher import Identifiers, render_cypher
 from graphwalk.stores.cypher_guard import QueryRefused, translate
@@ -62,7 +62,7 @@ class EmbeddedDatabase(Database):
 
 
 async def open_embedded(
-    environment: Environment, *, run_id: str, timeout_seconds: float, wait_seconds: float
+    settings: Settings, *, run_id: str, timeout_seconds: float, wait_seconds: float
 ) -> EmbeddedDatabase:
     """See `graphwalk.stores.registry.open_database`; `wait_seconds` has no meaning here."""
     return EmbeddedDatabase(timeout_seconds=timeout_seconds)

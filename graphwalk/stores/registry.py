@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.plugins import Registry
+from graphwalk.settings import Settings
 from graphwalk.stores.base import Database
 
 STORES = Registry(
@@ -26,14 +26,14 @@ class OpenDatabase(Protocol):
     """The function that a store is registered with."""
 
     async def __call__(
-        self, environment: Environment, *, run_id: str, timeout_seconds: float, wait_seconds: float
+        self, settings: Settings, *, run_id: str, timeout_seconds: float, wait_seconds: float
     ) -> Database:
         """A database, reached and ready. StoreError where it cannot be reached or refuses the password."""
         ...
 
 
 async def open_database(
-    kind: str, environment: Environment, *, run_id: str, timeout_seconds: float = 30.0, wait_seconds: float = 90.0
+    kind: str, settings: Settings, *, run_id: str, timeout_seconds: float = 30.0, wait_seconds: float = 90.0
 ) -> Database:
     """A database by name: "embedded" (in this process), "neo4j" (NEO4J_URI, or what `db up` started), or a plug-in.
 
@@ -44,7 +44,7 @@ async def open_database(
     opener: OpenDatabase = STORES.load(kind)
     if not callable(opener):
         raise ConfigError(f"the store {kind!r} ({STORES.origin(kind)}) is not a function that opens a database")
-    found = await opener(environment, run_id=run_id, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
+    found = await opener(settings, run_id=run_id, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
     if not isinstance(found, Database):
         raise ConfigError(
             f"the store {kind!r} ({STORES.origin(kind)}) must return a graphwalk.stores.base.Database",

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from graphwalk.config.graph_source import GraphSource, check_filter
-from graphwalk.environment import Environment
 from graphwalk.graphs.files import load_graph
+from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.registry import open_database
 from graphwalk.types.graph import PropertyGraph
@@ -31,7 +31,7 @@ class OpenedGraph:
 @asynccontextmanager
 async def open_source(
     source: GraphSource,
-    environment: Environment,
+    settings: Settings,
     *,
     timeout_seconds: float = 30.0,
     wait_seconds: float = WAIT_SECONDS,
@@ -43,13 +43,11 @@ async def open_source(
     """
     filtered = source.labels is not None or source.relationship_types is not None
     if source.file is None and not (source.loaded is not None and filtered):
-        async with _in_neo4j(source, environment, timeout_seconds, wait_seconds) as store:
+        async with _in_neo4j(source, settings, timeout_seconds, wait_seconds) as store:
             yield OpenedGraph(source.name, store, None)
         return
-    graph = await read_source(source, environment)
-    database = await open_database(
-        "embedded", environment, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds
-    )
+    graph = await read_source(source, settings)
+    database = await open_database("embedded", settings, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds)
     try:
         yield OpenedGraph(source.name, await database.load(graph), graph)
     finally:
@@ -58,7 +56,7 @@ async def open_source(
 
 @asynccontextmanager
 async def _in_neo4j(
-    source: GraphSource, environment: Environment, timeout_seconds: float, wait_seconds: float
+    source: GraphSource, settings: Settings, timeout_seconds: float, wait_seconds: float
 ) -> AsyncIterator[GraphStore]:
     """Open an existing database, or a graph that `db load` left; nothing is changed there."""
     # The driver takes a fifth of a second to import, which a file does not need.
@@ -67,12 +65,10 @@ async def _in_neo4j(
 
     opened: ExistingStore | Neo4jDatabase
     if source.loaded is None:
-        opened = await ExistingStore.open(
-            source, environment, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
-        )
+        opened = await ExistingStore.open(source, settings, timeout_seconds=timeout_seconds, wait_seconds=wait_seconds)
     else:
         opened = await Neo4jDatabase.open(
-            environment, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
+            settings, run_id=secrets.token_hex(4), timeout_seconds=timeout_seconds, wait_seconds=wait_seconds
         )
     try:
         yield await opened.loaded(str(source.loaded)) if isinstance(opened, Neo4jDatabase) else opened
@@ -80,7 +76,7 @@ async def _in_neo4j(
         await opened.close()
 
 
-async def read_source(source: GraphSource, environment: Environment) -> PropertyGraph:
+async def read_source(source: GraphSource, settings: Settings) -> PropertyGraph:
     """Return the content of a file or of a database, of which only what the filters keep; a database is only read.
 
     ConfigError for a file that cannot be read, and for a filter that names what is not there; StoreError where the
@@ -88,7 +84,7 @@ async def read_source(source: GraphSource, environment: Environment) -> Property
     """
     if source.file is not None:
         return await asyncio.to_thread(read_file, source)
-    async with _in_neo4j(source, environment, 30.0, READING_WAIT_SECONDS) as store:
+    async with _in_neo4j(source, settings, 30.0, READING_WAIT_SECONDS) as store:
         graph = await store.read_graph()
         return graph if source.loaded is None else _filtered(graph, source)
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import SuiteConfig
-from graphwalk.environment import Environment
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.models.base import Model
 from graphwalk.models.scripted import Policy
@@ -18,6 +17,7 @@ from graphwalk.reports.measures import plain_report
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
+from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.toolbox.tool import Tool
 from graphwalk.toolbox.toolbox import Toolbox
@@ -126,7 +126,7 @@ class Suite(ABC, Generic[C, T]):
         """How many `worlds` makes: by default the sum of the counts of its entries."""
         return sum(getattr(entry, "count", 1) for entry in getattr(config, self.worlds_field))
 
-    async def worlds_in(self, config: C, seed: int, environment: Environment) -> AsyncIterator[World]:
+    async def worlds_in(self, config: C, seed: int, settings: Settings) -> AsyncIterator[World]:
         """The same, with those that are read from a database; a suite that has such ones reads them here.
 
         StoreError where a database cannot be read.

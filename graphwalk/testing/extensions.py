@@ -7,7 +7,6 @@ from collections.abc import Collection
 from itertools import product
 from pathlib import Path
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
@@ -16,6 +15,7 @@ from graphwalk.models.base import Model
 from graphwalk.models.conformance import Capability
 from graphwalk.runs.episode import play_task
 from graphwalk.runs.experiment import can_play, resolve
+from graphwalk.settings import Settings
 from graphwalk.stores.cypher import Dialect, render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.generate import tasks_on
@@ -91,7 +91,7 @@ async def _check_expert(task: QuestionTask, graph: PropertyGraph) -> None:
     if not can_play(QuestionsSuite(), _EXPERT, "tools", task):
         return
     experiment = resolve(
-        load_experiment({"name": "check", "suite": {"name": "questions"}, "models": [_EXPERT]}), Environment()
+        load_experiment({"name": "check", "suite": {"name": "questions"}, "models": [_EXPERT]}), Settings()
     )
     result = await play_task(experiment, task, graph)
     assert result.score is not None, f"{task.template}: the expert failed: {result.trajectory.error}"

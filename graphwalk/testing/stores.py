@@ -4,8 +4,8 @@ import random
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from graphwalk.environment import read_environment
 from graphwalk.errors import StoreError
+from graphwalk.settings import read_settings
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.registry import OpenDatabase, open_database
@@ -44,8 +44,8 @@ async def check_store(store: str | OpenDatabase) -> None:
 
 async def _open(store: str | OpenDatabase, run_id: str) -> Database:
     if isinstance(store, str):
-        return await open_database(store, read_environment(), run_id=run_id)
-    return await store(read_environment(), run_id=run_id, timeout_seconds=30.0, wait_seconds=90.0)
+        return await open_database(store, read_settings(), run_id=run_id)
+    return await store(read_settings(), run_id=run_id, timeout_seconds=30.0, wait_seconds=90.0)
 
 
 class _Tidy(Database):

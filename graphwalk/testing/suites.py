@@ -5,7 +5,6 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
@@ -16,6 +15,7 @@ from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.plan import Plan, make_plan
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_models import RunModels
+from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.registry import suite_class
 from graphwalk.suites.suite import Suite
@@ -72,7 +72,7 @@ def _experiment(name: str, config: Mapping[str, Any], seed: int, worlds: int | N
         "limit": limit,
     }
     assert suite.players, f"the suite {name} has no scripted players, so that nothing can be played without a model"
-    return resolve(load_experiment(data, worlds=worlds), Environment())
+    return resolve(load_experiment(data, worlds=worlds), Settings())
 
 
 async def _plan(experiment: Experiment) -> Plan:

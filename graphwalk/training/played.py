@@ -12,7 +12,6 @@ from itertools import islice
 from typing import Any
 
 from graphwalk.bulk import Rows, in_ranges
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
@@ -21,6 +20,7 @@ from graphwalk.runs.experiment import Experiment, per_episode, resolve
 from graphwalk.runs.plan import LoadedWorld, PlannedEpisode, episodes_about
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_models import RunModels
+from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import World
@@ -71,7 +71,7 @@ def _lines(experiment: str, options: TraceOptions, places: tuple[int, int]) -> l
     first, end = places
     worlds = _series(experiment).part(first, end)
     # Suites remember what they made for as long as a run lasts: a fresh one for each part.
-    resolved = resolve(experiment_from(json.loads(experiment), "the experiment"), Environment(), keys=False)
+    resolved = resolve(experiment_from(json.loads(experiment), "the experiment"), Settings(), keys=False)
     return run_in_loop(_chats(resolved, worlds, options))
 
 

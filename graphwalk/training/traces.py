@@ -9,7 +9,6 @@ from typing import Any, Literal, Protocol
 
 from graphwalk.agent import answer_now, conversation, summary_message
 from graphwalk.config.agent import AgentConfig
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.splits import manifest_path, write_chats, write_manifest
 from graphwalk.models.text_protocol import TextProtocol, written_out
@@ -18,6 +17,7 @@ from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.result import Result, key_of
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.seeds import stdlib_random
+from graphwalk.settings import Settings
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
@@ -164,35 +164,35 @@ class RecordedRun:
         return self._tools[result.task["graph_digest"], result.key.setting]
 
 
-async def read_run(folder: RunFolder, environment: Environment) -> RecordedRun:
+async def read_run(folder: RunFolder, settings: Settings) -> RecordedRun:
     """Open a run folder, which is only read. Its graphs are made again in memory, since tools are told by their schema.
 
     RunLogError or ConfigError where the folder is damaged, or today's GraphWalk cannot read it.
     """
-    experiment = kept_experiment(folder, environment, "embedded")
+    experiment = kept_experiment(folder, settings, "embedded")
     asked: dict[_Place, dict[str, Any]] = {}
     for record in folder.records():
         asked.setdefault((record["task"]["graph_digest"], record["setting"]), record["task"])
-    tools = {place: specs async for place, specs in _tools_of(experiment, asked, environment)}
+    tools = {place: specs async for place, specs in _tools_of(experiment, asked, settings)}
     return RecordedRun(folder, experiment, folder.read_manifest(), tools)
 
 
 async def _tools_of(
-    experiment: Experiment, asked: Mapping[_Place, dict[str, Any]], environment: Environment
+    experiment: Experiment, asked: Mapping[_Place, dict[str, Any]], settings: Settings
 ) -> AsyncIterator[tuple[_Place, Sequence[ToolSpec]]]:
     """The tools of one episode of every graph and setting."""
     suite, config = experiment.suite, experiment.config
-    settings: dict[str, list[str]] = {}
+    by_graph: dict[str, list[str]] = {}
     for digest, setting in asked:
-        settings.setdefault(digest, []).append(setting)
+        by_graph.setdefault(digest, []).append(setting)
 
     async def open_memory() -> Database:
         return EmbeddedDatabase()
 
     places = GraphSources(open_memory)
     try:
-        async for world in suite.worlds_in(config.suite, config.seed, environment):
-            here = settings.pop(world.digest, ())
+        async for world in suite.worlds_in(config.suite, config.seed, settings):
+            here = by_graph.pop(world.digest, ())
             store = await places.store_of(world) if here else None
             for setting in here:
                 task = suite.task_type.model_validate(asked[world.digest, setting])
@@ -200,7 +200,7 @@ async def _tools_of(
                 yield (world.digest, setting), () if opening.toolbox is None else tuple(opening.toolbox.specs)
             if store is not None:
                 await store.drop()
-            if not settings:
+            if not by_graph:
                 return
     finally:
         await places.close()

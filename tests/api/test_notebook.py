@@ -16,7 +16,7 @@ import pytest
 
 import graphwalk
 from graphwalk import CallOptions, Message, PropertyGraph, Reply, ToolCall, ToolSpec, Usage
-from graphwalk.environment import Environment
+from graphwalk.settings import Settings
 from graphwalk.stores.base import Database
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from tests.runs.runs import log_bytes
@@ -313,8 +313,8 @@ def test_an_object_of_the_driver_reaches_the_database_of_an_episode(
 ) -> None:
     given: list[object] = []
 
-    async def refused(kind: str, environment: Environment, **_: object) -> Database:
-        given.append(environment.neo4j_auth)
+    async def refused(kind: str, settings: Settings, **_: object) -> Database:
+        given.append(settings.neo4j_auth)
         raise graphwalk.StoreError("refused")
 
     monkeypatch.setattr("graphwalk.runs.graph_sources.open_database", refused)

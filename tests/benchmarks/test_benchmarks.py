@@ -22,7 +22,7 @@ from benchmarks import (
     where_walking_pays,
 )
 from benchmarks.measure import Row, table
-from graphwalk.environment import Environment
+from graphwalk.settings import Settings
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from tests.neo4j_servers import RELEASE_NAMES
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.extended
 
 
 @pytest.fixture
-def server_in_environment(neo4j_settings: Callable[[str], Environment], monkeypatch: pytest.MonkeyPatch) -> None:
+def server_in_environment(neo4j_settings: Callable[[str], Settings], monkeypatch: pytest.MonkeyPatch) -> None:
     """One release is enough to see that the benchmark runs."""
     for name, value in neo4j_settings(RELEASE_NAMES[0]).variables.items():
         if name.startswith("NEO4J"):

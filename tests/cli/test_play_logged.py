@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.models.openai_servers import server_of
 from graphwalk.runs.listing import list_runs
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import RunFolder
+from graphwalk.settings import Settings
 from tests.cli.test_commands import graphwalk
 from tests.runs.runs import experiment, records, resume, start
 
@@ -74,7 +74,7 @@ async def test_no_key_of_the_models_is_needed(tmp_path: Path) -> None:
     manifest = folder.read_manifest()
     for config in (manifest["config"], manifest["fingerprint"]["config"]):
         config["models"] = ["openai/gpt-4.1"]
-    manifest["fingerprint"]["servers"] = {"openai/gpt-4.1": server_of("openai/gpt-4.1", Environment({}))}
+    manifest["fingerprint"]["servers"] = {"openai/gpt-4.1": server_of("openai/gpt-4.1", Settings({}))}
     manifest["prices"] = {}
     folder.write_manifest(manifest)
     folder.results_file.unlink()
@@ -100,9 +100,9 @@ class Terminal:
 
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 80, 0, 0))
         command = [sys.executable, "-m", "graphwalk", *map(str, words)]
-        environment = {**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
+        settings = {**os.environ, "TERM": "xterm", "PROMPT_TOOLKIT_NO_CPR": "1"}
         self.process = subprocess.Popen(
-            command, stdin=slave, stdout=slave, stderr=slave, cwd=folder, env=environment, start_new_session=True
+            command, stdin=slave, stdout=slave, stderr=slave, cwd=folder, env=settings, start_new_session=True
         )
         os.close(slave)
         self.shown = ""

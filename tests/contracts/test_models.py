@@ -13,11 +13,11 @@ import pytest
 from graphwalk import testing
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
-from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
 from graphwalk.models.conformance import check_model
 from graphwalk.models.registry import open_model
+from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message
 from tests.models.player import in_run
 from tests.models.server import Answer, ModelServer, Request, chat, error, responses
@@ -77,10 +77,10 @@ def _react(heard: str, cities: list[str]) -> tuple[str | None, list[tuple[str, A
 @pytest.fixture(params=SPECS, ids=SPECS)
 async def backend(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Model, ModelServer]]:
     async with ModelServer(clever) as server:
-        environment = Environment({"OPENAI_BASE_URL": server.url, "LOCAL_BASE_URL": server.url})
+        settings = Settings({"OPENAI_BASE_URL": server.url, "LOCAL_BASE_URL": server.url})
         protocol = "text" if request.param == "text protocol" else "auto"
         agent = AgentConfig(tool_protocol=protocol)
-        provider = open_model(SPECS[request.param], environment)
+        provider = open_model(SPECS[request.param], settings)
         model = in_run(provider, Limits(retries=0, call_seconds=60), agent)
         yield model, server
         await provider.close()

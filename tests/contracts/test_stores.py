@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphwalk.environment import Environment
+from graphwalk.settings import Settings
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.stores.schema_queries import schema_of
@@ -35,7 +35,7 @@ async def test_hostile_names_are_names(any_database: Database) -> None:
 
 
 async def test_a_bad_store_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def open_lossy(environment: Environment, **seconds: object) -> EmbeddedDatabase:
+    async def open_lossy(settings: Settings, **seconds: object) -> EmbeddedDatabase:
         return EmbeddedDatabase()
 
     await check_store(open_lossy)

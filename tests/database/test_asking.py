@@ -8,8 +8,8 @@ import pytest
 
 import graphwalk
 from graphwalk import database
-from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
+from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import connect
 from tests.cli.test_commands import graphwalk as command
 
@@ -19,7 +19,7 @@ ASK = ("ask", "Who directed Red Dust?", "--model", "scripted/look", "--json", "-
 
 
 async def test_the_graph_loaded_last_is_asked(
-    neo4j_server: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    neo4j_server: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in neo4j_server.variables.items():
         monkeypatch.setenv(name, value)
@@ -46,7 +46,7 @@ async def test_the_graph_loaded_last_is_asked(
         await database.clean(neo4j_server, kept=True)
 
 
-async def test_a_graph_that_is_gone_is_said(neo4j_server: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_graph_that_is_gone_is_said(neo4j_server: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in neo4j_server.variables.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(StoreError, match="there is no graph gw_000000000000 in this Neo4j"):

@@ -11,9 +11,9 @@ from neo4j import GraphDatabase
 from graphwalk import database
 from graphwalk.database.jars import run_importer
 from graphwalk.database.loads import _write
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.admin import Loads
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
@@ -43,7 +43,7 @@ async def constraints(connection: Connection) -> list[Any]:
 
 
 @pytest.mark.extended
-async def test_an_import_is_the_same_as_a_load(own_server: Environment) -> None:
+async def test_an_import_is_the_same_as_a_load(own_server: Settings) -> None:
     graph, told = rich_graph(), list[str]()
     loaded = await database.load_bulk(own_server, graph, tell=told.append)
     assert told == ["writing CSV", "stopping Neo4j", "importing", "starting Neo4j", "indexing the keys"]
@@ -76,7 +76,7 @@ async def test_an_import_is_the_same_as_a_load(own_server: Environment) -> None:
 
 @pytest.mark.extended
 async def test_an_import_that_fails_leaves_the_server_as_it_was(
-    own_server: Environment, monkeypatch: pytest.MonkeyPatch
+    own_server: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     connection = await connect(own_server, wait_seconds=10)
 
@@ -106,7 +106,7 @@ async def test_an_import_that_fails_leaves_the_server_as_it_was(
 
 
 @pytest.mark.extended
-async def test_an_import_that_is_killed_leaves_an_empty_database(own_server: Environment) -> None:
+async def test_an_import_that_is_killed_leaves_an_empty_database(own_server: Settings) -> None:
     state = read_state(own_server)
     assert state is not None
     database.down(own_server)
@@ -129,7 +129,7 @@ def test_what_the_importer_would_alter_is_refused(properties: dict[str, Value], 
 
 
 async def test_a_server_in_docker_is_out_of_reach(tmp_path: Path) -> None:
-    home = Environment({"GRAPHWALK_HOME": str(tmp_path)})
+    home = Settings({"GRAPHWALK_HOME": str(tmp_path)})
     with socket.create_server(("127.0.0.1", 0)) as listening:
         write_state(home, LocalServer("docker", "5.26", "5.26.30", listening.getsockname()[1], "secret", tmp_path))
         with pytest.raises(StoreError, match="runs in Docker") as raised:
@@ -139,7 +139,7 @@ async def test_a_server_in_docker_is_out_of_reach(tmp_path: Path) -> None:
 
 async def test_somebody_elses_server_is_never_stopped(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="of your own"):
-        await database.load_bulk(Environment({"NEO4J_URI": "bolt://127.0.0.1:1"}), SMALL)
-    home = Environment({"GRAPHWALK_HOME": str(tmp_path)})
+        await database.load_bulk(Settings({"NEO4J_URI": "bolt://127.0.0.1:1"}), SMALL)
+    home = Settings({"GRAPHWALK_HOME": str(tmp_path)})
     with pytest.raises(StoreError, match="no Neo4j runs here"):
         await database.load_bulk(home, SMALL)

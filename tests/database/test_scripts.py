@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from graphwalk.database.scripts import Statement, read_any, run_script, statements
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.graphs.files import load_graph
+from graphwalk.settings import Settings
 from graphwalk.types.graph import Node, Relationship
 from graphwalk.types.values import Point, Temporal
 from tests.neo4j_servers import GIVEN, RELEASE_NAMES
@@ -47,7 +47,7 @@ async def test_what_is_not_run_is_said_before_anything_starts(tmp_path: Path) ->
     ]:
         path.write_text(text)
         with pytest.raises(ConfigError, match=message):
-            await run_script(path, Environment())
+            await run_script(path, Settings())
 
 
 def test_a_reader_without_neo4j_names_the_command(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ async def test_a_neo4j_of_its_own_runs_a_script(tmp_path: Path) -> None:
     path = tmp_path / "s.cypher"
     path.write_text(SCRIPT)
     try:
-        graph = await read_any(path, Environment({"NEO4J_URI": "bolt://127.0.0.1:1"}))
+        graph = await read_any(path, Settings({"NEO4J_URI": "bolt://127.0.0.1:1"}))
     except StoreError as error:
         pytest.skip(str(error))
     person, movie = graph.nodes()
@@ -80,4 +80,4 @@ async def test_a_neo4j_of_its_own_runs_a_script(tmp_path: Path) -> None:
     assert list(graph.relationships()) == [Relationship("ACTED_IN", person.key, movie.key, {"roles": ("N;",)})]
     path.write_text("CREATE (:A);\nCREATE (:B;\n")
     with pytest.raises(ConfigError, match=r"s\.cypher: line 2: Neo4j does not run the statement: Invalid input"):
-        await read_any(path, Environment())
+        await read_any(path, Settings())

@@ -12,9 +12,9 @@ from graphwalk import database
 from graphwalk.database import jars
 from graphwalk.database.jars import RELEASES, runs_in
 from graphwalk.database.server import free_port
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.resources import data_path
+from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.local_server import (
     COMPOSE_PASSWORD,
     LocalServer,
@@ -29,15 +29,15 @@ from tests.neo4j_servers import GIVEN, RELEASE_NAMES, server_settings
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Environment:
-    return Environment({"GRAPHWALK_HOME": str(tmp_path / "home")})
+def home(tmp_path: Path) -> Settings:
+    return Settings({"GRAPHWALK_HOME": str(tmp_path / "home")})
 
 
 def server(folder: Path, pid: int) -> LocalServer:
     return LocalServer("jars", "5.26", "5.26.30", free_port(), "a-password", folder, pid)
 
 
-def test_the_state_is_private_and_comes_back(home: Environment, tmp_path: Path) -> None:
+def test_the_state_is_private_and_comes_back(home: Settings, tmp_path: Path) -> None:
     written = server(tmp_path, 1)
     write_state(home, written)
     assert read_state(home) == written
@@ -45,7 +45,7 @@ def test_the_state_is_private_and_comes_back(home: Environment, tmp_path: Path) 
     assert "a-password" not in repr(written)
 
 
-def test_damaged_state_is_said(home: Environment) -> None:
+def test_damaged_state_is_said(home: Settings) -> None:
     state_folder(home).mkdir(parents=True)
     state_file(home).write_text('{"how": ')
     with pytest.raises(StoreError, match="is damaged") as raised:
@@ -53,19 +53,19 @@ def test_damaged_state_is_said(home: Environment) -> None:
     assert "db up" in raised.value.hint
 
 
-def test_nothing_is_started_and_nothing_stopped(home: Environment) -> None:
+def test_nothing_is_started_and_nothing_stopped(home: Settings) -> None:
     assert database.status(home) == database.ServerStatus(None)
     assert database.down(home) is None
 
 
-def test_another_process_with_the_same_number_is_left_alone(home: Environment, tmp_path: Path) -> None:
+def test_another_process_with_the_same_number_is_left_alone(home: Settings, tmp_path: Path) -> None:
     write_state(home, server(tmp_path / "neo4j", os.getpid()))
     assert not runs_in(os.getpid(), tmp_path / "neo4j")
     assert not database.status(home).running
     assert database.down(home) is not None
 
 
-def test_a_port_that_is_taken(home: Environment) -> None:
+def test_a_port_that_is_taken(home: Settings) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(StoreError, match=f"port {port} is taken") as raised:
@@ -74,12 +74,12 @@ def test_a_port_that_is_taken(home: Environment) -> None:
         assert not answers_bolt(port, seconds=0.2)
 
 
-def test_a_release_that_is_not_known(home: Environment) -> None:
+def test_a_release_that_is_not_known(home: Settings) -> None:
     with pytest.raises(ConfigError, match=r"no Neo4j release '4\.4'"):
         database.up(home, release="4.4")
 
 
-def test_no_java(home: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_java(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jars, "_JVM_FOLDERS", ())
     monkeypatch.setenv("PATH", "")
     with pytest.raises(StoreError, match="needs Java 17 or 21") as raised:
@@ -112,7 +112,7 @@ def test_the_compose_file_works_without_settings() -> None:
 
 @pytest.mark.neo4j
 def test_a_server_of_compose_is_found_without_settings(
-    neo4j_server: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    neo4j_server: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By a server of the tests, which listens where that of docker-compose.yml would."""
     uri, password = neo4j_server.neo4j_uri or "", neo4j_server.neo4j_password or ""
@@ -129,7 +129,7 @@ def test_a_server_of_compose_is_found_without_settings(
 
 
 def test_a_container_that_does_not_come_up_is_taken_down(
-    home: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By a stand-in for the `docker` command, since few machines that run tests have an engine."""
     called = tmp_path / "called"
@@ -148,7 +148,7 @@ def test_a_container_that_does_not_come_up_is_taken_down(
     assert database.status(home).server is None
 
 
-def test_a_container_that_is_slow_to_answer_is_waited_for(home: Environment, tmp_path: Path) -> None:
+def test_a_container_that_is_slow_to_answer_is_waited_for(home: Settings, tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         write_state(home, LocalServer("docker", "5.26", "5.26.30", port, "a-password", tmp_path, None))
@@ -161,23 +161,23 @@ def test_a_container_that_is_slow_to_answer_is_waited_for(home: Environment, tmp
 @pytest.mark.neo4j
 @pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="a server of its own is started for this")
 def test_a_server_that_is_slow_to_answer_is_waited_for_and_not_ended(tmp_path: Path) -> None:
-    environment = server_settings(tmp_path, "5.26")
-    started = database.status(environment).server
+    settings = server_settings(tmp_path, "5.26")
+    started = database.status(settings).server
     assert started is not None
     assert started.pid is not None
     try:
         os.kill(started.pid, signal.SIGSTOP)
         # All of its threads have stopped some time after the signal.
-        assert any(not database.status(environment).answers for _ in range(100))
+        assert any(not database.status(settings).answers for _ in range(100))
         with pytest.raises(StoreError, match="gives no answer within 1 s") as raised:
-            database.up(environment, with_="jars", port=None, wait_seconds=1.0)
+            database.up(settings, with_="jars", port=None, wait_seconds=1.0)
         assert "graphwalk db down" in raised.value.hint
         threading.Timer(2.0, os.kill, (started.pid, signal.SIGCONT)).start()
-        assert database.up(environment, with_="jars", port=None) == started
+        assert database.up(settings, with_="jars", port=None) == started
         with pytest.raises(StoreError, match="is running already"):
-            database.up(environment, with_="jars", port=None, release="2026")
-        assert database.down(environment) == started
+            database.up(settings, with_="jars", port=None, release="2026")
+        assert database.down(settings) == started
         assert not runs_in(started.pid, started.folder)
         assert (started.folder / "data").exists()
     finally:
-        database.down(environment, delete=True)
+        database.down(settings, delete=True)

@@ -18,7 +18,7 @@ def test_it_runs_to_its_report(place: Place) -> None:
     estimate = place.graphwalk("run", "quickstart", "--graphs", 1, "-m", "constant/[]", "--dry-run", "--json")
     assert json.loads(estimate.stdout)["rows"][0]["episodes"] == len(shipped_kinds())
     episodes = 2 * len(shipped_kinds())
-    assert f"{episodes} episodes, {episodes} of them done before" in place.graphwalk("resume", "run").stderr
+    assert f"nothing left to do: all {episodes} episodes have a score" in place.graphwalk("resume", "run").stderr
     assert f"{episodes} results scored again, 0 scores changed" in place.graphwalk("rescore", "run").stderr
 
 
@@ -35,12 +35,12 @@ def test_it_passes_the_shipped_checks(place: Place) -> None:
     place.install(EXAMPLES / "backend")
     check = """
 import asyncio
-from graphwalk.environment import Environment
+from graphwalk.settings import Settings
 from graphwalk.models.registry import open_model
 from graphwalk.testing import check_model
 deaf = {"system_prompt", "tool_result", "unicode", "hostile_text", "long_context"}
-asyncio.run(check_model(open_model("constant/yes", Environment()), without=deaf))
-asyncio.run(check_model(open_model("constant/yes", Environment())))
+asyncio.run(check_model(open_model("constant/yes", Settings()), without=deaf))
+asyncio.run(check_model(open_model("constant/yes", Settings())))
 """
     done = place.python("-c", check)
     assert done.returncode == 1
@@ -49,7 +49,7 @@ asyncio.run(check_model(open_model("constant/yes", Environment())))
 
 
 def test_a_backend_that_fails_ends_the_episode_and_not_the_run(place: Place) -> None:
-    module = "class Sick:\n    def __init__(self, name, environment): ...\n    async def complete(self, *args): 1 / 0\n"
+    module = "class Sick:\n    def __init__(self, name, settings): ...\n    async def complete(self, *args): 1 / 0\n"
     place.install_text("sick_backend", module, "[graphwalk.models]\nsick = sick_backend:Sick\n")
     done = place.graphwalk("run", "quickstart", "--limit", 1, "-m", "sick/any", "--out", "run")
     assert done.returncode == 4

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.errors import GraphwalkError
 from graphwalk.experiments.loading import load_experiment, shipped_experiments
 from graphwalk.graphs.files import load_graph, save_graph
@@ -20,6 +19,7 @@ from graphwalk.resources import data_path
 from graphwalk.runs.listing import list_runs
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import RunFolder
+from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.local_server import read_state, state_file
 from graphwalk.suites.magma.config import MagmaSpec
 from graphwalk.suites.magma.export import export_magma, verify_export
@@ -97,8 +97,8 @@ def run_file(name: str) -> Callable[[Path], tuple[Path, Read]]:
 
 
 def server_state(folder: Path) -> tuple[Path, Read]:
-    environment = Environment({"GRAPHWALK_HOME": str(folder)})
-    path = state_file(environment)
+    settings = Settings({"GRAPHWALK_HOME": str(folder)})
+    path = state_file(settings)
     fields = {
         "how": "jars",
         "release": "5.26",
@@ -109,7 +109,7 @@ def server_state(folder: Path) -> tuple[Path, Read]:
         "pid": 1,
     }
     path.write_text(json.dumps(fields), encoding="utf-8")
-    return path, lambda file: read_state(environment)
+    return path, lambda file: read_state(settings)
 
 
 FILES = {

@@ -12,12 +12,12 @@ from typing import Any
 import psutil
 import pytest
 
-from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import ConfigError
 from graphwalk.models.openai_servers import openai
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import RunFolder
+from graphwalk.settings import Settings, read_settings
 from tests.integration.test_kills import command
 from tests.models.misbehaviour import HOSTILE
 from tests.models.server import Answer, ModelServer, Request, chat, error
@@ -57,7 +57,7 @@ async def test_planted_secrets_stand_nowhere(tmp_path: Path, key: str) -> None:
     async with ModelServer(echo) as server:
         flags = {"suite.questions": ["node_count"], "limits.retries": 0, "agent.turn_limit": 3}
         config = experiment(models=["openai-api/local/m"], **flags)
-        await start(tmp_path / "run", config, Environment(planted(server, key)))
+        await start(tmp_path / "run", config, Settings(planted(server, key)))
     texts = {str(file): file.read_text() for file in (tmp_path / "run").rglob("*") if file.is_file()}
     report = report_of(RunFolder.open(tmp_path / "run"))
     texts |= {form.__name__: form(report) for form in (as_text, to_json, to_csv, to_markdown)}
@@ -93,12 +93,12 @@ async def test_a_key_that_is_a_word_changes_no_structure(tmp_path: Path, key: st
     """A run whose names hold the key goes on, is reported, and its model is called what it was."""
     model = "openai-api/local/llama3.2"
     async with ModelServer(lambda request: Answer(chat('[{"count": 3}]'))) as server:
-        environment = Environment({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": key, "GIT_AUTHOR_NAME": "answered"})
+        settings = Settings({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": key, "GIT_AUTHOR_NAME": "answered"})
         config = experiment(models=[model], **{"suite.questions": ["node_count"], "repeats": 2})
-        await start(tmp_path / "run", config, environment)
+        await start(tmp_path / "run", config, settings)
         log = plain_log(tmp_path / "run")
         log.write_bytes(log.read_bytes().splitlines(keepends=True)[0])
-        assert (await resume(tmp_path / "run", environment)).finished == 2
+        assert (await resume(tmp_path / "run", settings)).finished == 2
     assert {(r["model"], r["exit_status"], str(r["answer"])) for r in records(tmp_path / "run")} == {
         (model, "answered", "[{'count': 3}]")
     }
@@ -128,7 +128,7 @@ def test_hostile_words_of_a_server_act_nowhere(tmp_path: Path, name: str, flags:
     async def outputs(name: str, flags: dict[str, Any], answer: Answer) -> dict[str, str]:
         async with ModelServer(lambda _: answer) as server:
             folder = tmp_path / f"{name}-{answer.status}"
-            environment = {**os.environ, "LOCAL_BASE_URL": server.url, "NO_COLOR": "1"}
+            settings = {**os.environ, "LOCAL_BASE_URL": server.url, "NO_COLOR": "1"}
             words = [f"-o{key}={json.dumps(value)}" for key, value in flags.items()]
             first = ["run", name, "-m", "openai-api/local/m", "--out", folder, "--graphs", "1", "--limit", "1", *words]
             forms = (["--format", form] for form in ("terminal", "markdown", "csv", "json"))
@@ -136,7 +136,7 @@ def test_hostile_words_of_a_server_act_nowhere(tmp_path: Path, name: str, flags:
             made = {}
             for run in runs:
                 process = await asyncio.create_subprocess_exec(
-                    *command(*run), env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+                    *command(*run), env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE
                 )
                 out, err = await process.communicate()
                 assert b"Traceback" not in err
@@ -157,14 +157,14 @@ def test_an_address_of_the_folder_gets_no_key_from_elsewhere(tmp_path: Path, mon
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     (tmp_path / ".env").write_text("OPENAI_BASE_URL=https://collector.example/v1\n")
     with pytest.raises(ConfigError, match=r"OPENAI_BASE_URL is set by \.env in this folder") as caught:
-        openai("gpt-4o", read_environment(tmp_path))
+        openai("gpt-4o", read_settings(tmp_path))
     assert LONG not in f"{caught.value} {caught.value.hint}"
     # A server on this machine, a key of the same file, or an address that the user exported.
     (tmp_path / ".env").write_text("OPENAI_BASE_URL=http://127.0.0.1:1/v1\n")
-    openai("gpt-4o", read_environment(tmp_path))
+    openai("gpt-4o", read_settings(tmp_path))
     monkeypatch.delenv("OPENAI_API_KEY")
     (tmp_path / ".env").write_text("OPENAI_BASE_URL=https://collector.example/v1\nOPENAI_API_KEY=x\n")
-    openai("gpt-4o", read_environment(tmp_path))
+    openai("gpt-4o", read_settings(tmp_path))
     monkeypatch.setenv("OPENAI_API_KEY", LONG)
     monkeypatch.setenv("OPENAI_BASE_URL", "https://collector.example/v1")
-    openai("gpt-4o", read_environment(tmp_path))
+    openai("gpt-4o", read_settings(tmp_path))

@@ -2,10 +2,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.models import wrappers
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.openai_servers import openai_api, openai_responses
+from graphwalk.settings import Settings
 from tests.models.server import ModelServer
 
 KEY = "sk-planted-secret-123456"
@@ -24,20 +24,20 @@ async def server() -> AsyncIterator[ModelServer]:
 
 
 @pytest.fixture
-def environment(server: ModelServer) -> Environment:
+def settings(server: ModelServer) -> Settings:
     urls = {"OPENAI_BASE_URL": server.url, "LOCAL_BASE_URL": server.url}
-    return Environment({"OPENAI_API_KEY": KEY, "LOCAL_API_KEY": KEY, **urls})
+    return Settings({"OPENAI_API_KEY": KEY, "LOCAL_API_KEY": KEY, **urls})
 
 
 @pytest.fixture
-async def model(environment: Environment) -> AsyncIterator[OpenAIModel]:
-    opened = openai_api("local/m", environment)
+async def model(settings: Settings) -> AsyncIterator[OpenAIModel]:
+    opened = openai_api("local/m", settings)
     yield opened
     await opened.close()
 
 
 @pytest.fixture
-async def reasoning_model(environment: Environment) -> AsyncIterator[OpenAIModel]:
-    opened = openai_responses("o9", environment)
+async def reasoning_model(settings: Settings) -> AsyncIterator[OpenAIModel]:
+    opened = openai_responses("o9", settings)
     yield opened
     await opened.close()

@@ -19,7 +19,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 
-from graphwalk.environment import Environment
+from graphwalk.settings import Settings
 from tests.models.server import Answer, ModelServer, Request, error
 
 KEYS = {"property_name": "key", "entity_name": "Film", "entity_type": "node"}
@@ -87,7 +87,7 @@ class StatefulServer:
         """Return the model's message of that number as it must come back."""
         raise NotImplementedError
 
-    def serving(self) -> AbstractAsyncContextManager[Environment]:
+    def serving(self) -> AbstractAsyncContextManager[Settings]:
         """Serve, and return the environment in which the model is found."""
         raise NotImplementedError
 
@@ -127,9 +127,9 @@ class _HttpServer(StatefulServer):
     variable: str
 
     @asynccontextmanager
-    async def serving(self) -> AsyncIterator[Environment]:
+    async def serving(self) -> AsyncIterator[Settings]:
         async with ModelServer(self.respond) as self.server:
-            yield Environment({self.variable: self.server.url, "OPENAI_API_KEY": "none"})
+            yield Settings({self.variable: self.server.url, "OPENAI_API_KEY": "none"})
 
     def respond(self, request: Request) -> Answer:
         if self.closed:
@@ -347,10 +347,10 @@ class AnthropicServer(StatefulServer):
     """The id of every message; None: LangChain's own."""
 
     @asynccontextmanager
-    async def serving(self) -> AsyncIterator[Environment]:
+    async def serving(self) -> AsyncIterator[Settings]:
         SigningChat.server = self
         try:
-            yield Environment()
+            yield Settings()
         finally:
             SigningChat.server = None
 
@@ -414,9 +414,9 @@ class MessagesServer(AnthropicServer):
         return {"base_url": address, "max_retries": 0, "max_tokens": 4096, "thinking": thinking}
 
     @asynccontextmanager
-    async def serving(self) -> AsyncIterator[Environment]:
+    async def serving(self) -> AsyncIterator[Settings]:
         async with ModelServer(self.respond) as self.http:
-            yield Environment()
+            yield Settings()
 
     def respond(self, request: Request) -> Answer:
         """Return an answer after which the client, which LangChain never closes, leaves no connection open."""

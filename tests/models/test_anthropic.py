@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, ModelError
 from graphwalk.models.registry import open_model
+from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply
 from graphwalk.types.wire import from_dict, to_dict
 from tests.models.player import LOOK
@@ -48,7 +48,7 @@ async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[ModelServer]:
 
 async def second_turn(server: ModelServer, change: Any = None) -> tuple[Message, Reply]:
     arguments = {"base_url": server.url.removesuffix("/v1"), "max_retries": 0}
-    model: Any = open_model(NAME, Environment(), arguments)
+    model: Any = open_model(NAME, Settings(), arguments)
     asked = Message("user", "Look at a.")
     first = (await model.complete([asked], (LOOK,), CallOptions())).message
     logged = from_dict(Message, to_dict(first))
@@ -79,7 +79,7 @@ async def test_a_changed_signature_is_refused(server: ModelServer) -> None:
 
 def test_a_class_that_cannot_be_imported_names_the_package() -> None:
     with pytest.raises(ConfigError) as caught:
-        open_model("langchain/langchain_nowhere.ChatNowhere/m", Environment())
+        open_model("langchain/langchain_nowhere.ChatNowhere/m", Settings())
     assert caught.value.hint == "pip install langchain-nowhere"
 
 
@@ -87,5 +87,5 @@ def test_a_missing_key_names_its_variable(monkeypatch: pytest.MonkeyPatch) -> No
     pytest.importorskip("langchain_openai")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(ConfigError) as caught:
-        open_model("langchain/langchain_openai.ChatOpenAI/gpt-4.1-mini", Environment())
+        open_model("langchain/langchain_openai.ChatOpenAI/gpt-4.1-mini", Settings())
     assert caught.value.hint == "export OPENAI_API_KEY=…"

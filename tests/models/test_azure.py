@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, ModelError
 from graphwalk.models.registry import open_model
+from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, ToolCall
 from tests.models.player import ASK, LOOK
 from tests.models.server import Answer, ModelServer, Request, chat, error
@@ -31,13 +31,13 @@ def no_tokens() -> None:
     tokens.clear()
 
 
-def azure(server: ModelServer, **variables: str) -> Environment:
+def azure(server: ModelServer, **variables: str) -> Settings:
     address = server.url.removesuffix("/v1")
-    return Environment({"AZURE_OPENAI_ENDPOINT": address, "OPENAI_API_VERSION": VERSION, **variables})
+    return Settings({"AZURE_OPENAI_ENDPOINT": address, "OPENAI_API_VERSION": VERSION, **variables})
 
 
-async def asked(environment: Environment, *, times: int = 1, **arguments: Any) -> list[Message]:
-    model = open_model("azure/my-deployment", environment, arguments)
+async def asked(settings: Settings, *, times: int = 1, **arguments: Any) -> list[Message]:
+    model = open_model("azure/my-deployment", settings, arguments)
     try:
         return [(await model.complete(ASK, (LOOK,), CallOptions(max_output_tokens=9))).message for _ in range(times)]
     finally:
@@ -59,14 +59,14 @@ async def test_path_version_and_key(server: ModelServer) -> None:
 
 @pytest.mark.parametrize("slash", ["", "/"])
 async def test_an_endpoint_may_end_with_a_slash(server: ModelServer, slash: str) -> None:
-    environment = azure(server, AZURE_OPENAI_API_KEY=KEY)
-    await asked(Environment({**environment.variables, "AZURE_OPENAI_ENDPOINT": server.url[:-3] + slash}))
+    settings = azure(server, AZURE_OPENAI_API_KEY=KEY)
+    await asked(Settings({**settings.variables, "AZURE_OPENAI_ENDPOINT": server.url[:-3] + slash}))
     assert server.requests[0].path.startswith("/openai/deployments/my-deployment/chat/completions?")
 
 
 async def test_endpoint_and_version_as_arguments(server: ModelServer) -> None:
     named: dict[str, Any] = {"azure_endpoint": server.url[:-3], "api_version": "2024-10-21"}
-    await asked(Environment({"AZURE_OPENAI_API_KEY": KEY}), **named)
+    await asked(Settings({"AZURE_OPENAI_API_KEY": KEY}), **named)
     assert server.requests[0].path.endswith("?api-version=2024-10-21")
 
 
@@ -101,7 +101,7 @@ async def test_a_missing_variable_is_named(server: ModelServer, missing: str) ->
     variables = dict(azure(server, AZURE_OPENAI_API_KEY=KEY).variables)
     del variables[missing]
     with pytest.raises(ConfigError, match=f"^{missing} is not set") as refused:
-        open_model("azure/d", Environment(variables))
+        open_model("azure/d", Settings(variables))
     assert missing in refused.value.hint
     assert KEY not in str(refused.value)
 
@@ -110,14 +110,14 @@ async def test_a_missing_variable_is_named(server: ModelServer, missing: str) ->
 def test_an_endpoint_that_is_no_address(address: str) -> None:
     variables = {"OPENAI_API_VERSION": VERSION, "AZURE_OPENAI_API_KEY": KEY, "AZURE_OPENAI_ENDPOINT": address}
     with pytest.raises(ConfigError, match="AZURE_OPENAI_ENDPOINT is not the address of a server"):
-        open_model("azure/d", Environment(variables))
+        open_model("azure/d", Settings(variables))
 
 
 def test_a_key_is_not_sent_where_the_folder_alone_says(server: ModelServer) -> None:
     """`.env` of somebody else's repository names the endpoint, the user's own environment the key."""
     variables = azure(server, AZURE_OPENAI_API_KEY=KEY).variables
     with pytest.raises(ConfigError, match=r"AZURE_OPENAI_ENDPOINT is set by \.env"):
-        open_model("azure/d", Environment(variables, frozenset({"AZURE_OPENAI_ENDPOINT"})))
+        open_model("azure/d", Settings(variables, frozenset({"AZURE_OPENAI_ENDPOINT"})))
 
 
 async def test_its_refusals_name_no_key(server: ModelServer) -> None:

@@ -65,8 +65,8 @@ async def test_a_backend_that_never_replies_is_told_once() -> None:
 )
 async def test_state_is_ok_only_where_its_provider_took_it(provider: str, status: str, detail: str) -> None:
     server = {**SERVERS, "Groq": GroqServer, "LangChain without blocks": PlainServer}[provider]()
-    async with server.serving() as environment:
-        model = open_model(server.spec, environment)
+    async with server.serving() as settings:
+        model = open_model(server.spec, settings)
         found = {one.name: one for one in await check_model(model)}["reasoning_state"]
         await model.close()
     assert (found.status, detail in found.detail) == (status, True), found

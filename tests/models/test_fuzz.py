@@ -6,14 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from graphwalk.config.calls import Limits
-from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.base import Model
 from graphwalk.models.openai_servers import openai_api, openai_responses
+from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply
 from tests.models.player import ASK, LOOK, in_run
 from tests.models.server import Answer, ModelServer
@@ -78,7 +79,7 @@ HEADERS = st.sampled_from(
     ]
 )
 STATUSES = st.sampled_from([200] * 12 + [400, 404, 429, 500, 503, 302, 204, 600])
-MAKERS: list[Callable[[str, Environment], Model]] = [openai_api, openai_responses]
+MAKERS: list[Callable[[str, Settings], Model]] = [openai_api, openai_responses]
 
 
 def _survives(
@@ -94,7 +95,7 @@ _CACHE: dict[tuple[str, Any], Model] = {}
 def _model(server: ModelServer, maker: Any) -> Model:
     key = (server.url, maker)
     if key not in _CACHE:
-        _CACHE[key] = maker("local/m", Environment({"LOCAL_BASE_URL": server.url, "OPENAI_BASE_URL": server.url}))
+        _CACHE[key] = maker("local/m", Settings({"LOCAL_BASE_URL": server.url, "OPENAI_BASE_URL": server.url}))
     return _CACHE[key]
 
 
@@ -129,7 +130,9 @@ def test_any_reply_is_survived(examples: int) -> None:
         runner.run(server.start())
         drawn = given(body=BODIES, status=STATUSES, headers=HEADERS, maker=st.sampled_from(MAKERS))(_survives)
         health = list(HealthCheck)
-        checked = settings(max_examples=examples, deadline=None, suppress_health_check=health, database=None)(drawn)
+        checked = hypothesis_settings(
+            max_examples=examples, deadline=None, suppress_health_check=health, database=None
+        )(drawn)
         try:
             checked(loop=runner, server=server)
         finally:

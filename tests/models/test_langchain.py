@@ -11,10 +11,10 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, ModelError
 from graphwalk.models.langchain import LangchainModel
 from graphwalk.models.registry import open_model
+from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from tests.models.player import ASK, LOOK
 
@@ -85,12 +85,12 @@ async def test_a_model_without_tools_is_told_apart() -> None:
 
 def test_by_name() -> None:
     spec = "langchain/langchain_core.language_models.ParrotFakeChatModel/m"
-    assert open_model(spec, Environment()).name == spec
+    assert open_model(spec, Settings()).name == spec
 
 
 async def test_the_arguments_of_its_class_are_given_by_name() -> None:
     name = "langchain/langchain_core.language_models.FakeListChatModel/any"
-    model = open_model(name, Environment(), {"responses": ["said so"], "sleep": None})
+    model = open_model(name, Settings(), {"responses": ["said so"], "sleep": None})
     assert (await model.complete(ASK, (), CallOptions())).message.content == "said so"
     with pytest.raises(ConfigError, match="responses"):
-        open_model(name, Environment(), {"sleep": None})
+        open_model(name, Settings(), {"sleep": None})

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.registry import open_model
+from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from tests.models.conftest import KEY
 from tests.models.player import ASK, LOOK
@@ -176,8 +176,8 @@ async def test_a_reset_and_a_dead_server(model: OpenAIModel, server: ModelServer
     assert server.url.removeprefix("http://").removesuffix("/v1") in failure.value.hint
 
 
-async def test_no_secret_is_repeated(server: ModelServer, environment: Environment) -> None:
-    model = open_model("openai-chat/m", environment)
+async def test_no_secret_is_repeated(server: ModelServer, settings: Settings) -> None:
+    model = open_model("openai-chat/m", settings)
     for status in (401, 500):
         server.respond = lambda _, status=status: error(status, f"bad key {KEY}")  # type: ignore[misc]
         with pytest.raises(ModelError) as failure:
@@ -196,8 +196,8 @@ async def test_no_secret_is_repeated(server: ModelServer, environment: Environme
 
 
 async def test_a_key_in_an_address_is_not_repeated() -> None:
-    environment = Environment({"X_BASE_URL": "http://me:pass-word@127.0.0.1:9/v1?key=planted"})
-    model = open_model("openai-api/x/m", environment)
+    settings = Settings({"X_BASE_URL": "http://me:pass-word@127.0.0.1:9/v1?key=planted"})
+    model = open_model("openai-api/x/m", settings)
     with pytest.raises(ModelError) as failure:
         await model.complete(ASK, (), CallOptions())
     await model.close()

@@ -6,11 +6,11 @@ from collections.abc import AsyncIterator
 import openai
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.models.openai import OpenAIModel
 from graphwalk.models.openai_servers import openai_chat, openai_model
 from graphwalk.models.registry import open_model
+from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions
 from graphwalk.version import __version__
 from tests.models.conftest import KEY
@@ -34,7 +34,7 @@ def proxied(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> ModelServer
 
 async def request_to(url: str, server: ModelServer) -> Request:
     """Return the request of one call to `url`."""
-    model = open_model("openai-api/near/m", Environment({"NEAR_BASE_URL": url, "NEAR_API_KEY": KEY}))
+    model = open_model("openai-api/near/m", Settings({"NEAR_BASE_URL": url, "NEAR_API_KEY": KEY}))
     try:
         await model.complete(ASK, (), CallOptions())
     finally:
@@ -61,7 +61,7 @@ async def test_a_request(server: ModelServer) -> None:
 
 async def test_arguments_of_the_client_are_passed_on(server: ModelServer) -> None:
     arguments = {"default_headers": {"X-Team": "maps"}, "organization": "org-2"}
-    model = open_model("openai-api/near/m", Environment({"NEAR_BASE_URL": server.url}), arguments)
+    model = open_model("openai-api/near/m", Settings({"NEAR_BASE_URL": server.url}), arguments)
     await model.complete(ASK, (), CallOptions())
     await model.close()
     headers = server.requests[-1].headers
@@ -99,7 +99,7 @@ async def test_organisation_and_project_are_sent_to_openai_only(
     for name, value in MEMBER.items():
         monkeypatch.setenv(name, value)  # the package reads them as well
     for address, sent in (("http://api.openai.com/v1", ("org-1", "proj-1")), (proxied.url, (None, None))):
-        model = openai_chat("m", Environment({**MEMBER, "OPENAI_BASE_URL": address}))
+        model = openai_chat("m", Settings({**MEMBER, "OPENAI_BASE_URL": address}))
         await model.complete(ASK, (), CallOptions())
         await model.close()
         headers = proxied.requests[-1].headers
@@ -193,7 +193,7 @@ FAILURES: dict[str, Answer] = {
 async def hidden(server: ModelServer) -> AsyncIterator[OpenAIModel]:
     """A model whose address and key are secrets."""
     address = server.url.removesuffix("/v1") + f"/{PLANTED}/v1?key={PLANTED}"
-    opened = openai_chat("m", Environment({"OPENAI_BASE_URL": address, "OPENAI_API_KEY": KEY}))
+    opened = openai_chat("m", Settings({"OPENAI_BASE_URL": address, "OPENAI_API_KEY": KEY}))
     yield opened
     await opened.close()
 

@@ -3,12 +3,12 @@
 import pytest
 
 from graphwalk.config.calls import Price
-from graphwalk.environment import Environment
 from graphwalk.models.prices import KnownPrice, published_price
+from graphwalk.settings import Settings
 
 
 def price(model: str, **variables: str) -> KnownPrice | None:
-    return published_price(model, Environment(variables))
+    return published_price(model, Settings(variables))
 
 
 @pytest.mark.parametrize("provider", ["openai", "openai-chat", "openai-responses"])
@@ -53,4 +53,4 @@ def test_long_calls_have_their_own_price() -> None:
     ["gemini/gemini-2.5-pro", "deepseek/deepseek-chat", "openrouter/openai/gpt-4.1", "groq/openai/gpt-oss-20b"],
 )
 def test_servers_that_are_known_by_name_have_listed_prices(model: str) -> None:
-    assert published_price(model, Environment()) is not None
+    assert published_price(model, Settings()) is not None

@@ -11,12 +11,12 @@ import pytest
 from langchain_core.language_models import GenericFakeChatModel
 from langchain_core.messages import AIMessage
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ModelError
 from graphwalk.jsonlines import decode_line, encode_line
 from graphwalk.models.base import Model
 from graphwalk.models.langchain import LangchainModel, from_langchain, to_langchain
 from graphwalk.models.registry import open_model
+from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
 from graphwalk.types.wire import from_dict, to_dict
 from tests.models.server import Answer, ModelServer, Request, chat, error
@@ -47,8 +47,8 @@ def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> S
 
 @asynccontextmanager
 async def opened(server: StatefulServer, spec: str = "") -> AsyncIterator[Model]:
-    async with server.serving() as environment:
-        model = open_model(spec or server.spec, environment, server.arguments)
+    async with server.serving() as settings:
+        model = open_model(spec or server.spec, settings, server.arguments)
         yield model
         await model.close()
 
@@ -182,7 +182,7 @@ async def test_state_in_the_tool_calls_of_another_server_is_dropped_where_it_is_
         return Answer(chat("go on"))
 
     async with ModelServer(respond) as server:
-        model = open_model("openai-chat/m", Environment({"OPENAI_BASE_URL": server.url}))
+        model = open_model("openai-chat/m", Settings({"OPENAI_BASE_URL": server.url}))
         assert (await model.complete(messages, TOOLS, CallOptions())).message.content == "go on"
         assert len(server.requests) == 2
         await model.close()
@@ -192,7 +192,7 @@ async def test_state_of_a_tool_call_stays_with_it_when_another_call_is_removed()
     async with opened(SERVERS["Gemini"]()) as model:
         message = (await converse(model))[3]
     async with ModelServer() as server:
-        model = open_model("gemini/m", Environment({"GEMINI_BASE_URL": server.url}))
+        model = open_model("gemini/m", Settings({"GEMINI_BASE_URL": server.url}))
         for left in message.tool_calls:
             edited = replace(message, tool_calls=(left,))
             await model.complete([ASK, edited, Message("tool", "x", tool_call_id=left.id)], TOOLS, CallOptions())
@@ -203,7 +203,7 @@ async def test_state_of_a_tool_call_stays_with_it_when_another_call_is_removed()
 
 async def test_the_edited_text_of_a_response_is_sent() -> None:
     async with ModelServer() as server:
-        model = open_model("openai-responses/m", Environment({"OPENAI_BASE_URL": server.url}))
+        model = open_model("openai-responses/m", Settings({"OPENAI_BASE_URL": server.url}))
         first = (await model.complete([ASK], (), CallOptions())).message
         for message in (first, replace(first, content="good bye")):
             await model.complete([ASK, message, ASK], (), CallOptions())

@@ -16,9 +16,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, ModelError
 from graphwalk.models.registry import open_model
+from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions
 from graphwalk.version import __version__
 from tests.models.player import ASK
@@ -127,12 +127,12 @@ async def proxy_to(server: ModelServer, greet: Greet, scheme: str, user: str = "
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def elsewhere(address: str = ADDRESS, **more: str) -> Environment:
-    return Environment({"FAR_BASE_URL": address, "FAR_API_KEY": KEY, **more})
+def elsewhere(address: str = ADDRESS, **more: str) -> Settings:
+    return Settings({"FAR_BASE_URL": address, "FAR_API_KEY": KEY, **more})
 
 
-async def ask(environment: Environment, spec: str = "openai-api/far/m", times: int = 1, **arguments: Any) -> str | None:
-    model = open_model(spec, environment, arguments)
+async def ask(settings: Settings, spec: str = "openai-api/far/m", times: int = 1, **arguments: Any) -> str | None:
+    model = open_model(spec, settings, arguments)
     try:
         return [(await model.complete(ASK, (), CallOptions())).message.content for _ in range(times)][-1]
     finally:
@@ -320,9 +320,9 @@ async def test_organisation_and_project_are_for_openai_alone(
             monkeypatch.setenv(name, value)
     async with proxy_to(server, greet_http, "http") as proxy:
         monkeypatch.setenv("HTTP_PROXY", proxy.url)
-        at_openai = Environment({**MEMBER, "OPENAI_BASE_URL": "http://api.openai.com/v1"})
+        at_openai = Settings({**MEMBER, "OPENAI_BASE_URL": "http://api.openai.com/v1"})
         await ask(at_openai, "openai-chat/m")
-        await ask(Environment({**MEMBER, "OPENAI_BASE_URL": ADDRESS}), "openai-chat/m")
+        await ask(Settings({**MEMBER, "OPENAI_BASE_URL": ADDRESS}), "openai-chat/m")
         await ask(elsewhere(**MEMBER))
     assert [billed(request) for request in server.requests] == [("org-1", "proj-1"), (None, None), (None, None)]
     assert proxy.asked == ["api.openai.com:80", "models.example:80", "models.example:80"]

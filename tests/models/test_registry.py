@@ -10,22 +10,22 @@ from pathlib import Path
 import pytest
 
 from graphwalk import plugins
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, ModelError
 from graphwalk.models.openai import ChatModel, ResponsesModel
 from graphwalk.models.registry import PROVIDERS, list_providers, no_reply_hint, open_model
+from graphwalk.settings import Settings
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from tests.models.player import ASK
 from tests.models.server import ModelServer
 
-KEYS = Environment({"OPENAI_API_KEY": "sk-1234567890"})
+KEYS = Settings({"OPENAI_API_KEY": "sk-1234567890"})
 
 
 class Parrot:
     """The whole of a third party's backend."""
 
-    def __init__(self, name: str, environment: Environment) -> None:
-        self.word = environment.get("PARROT_WORD", name)
+    def __init__(self, name: str, settings: Settings) -> None:
+        self.word = settings.get("PARROT_WORD", name)
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
         if messages[-1].content == "fall":
@@ -34,7 +34,7 @@ class Parrot:
 
 
 class Broken:
-    def __init__(self, name: str, environment: Environment) -> None:
+    def __init__(self, name: str, settings: Settings) -> None:
         raise ValueError("no feathers")
 
 
@@ -89,7 +89,7 @@ def test_openai_models(spec: str, kind: type) -> None:
 )
 def test_mistakes(spec: str, variables: dict[str, str], cause: str) -> None:
     with pytest.raises(ConfigError, match=cause) as failure:
-        open_model(spec, Environment(variables))
+        open_model(spec, Settings(variables))
     assert failure.value.hint
 
 
@@ -100,15 +100,15 @@ def test_an_unknown_provider_is_told_what_there_is(parrots: None) -> None:
     assert all(name in failure.value.hint for name in list_providers())
 
 
-async def test_a_server_on_this_machine_needs_no_key(server: ModelServer, environment: Environment) -> None:
-    model = open_model("openai-api/local/org/model-1", environment)
+async def test_a_server_on_this_machine_needs_no_key(server: ModelServer, settings: Settings) -> None:
+    model = open_model("openai-api/local/org/model-1", settings)
     assert (await model.complete(ASK, (), CallOptions())).message.content == "hello"
     assert server.requests[0].body["model"] == "org/model-1"
     await model.close()
 
 
 async def test_a_backend_of_somebody_else(parrots: None) -> None:
-    model = open_model("parrot/polly", Environment({"X_API_KEY": "sk-1234567890"}))
+    model = open_model("parrot/polly", Settings({"X_API_KEY": "sk-1234567890"}))
     assert model.name == "parrot/polly"
     assert (await model.complete(ASK, (), CallOptions())).message.content == "polly: hi"
     with pytest.raises(ModelError, match=r"RuntimeError: off the perch with \*\*\*"):

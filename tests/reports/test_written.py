@@ -7,8 +7,8 @@ from rich.console import Console
 
 from graphwalk.reports.formats import TerminalReport, to_csv, to_json, to_markdown
 from graphwalk.reports.report import build_report
+from graphwalk.sanitise import one_line
 from graphwalk.suites.registry import suite_named
-from graphwalk.types.inert import visible
 from tests.reports.results import result, run
 
 DECLARED = suite_named("questions").report()
@@ -112,6 +112,6 @@ def test_negative_numbers_are_no_formulas():
 
 
 def test_what_hides_is_spelled_out():
-    assert visible("a\x1bb\u202e\ud800\n") == "a\\x1bb\\u202e\\ud800\\n"
-    assert visible("é – 漢") == "é – 漢"
-    assert len(visible("x" * 1000)) == 201
+    assert one_line("a\x1bb\u202e\ud800\n") == "a\\x1bb\\u202e\\ud800\\n"
+    assert one_line("é – 漢") == "é – 漢"
+    assert len(one_line("x" * 1000)) == 201

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 from graphwalk import database
-from graphwalk.environment import Environment
+from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import connect
 from tests.neo4j_servers import SMALL, server_settings
 
@@ -18,8 +18,8 @@ class OwnServer:
     """A server of the jars; its process is ours alone."""
 
     def __init__(self, home: Path, release: str) -> None:
-        self.environment = server_settings(home, release)
-        self._home = Environment({"GRAPHWALK_HOME": str(home)})
+        self.settings = server_settings(home, release)
+        self._home = Settings({"GRAPHWALK_HOME": str(home)})
         self._release = release
         server = database.status(self._home).server
         assert server is not None
@@ -50,7 +50,7 @@ class OwnServer:
 
     async def run(self, cypher: str) -> int:
         """The first value of the first row."""
-        connection = await connect(self.environment, wait_seconds=30)
+        connection = await connect(self.settings, wait_seconds=30)
         try:
             rows = await connection.write(cypher)
             return int(next(iter(rows[0].values()))) if rows else 0
@@ -112,14 +112,14 @@ class Proxy:
 
 
 @asynccontextmanager
-async def proxied(environment: Environment) -> AsyncIterator[tuple[Proxy, Environment]]:
-    """A proxy in front of the server of `environment`, and the Environment that reach the server through it."""
-    uri = environment.neo4j_uri or ""
+async def proxied(settings: Settings) -> AsyncIterator[tuple[Proxy, Settings]]:
+    """A proxy in front of the server of `settings`, and the Environment that reach the server through it."""
+    uri = settings.neo4j_uri or ""
     proxy = Proxy(int(uri.rpartition(":")[2]))
     server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     try:
-        yield proxy, Environment({**environment.variables, "NEO4J_URI": f"bolt://127.0.0.1:{port}"})
+        yield proxy, Settings({**settings.variables, "NEO4J_URI": f"bolt://127.0.0.1:{port}"})
     finally:
         server.close()
         proxy.cut()

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from graphwalk.environment import Environment
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.jsonlines import open_lines
@@ -14,9 +13,10 @@ from graphwalk.runs.progress import Progress
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.runs.worker_pool import RunSummary
+from graphwalk.settings import Settings
 from graphwalk.suites.questions.catalogue import shipped_kinds
 
-NOTHING_SET = Environment()
+NOTHING_SET = Settings()
 
 
 def experiment(**flags: Any) -> AnyExperiment:
@@ -26,14 +26,14 @@ def experiment(**flags: Any) -> AnyExperiment:
 
 
 async def start(
-    folder: Path, config: AnyExperiment, environment: Environment = NOTHING_SET, progress: Any = None
+    folder: Path, config: AnyExperiment, settings: Settings = NOTHING_SET, progress: Any = None
 ) -> RunSummary:
     new = NewRun.make(config.name, folder)
-    return await start_run(resolve(config, environment), new, progress or Progress())
+    return await start_run(resolve(config, settings), new, progress or Progress())
 
 
-async def resume(folder: Path, environment: Environment = NOTHING_SET, **changes: Any) -> RunSummary:
-    return await resume_run(RunFolder.open(folder), environment, Progress(), changes)
+async def resume(folder: Path, settings: Settings = NOTHING_SET, **changes: Any) -> RunSummary:
+    return await resume_run(RunFolder.open(folder), settings, Progress(), changes)
 
 
 def records(folder: Path) -> list[dict[str, Any]]:

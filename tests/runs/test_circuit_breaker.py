@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.reports.formats import as_text, to_csv, to_json, to_markdown
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import RunFolder
+from graphwalk.settings import Settings
 from tests.models.server import Answer, ModelServer, Request, chat, error
 from tests.runs.runs import experiment, log_bytes, records, resume, start
 
@@ -25,9 +25,9 @@ class Told(Progress):
         self.notes.append(text)
 
 
-def of(*servers: ModelServer) -> Environment:
+def of(*servers: ModelServer) -> Settings:
     known = {f"SERVER{n}_BASE_URL": server.url for n, server in enumerate(servers)}
-    return Environment({**known, **{f"SERVER{n}_API_KEY": "key-of-the-test" for n in range(len(servers))}})
+    return Settings({**known, **{f"SERVER{n}_API_KEY": "key-of-the-test" for n in range(len(servers))}})
 
 
 def answer(request: Request) -> Answer:

@@ -54,9 +54,9 @@ async def test_an_estimate_is_what_a_walk_at_par_sends(tmp_path: Path, compactio
     await start(tmp_path / "expert", experiment(models=["scripted/expert"], **agent))
     straight = Straight(recorded_episodes(f"replay/{tmp_path / 'expert'}"))
     async with ModelServer(straight, record=False) as server:
-        environment = served(server)
-        row = (await estimate_run(resolve(local(**agent), environment))).rows[0]
-        await start(tmp_path / "real", local(**agent), environment)
+        settings = served(server)
+        row = (await estimate_run(resolve(local(**agent), settings))).rows[0]
+        await start(tmp_path / "real", local(**agent), settings)
     assert straight.calls == row.model_calls
     assert straight.characters == pytest.approx(row.characters, rel=0.01)
 

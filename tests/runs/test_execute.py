@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.errors import RunLogError, StoreError
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.runs.experiment import resolve
@@ -18,6 +17,7 @@ from graphwalk.runs.progress import Progress
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import NewRun, RunFolder
+from graphwalk.settings import Settings
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from tests.models.server import Answer, ModelServer, Request, chat, error
@@ -63,7 +63,7 @@ async def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
 
 async def test_a_run_that_was_killed_before_its_plan_is_resumed(tmp_path: Path) -> None:
     new = NewRun.make("quickstart", tmp_path / "run")
-    planned = resolve(experiment(models=["scripted/expert"]), Environment())
+    planned = resolve(experiment(models=["scripted/expert"]), Settings())
     new.folder.write_manifest(new_manifest(planned, new.run_id, new.created))
     assert (await resume(tmp_path / "run")).finished == 12
 
@@ -113,8 +113,8 @@ def thinker(request: Request) -> Answer:
     return Answer(chat("[]") if thought else chat(calls=[("think", {"thought": "hm"})]))
 
 
-def served(server: ModelServer, **more: str) -> Environment:
-    return Environment({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "key-of-the-test", **more})
+def served(server: ModelServer, **more: str) -> Settings:
+    return Settings({"LOCAL_BASE_URL": server.url, "LOCAL_API_KEY": "key-of-the-test", **more})
 
 
 def local(**flags: Any) -> AnyExperiment:
@@ -357,7 +357,7 @@ async def test_an_internal_error_leaves_its_traceback_in_the_log(tmp_path: Path)
 
 
 async def test_an_error_of_the_user_leaves_one_line_in_the_log(tmp_path: Path) -> None:
-    nowhere = Environment({"NEO4J_URI": "bolt://127.0.0.1:9"})
+    nowhere = Settings({"NEO4J_URI": "bolt://127.0.0.1:9"})
     with pytest.raises(StoreError):
         await start(tmp_path / "run", experiment(models=["scripted/expert"], store="neo4j"), nowhere)
     log = (tmp_path / "run" / "run.log").read_text()

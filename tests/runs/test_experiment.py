@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.estimate import estimate_run
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import RunFolder
+from graphwalk.settings import Settings
 from tests.runs.runs import NOTHING_SET, experiment, start
 
 
@@ -42,7 +42,7 @@ def test_a_model_that_cannot_be_had_is_known_at_once(flags: dict[str, Any], mess
 def test_a_secret_in_an_experiment_is_refused(field: str, text: str, message: str) -> None:
     config = experiment(**{field: f"for {text}"})
     with pytest.raises(ConfigError, match=message) as caught:
-        resolve(config, Environment({"LAB_API_KEY": "swordfish-12345"}))
+        resolve(config, Settings({"LAB_API_KEY": "swordfish-12345"}))
     assert text not in f"{caught.value} {caught.value.hint}"
 
 

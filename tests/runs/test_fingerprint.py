@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.errors import RunLogError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs import fingerprint
@@ -15,6 +14,7 @@ from graphwalk.runs.progress import Progress
 from graphwalk.runs.rescore import rescore_run
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.runs.worker_pool import RunSummary
+from graphwalk.settings import Settings
 from graphwalk.version import __version__
 from tests.models.server import ModelServer
 
@@ -22,12 +22,12 @@ from tests.models.server import ModelServer
 async def start(folder: Path, **flags: Any) -> RunFolder:
     config = load_experiment("quickstart", flags={"suite.graphs.*.count": 1, "limit": 1, **flags})
     new = NewRun.make(config.name, folder)
-    await start_run(resolve(config, Environment()), new, Progress())
+    await start_run(resolve(config, Settings()), new, Progress())
     return new.folder
 
 
 async def resume(folder: RunFolder) -> RunSummary:
-    return await resume_run(folder, Environment(), Progress())
+    return await resume_run(folder, Settings(), Progress())
 
 
 async def test_a_run_keeps_its_texts(tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ async def test_a_run_of_an_older_schema_is_refused_in_one_line(tmp_path: Path, c
 async def test_limits_that_shape_an_episode_may_not_change(tmp_path: Path, limit: str, value: float) -> None:
     folder = await start(tmp_path / "run")
     with pytest.raises(RunLogError, match=rf"limits\.{limit}: .* → {value}"):
-        await resume_run(folder, Environment(), Progress(), {limit: value})
+        await resume_run(folder, Settings(), Progress(), {limit: value})
 
 
 async def test_another_server_behind_the_same_name_is_refused(tmp_path: Path) -> None:
@@ -118,13 +118,13 @@ async def test_another_server_behind_the_same_name_is_refused(tmp_path: Path) ->
         )
         new = NewRun.make(config.name, tmp_path / "run")
         key = "sk-in-the-path-0123456789"
-        environment = Environment({"LOCAL_BASE_URL": f"{server.url}/{key}"})
-        await start_run(resolve(config, environment), new, Progress())
+        settings = Settings({"LOCAL_BASE_URL": f"{server.url}/{key}"})
+        await start_run(resolve(config, settings), new, Progress())
         assert key not in new.folder.manifest_path.read_text()
         for address in (other.url, f"{server.url}/elsewhere"):
             with pytest.raises(RunLogError, match=r"servers\.openai-api/local/m: http://127\.0\.0\.1") as caught:
-                await resume_run(new.folder, Environment({"LOCAL_BASE_URL": address}), Progress())
+                await resume_run(new.folder, Settings({"LOCAL_BASE_URL": address}), Progress())
             assert key not in str(caught.value)
         assert other.requests == []
-        with_user = environment.variables["LOCAL_BASE_URL"].replace("://", "://me:pass@")
-        await resume_run(new.folder, Environment({"LOCAL_BASE_URL": with_user}), Progress())
+        with_user = settings.variables["LOCAL_BASE_URL"].replace("://", "://me:pass@")
+        await resume_run(new.folder, Settings({"LOCAL_BASE_URL": with_user}), Progress())

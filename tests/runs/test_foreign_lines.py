@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.runs.listing import list_runs
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.rescore import rescore_run
 from graphwalk.runs.run_folder import ForeignLinesWarning, RunFolder
+from graphwalk.settings import Settings
 from tests.models.server import Answer, ModelServer, Request, chat
 from tests.runs.runs import experiment, log_bytes, plain_log, records, resume, start
 
@@ -27,10 +27,10 @@ async def two_runs(tmp_path: Path) -> tuple[Path, Path]:
         return Answer(chat("[]"))
 
     async with ModelServer(respond) as server:
-        environment = Environment({"LOCAL_BASE_URL": server.url})
+        settings = Settings({"LOCAL_BASE_URL": server.url})
         config = experiment(models=["openai-api/local/m"])
         for name in ("one", "other"):
-            await start(tmp_path / name, config, environment)
+            await start(tmp_path / name, config, settings)
     return tmp_path / "one", tmp_path / "other"
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
 
-from graphwalk.environment import Environment
 from graphwalk.models import wrappers
+from graphwalk.settings import Settings
 from graphwalk.types.episode import ExitStatus
 from tests.models.misbehaviour import MODELS_FAULT, SERVERS_FAULT, drawn
 from tests.models.server import Answer, ModelServer, Request, chat
@@ -29,7 +30,7 @@ def asked(**flags: Any) -> Any:
 
 async def played(folder: Path, answer: Answer, **flags: Any) -> list[dict[str, Any]]:
     async with ModelServer(lambda _: answer, record=False) as server:
-        await start(folder, asked(**flags), Environment({"LOCAL_BASE_URL": server.url}))
+        await start(folder, asked(**flags), Settings({"LOCAL_BASE_URL": server.url}))
     return records(folder)
 
 
@@ -70,10 +71,10 @@ async def test_a_run_through_a_storm_ends_as_an_undisturbed_one(
             return drawn(draw, part, thinker(request))
 
         async with ModelServer(respond) as server:
-            environment = Environment({"LOCAL_BASE_URL": server.url})
-            await start(tmp_path / name, asked(**limits), environment)
+            settings = Settings({"LOCAL_BASE_URL": server.url})
+            await start(tmp_path / name, asked(**limits), settings)
             while any(record["score"] is None for record in last(tmp_path / name)):
-                await resume(tmp_path / name, environment)
+                await resume(tmp_path / name, settings)
         scores.append(sorted((r["repeat"], r["exit_status"], json.dumps(r["score"])) for r in last(tmp_path / name)))
         assert server.served[200] >= 80
     assert len(scores[0]) == 40
@@ -90,7 +91,7 @@ async def test_any_replies_end_in_a_documented_status(tmp_path: Path, runs: int)
     """Replies of any form are drawn beforehand, and served to all episodes of a run in turn."""
     answers: list[Answer] = []
 
-    @settings(max_examples=40 * runs, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @hypothesis_settings(max_examples=40 * runs, deadline=None, suppress_health_check=list(HealthCheck), database=None)
     @given(body=BODIES, status=STATUSES, headers=HEADERS)
     def draw(body: bytes, status: int, headers: dict[str, str]) -> None:
         answers.append(Answer(body, status, headers))
@@ -114,7 +115,7 @@ async def test_any_replies_end_in_a_documented_status(tmp_path: Path, runs: int)
             await start(
                 folder,
                 asked(**{"limits.retries": 0, "limits.max_concurrency": 1, "repeats": 20}),
-                Environment({"LOCAL_BASE_URL": server.url}),
+                Settings({"LOCAL_BASE_URL": server.url}),
             )
             found = records(folder)
             assert len({record["repeat"] for record in found}) == 20

@@ -64,7 +64,7 @@ def expert(**limits: Any) -> Any:
 
 
 async def disturbed(folder: Path, server: OwnServer, progress: Disturbed, **limits: Any) -> RunSummary:
-    summary = await start(folder, expert(**limits), server.environment, progress)
+    summary = await start(folder, expert(**limits), server.settings, progress)
     await progress.task
     return summary
 
@@ -92,7 +92,7 @@ async def assert_nothing_is_left(server: OwnServer) -> None:
 @pytest.mark.extended
 async def test_runs_beside_each_other_leave_no_constraint(server: OwnServer, tmp_path: Path) -> None:
     config, names = experiment(models=["scripted/expert"], store="neo4j"), ("a", "b", "c")
-    await asyncio.gather(*(start(tmp_path / name, config, server.environment) for name in names))
+    await asyncio.gather(*(start(tmp_path / name, config, server.settings) for name in names))
     assert [scores(tmp_path / name) for name in names] == [(12, 0, 0)] * 3
     await assert_nothing_is_left(server)
 
@@ -100,7 +100,7 @@ async def test_runs_beside_each_other_leave_no_constraint(server: OwnServer, tmp
 async def test_a_run_that_begins_while_another_ends_has_its_constraint(
     server: OwnServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, other = [await Neo4jDatabase.open(server.environment, run_id=run_id) for run_id in ("one", "other")]
+    one, other = [await Neo4jDatabase.open(server.settings, run_id=run_id) for run_id in ("one", "other")]
     write, begun = Connection.write, list[Neo4jStore]()
 
     async def begins_before_the_drop(connection: Connection, cypher: str, *given: Any, **named: Any) -> Any:
@@ -121,7 +121,7 @@ async def test_a_run_that_begins_while_another_ends_has_its_constraint(
 async def test_clean_removes_the_constraint_that_a_killed_run_left(server: OwnServer) -> None:
     await server.run("CREATE CONSTRAINT graphwalk_load_scope FOR (l:GraphWalkLoad) REQUIRE l.scope IS UNIQUE")
     await server.run("CREATE CONSTRAINT own FOR (p:Person) REQUIRE p.name IS UNIQUE")
-    await clean(server.environment)
+    await clean(server.settings)
     assert await server.run("SHOW CONSTRAINTS YIELD name WHERE name = 'own' RETURN count(*)") == 1
     await server.run("DROP CONSTRAINT own")
     await assert_nothing_is_left(server)
@@ -147,7 +147,7 @@ async def test_restarted_with_nothing_in_it(server: OwnServer, tmp_path: Path) -
     right, wrong, failed = scores(tmp_path / "run")
     assert (wrong, right + failed) == (0, EPISODES)
     assert progress.told("was loaded anew") >= 1
-    await resume(tmp_path / "run", server.environment)
+    await resume(tmp_path / "run", server.settings)
     assert scores(tmp_path / "run")[:2] == (EPISODES, 0)
 
 
@@ -158,7 +158,7 @@ async def test_all_nodes_are_deleted(server: OwnServer, tmp_path: Path) -> None:
     await disturbed(tmp_path / "run", server, progress)
     right, wrong, failed = scores(tmp_path / "run")
     assert (wrong, right + failed, progress.told("was loaded anew")) == (0, EPISODES, 1)
-    await resume(tmp_path / "run", server.environment)
+    await resume(tmp_path / "run", server.settings)
     assert scores(tmp_path / "run")[:2] == (EPISODES, 0)
 
 
@@ -206,7 +206,7 @@ async def test_stopped_while_graphs_are_loaded(server: OwnServer, tmp_path: Path
         flags = {"suite.graphs.*.count": 6, "suite.questions": ["node_count", "node_by_property"], "limit": 12}
         config = experiment(models=["scripted/expert"], store="neo4j", seed=number, **flags)
         progress = Stopped(server, draw.randrange(1, 5), draw.uniform(0, 0.5))
-        summary = await start(tmp_path / f"run{number}", config, server.environment, progress)
+        summary = await start(tmp_path / f"run{number}", config, server.settings, progress)
         await progress.task
         assert (summary.finished, scores(tmp_path / f"run{number}")) == (12, (12, 0, 0)), number
     await assert_nothing_is_left(server)
@@ -227,7 +227,7 @@ async def test_stopped_before_the_first_answer(server: OwnServer, tmp_path: Path
     server.freeze()
     progress = Thawing()
     try:
-        await start(tmp_path / "run", expert(), server.environment, progress)
+        await start(tmp_path / "run", expert(), server.settings, progress)
     finally:
         server.thaw()
     assert AWAY in progress.notes[0]
@@ -245,7 +245,7 @@ async def test_stopped_again_and_again_at_the_beginning(server: OwnServer, tmp_p
             await asyncio.sleep(0.4)
 
     stopping = asyncio.create_task(stop())
-    await start(tmp_path / "run", expert(), server.environment)
+    await start(tmp_path / "run", expert(), server.settings)
     await stopping
     assert scores(tmp_path / "run") == (EPISODES, 0, 0)
 
@@ -266,20 +266,20 @@ async def test_the_run_ends_where_it_does_not_come_back(server: OwnServer, tmp_p
     assert 10 <= right < EPISODES
     assert failed <= 4
     await server.start()
-    assert (await resume(tmp_path / "run", server.environment)).finished == EPISODES
+    assert (await resume(tmp_path / "run", server.settings)).finished == EPISODES
     assert scores(tmp_path / "run")[:2] == (EPISODES, 0)
 
 
 async def test_cut_connections_change_nothing(server: OwnServer, tmp_path: Path) -> None:
     cut: list[int] = []
-    async with proxied(server.environment) as (proxy, environment):
+    async with proxied(server.settings) as (proxy, settings):
 
         class Cutting(Progress):
             def finished(self, result: Result) -> None:
                 if result.key.repeat == 0:
                     cut.append(proxy.cut())
 
-        summary = await start(tmp_path / "run", expert(), environment, Cutting())
+        summary = await start(tmp_path / "run", expert(), settings, Cutting())
     assert sum(cut) >= 3
     assert (summary.finished, scores(tmp_path / "run")) == (EPISODES, (EPISODES, 0, 0))
     assert await server.run("MATCH (n) RETURN count(n)") == 0
@@ -289,7 +289,7 @@ async def test_a_signal_while_it_is_frozen(server: OwnServer, tmp_path: Path) ->
     words = ["--store", "neo4j", "--repeats", "100", "--graphs", "1", "--model", "scripted/expert"]
     begun = asyncio.create_subprocess_exec(
         *command("run", "quickstart", *words, "--out", tmp_path / "run"),
-        env={**os.environ, **server.environment.variables},
+        env={**os.environ, **server.settings.variables},
         stderr=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,
     )
@@ -318,7 +318,7 @@ async def test_twenty_restarts_in_the_middle_of_runs(tmp_path: Path, release: st
             folder, at = tmp_path / f"run{number}", draw.randrange(1, EPISODES // 2)
             empty = number % 4 == 3
             await disturbed(folder, own, Disturbed(at, lambda empty=empty: own.restart(empty=empty)))
-            await resume(folder, own.environment)
+            await resume(folder, own.settings)
             assert scores(folder)[:2] == (EPISODES, 0)
             if empty:
                 await own.run("UNWIND range(1, 1000) AS i CREATE (:Foreign {n: i})")

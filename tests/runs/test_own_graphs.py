@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.graphs.files import save_graph
@@ -13,6 +12,7 @@ from graphwalk.runs.experiment import resolve
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import NewRun, RunFolder
+from graphwalk.settings import Settings
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 
 NODES = [Node(f"p{n}", ("Person",), {"city": "Oslo" if n % 3 else "Rome"}) for n in range(9)]
@@ -30,7 +30,7 @@ async def play(folder: Path, graph: PropertyGraph, **entry: object) -> RunFolder
         "models": ["scripted/expert", "scripted/cypher"],
     }
     new = NewRun.make("own", folder / "run")
-    await start_run(resolve(load_experiment(data), Environment()), new, Progress())
+    await start_run(resolve(load_experiment(data), Settings()), new, Progress())
     return new.folder
 
 
@@ -63,7 +63,7 @@ async def test_a_run_does_not_go_on_with_another_graph(tmp_path: Path) -> None:
     folder = await play(tmp_path, GRAPH)
     save_graph(PropertyGraph.from_rows(NODES, []), tmp_path / "movies.json")
     with pytest.raises((RunLogError, ConfigError)):
-        await resume_run(folder, Environment(), Progress())
+        await resume_run(folder, Settings(), Progress())
 
 
 @pytest.mark.parametrize(

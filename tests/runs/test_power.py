@@ -9,18 +9,18 @@ from typer.testing import CliRunner
 
 import graphwalk
 from graphwalk.cli.app import app
-from graphwalk.environment import read_environment
 from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.estimate import estimate_run
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.reporting import measured_pairs
+from graphwalk.settings import read_settings
 
 
 def effect(**flags: int) -> dict[str, object]:
     graphs = flags.pop("graphs")
     config = load_experiment("quickstart", (), dict(flags), worlds=graphs)
-    estimate = asyncio.run(estimate_run(resolve(config, read_environment())))
+    estimate = asyncio.run(estimate_run(resolve(config, read_settings())))
     found: dict[str, object] = json.loads(estimate.as_json())["minimum_detectable_effect"]
     assert estimate.minimum_detectable_effect.as_text() in estimate.notes
     return found

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.experiments.config import AnyExperiment
 from graphwalk.runs.rescore import rescore_run
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.runs.verify import verify_run
+from graphwalk.settings import Settings
 from tests.models.stateful_servers import (
     SERVERS,
     SIGNED,
@@ -74,8 +74,8 @@ def received(folder: Path) -> list[str]:
     )
 
 
-async def check_verified(folder: Path, environment: Environment, replies: int = EPISODES * TURNS) -> None:
-    found = await verify_run(RunFolder.open(folder), environment)
+async def check_verified(folder: Path, settings: Settings, replies: int = EPISODES * TURNS) -> None:
+    found = await verify_run(RunFolder.open(folder), settings)
     assert found.error is None, found.error
     unverified = {reason for check in found.checks.values() for reason in check.unverified}
     assert unverified <= {"ends by a failure of provider or store"}
@@ -90,8 +90,8 @@ def tool_errors(folder: Path) -> Iterator[Any]:
 
 async def test_a_run_is_answered_verified_replayed_and_rescored(server: StatefulServer, tmp_path: Path) -> None:
     run, again = tmp_path / "run", tmp_path / "again"
-    async with server.serving() as environment:
-        await start(run, asked(server), environment)
+    async with server.serving() as settings:
+        await start(run, asked(server), settings)
         assert statuses(run) == {"answered"}
         assert (server.replies, server.refusals) == (EPISODES * TURNS, [])
         assert set(tool_errors(run)) == {None}
@@ -100,7 +100,7 @@ async def test_a_run_is_answered_verified_replayed_and_rescored(server: Stateful
         assert received(run) == sorted(
             json.dumps(state, sort_keys=True) for episode in states(run) for state in episode
         )
-        await check_verified(run, environment)
+        await check_verified(run, settings)
     assert server.replies == EPISODES * TURNS, "verify calls nothing"
 
     await start(again, replayed(run, server))
@@ -114,55 +114,55 @@ async def test_a_run_is_answered_verified_replayed_and_rescored(server: Stateful
 async def test_a_run_that_was_killed_resumes_without_a_second_call(server: StatefulServer, tmp_path: Path) -> None:
     """The last lines of the results are lost, and one more is torn; all replies are kept."""
     run = tmp_path / "run"
-    async with server.serving() as environment:
-        await start(run, asked(server), environment)
+    async with server.serving() as settings:
+        await start(run, asked(server), settings)
         whole = messages(run)
         lines = log_bytes(run).splitlines(keepends=True)
         plain_log(run).write_bytes(b"".join(lines[:1]) + lines[1][:200])
         with pytest.warns(UserWarning, match="line 2"):
-            await resume(run, environment)
+            await resume(run, settings)
         assert (server.replies, server.refusals) == (EPISODES * TURNS, [])
         assert statuses(run) == {"answered"}
         assert messages(run) == whole
-        await check_verified(run, environment)
+        await check_verified(run, settings)
 
 
 async def test_replies_that_were_lost_are_asked_for_once_more(server: StatefulServer, tmp_path: Path) -> None:
     """Results and the last replies are lost: the server accepts a state that was read from the cache."""
     run = tmp_path / "run"
-    async with server.serving() as environment:
-        await start(run, asked(server), environment)
+    async with server.serving() as settings:
+        await start(run, asked(server), settings)
         plain_log(run).write_bytes(b"")
         replies = run / "replies.jsonl"
         kept = replies.read_bytes().splitlines(keepends=True)
         lost = EPISODES + 1
         replies.write_bytes(b"".join(kept[:-lost]) + kept[-lost][:100])
-        await resume(run, environment)
+        await resume(run, settings)
         assert (server.replies, server.refusals) == (EPISODES * TURNS + lost, [])
         assert statuses(run) == {"answered"}
 
 
 async def test_a_run_whose_server_closed_resumes_without_a_second_call(server: StatefulServer, tmp_path: Path) -> None:
     run = tmp_path / "run"
-    async with server.serving() as environment:
+    async with server.serving() as settings:
         server.closes_after = TURNS + 2
-        await start(run, asked(server), environment)
+        await start(run, asked(server), settings)
         assert "model_error" in statuses(run)
         server.closes_after = None
-        await resume(run, environment)
+        await resume(run, settings)
         assert statuses(run) == {"answered"}
         assert (server.replies, server.refusals) == (EPISODES * TURNS, [])
-        await check_verified(run, environment)
+        await check_verified(run, settings)
 
 
 async def test_a_summary_drops_the_state_of_the_turns_before_it(server: StatefulServer, tmp_path: Path) -> None:
     run = tmp_path / "run"
     summed = {"agent.compaction": "summary", "agent.compaction_window": 1, "limits.max_concurrency": 1}
-    async with server.serving() as environment:
-        await start(run, asked(server, **summed), environment)
+    async with server.serving() as settings:
+        await start(run, asked(server, **summed), settings)
         assert statuses(run) == {"answered"}
         assert (server.replies, server.refusals) == (EPISODES * (TURNS + 1), [])
-        await check_verified(run, environment)
+        await check_verified(run, settings)
     # Two turns, the request of the summary, and a conversation that begins anew.
     assert [len(sent) for sent in server.seen] == [0, 1, 2, 0, 1] * EPISODES
     (turns,) = {len(record["trajectory"]["turns"]) for record in last(run)}
@@ -176,11 +176,11 @@ async def test_the_text_protocol_sends_no_state(server: StatefulServer, tmp_path
     """The server refuses any message with more than a text."""
     run = tmp_path / "run"
     server.in_text = True
-    async with server.serving() as environment:
-        await start(run, asked(server, **{"agent.tool_protocol": "text"}), environment)
+    async with server.serving() as settings:
+        await start(run, asked(server, **{"agent.tool_protocol": "text"}), settings)
         assert statuses(run) == {"answered"}
         assert (server.replies, server.refusals) == (EPISODES * TURNS, [])
-        await check_verified(run, environment)
+        await check_verified(run, settings)
     assert {record["tool_calls"] for record in last(run)} == {sum(map(len, STEPS))}
     assert all(SIGNED not in json.dumps(sent) for sent in server.seen)
 
@@ -189,8 +189,8 @@ async def test_a_window_keeps_state(server: StatefulServer, tmp_path: Path) -> N
     """Only results of tools are shortened."""
     run = tmp_path / "run"
     window = {"agent.compaction": "window", "agent.compaction_window": 1}
-    async with server.serving() as environment:
-        await start(run, asked(server, **window), environment)
+    async with server.serving() as settings:
+        await start(run, asked(server, **window), settings)
         assert statuses(run) == {"answered"}
         assert server.refusals == []
 
@@ -198,19 +198,19 @@ async def test_a_window_keeps_state(server: StatefulServer, tmp_path: Path) -> N
 async def test_a_server_that_refuses_its_own_fields_refuses_once_in_a_run(tmp_path: Path) -> None:
     run = tmp_path / "run"
     server = GroqServer()
-    async with server.serving() as environment:
-        await start(run, asked(server, **{"limits.max_concurrency": 1}), environment)
+    async with server.serving() as settings:
+        await start(run, asked(server, **{"limits.max_concurrency": 1}), settings)
         assert statuses(run) == {"answered"}
         assert (server.replies, len(server.refusals)) == (EPISODES * TURNS, 1)
-        await check_verified(run, environment)
+        await check_verified(run, settings)
 
 
 async def test_state_without_usage_is_logged_as_it_was_received(tmp_path: Path) -> None:
     run = tmp_path / "run"
     server = AnthropicServer()
     server.reports_usage = False
-    async with server.serving() as environment:
-        await start(run, asked(server, repeats=1), environment)
+    async with server.serving() as settings:
+        await start(run, asked(server, repeats=1), settings)
     assert received(run) == sorted(json.dumps(state, sort_keys=True) for state in states(run)[0])
 
 
@@ -219,12 +219,12 @@ async def test_messages_with_one_id_are_different_messages(tmp_path: Path) -> No
     run = tmp_path / "run"
     server = AnthropicServer(closes_after=3 * TURNS)
     server.same_id = "msg_1"
-    async with server.serving() as environment:
-        await start(run, asked(server, repeats=1), environment)
+    async with server.serving() as settings:
+        await start(run, asked(server, repeats=1), settings)
         assert statuses(run) == {"answered"}
         assert (server.replies, server.refusals) == (TURNS, [])
         plain_log(run).write_bytes(b"")
-        await resume(run, environment)
+        await resume(run, settings)
         assert server.replies == TURNS
-        await check_verified(run, environment, TURNS)
+        await check_verified(run, settings, TURNS)
     assert received(run) == sorted(json.dumps(state, sort_keys=True) for state in states(run)[0])

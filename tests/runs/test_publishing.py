@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.errors import RunLogError
 from graphwalk.runs.compare import compare_runs
-from graphwalk.runs.private import Cleaner
 from graphwalk.runs.publishing import publish
 from graphwalk.runs.reporting import report_of
 from graphwalk.runs.rescore import rescore_run
 from graphwalk.runs.run_folder import RunFolder
+from graphwalk.sanitise import Cleaner
+from graphwalk.settings import Settings
 from tests.cli.test_commands import graphwalk
 from tests.exports.hostile_run import RUNS, copied
 from tests.runs.runs import experiment, records, resume, start
@@ -22,7 +22,7 @@ from tests.runs.runs import experiment, records, resume, start
 SECRET = "s3cr3t-of-the-lab"
 # Put together here, so that no scanner takes this file for a leak.
 LOOKS_LIKE_KEYS = ["sk-" + "proj4" * 6, "AKIA" + "ABCDEFGHIJKLMNOP", "ghp_" + "a1" * 18, "hf_" + "b2" * 17]
-ENVIRONMENT = Environment({"LAB_API_KEY": SECRET})
+SETTINGS = Settings({"LAB_API_KEY": SECRET})
 
 
 async def a_run(folder: Path, **changes: Any) -> RunFolder:
@@ -50,8 +50,8 @@ def everything_in(path: Path) -> str:
 async def test_the_same_run_is_the_same_file_and_is_read_as_a_folder_is(tmp_path: Path) -> None:
     folder = await a_run(tmp_path / "run")
     one, two = tmp_path / "one.zip", tmp_path / "two.zip"
-    publish(folder, one, Cleaner(Environment()))
-    publish(folder, two, Cleaner(Environment()))
+    publish(folder, one, Cleaner({}))
+    publish(folder, two, Cleaner({}))
     assert one.read_bytes() == two.read_bytes()
     read = RunFolder.open(one)
     assert list(read.records()) == list(folder.records())
@@ -70,7 +70,7 @@ async def test_the_same_run_is_the_same_file_and_is_read_as_a_folder_is(tmp_path
 
 async def test_a_published_run_is_not_written_to(tmp_path: Path) -> None:
     out = tmp_path / "run.zip"
-    publish(await a_run(tmp_path / "run"), out, Cleaner(Environment()))
+    publish(await a_run(tmp_path / "run"), out, Cleaner({}))
     before = out.read_bytes()
     with pytest.raises(RunLogError, match="only read") as caught:
         await resume(out)
@@ -92,10 +92,10 @@ async def test_nothing_of_the_machine_and_no_secret_goes_along(tmp_path: Path) -
     folder.write_manifest(manifest)
     (folder.path / "run.log").write_text(f"{SECRET} alice")
     with pytest.raises(RunLogError, match=r"results\.jsonl:1: the value of LAB_API_KEY") as caught:
-        publish(folder, tmp_path / "run.zip", Cleaner(ENVIRONMENT, folder=tmp_path))
+        publish(folder, tmp_path / "run.zip", Cleaner(SETTINGS.variables, folder=tmp_path))
     assert SECRET not in str(caught.value)
     assert not (tmp_path / "run.zip").exists()
-    removed = publish(folder, tmp_path / "run.zip", Cleaner(ENVIRONMENT, redact=True, folder=tmp_path))
+    removed = publish(folder, tmp_path / "run.zip", Cleaner(SETTINGS.variables, redact=True, folder=tmp_path))
     said = everything_in(tmp_path / "run.zip")
     for word in (SECRET, "alice", "hunter2", "intra.example", "/srv/data", str(tmp_path)):
         assert word not in said
@@ -109,10 +109,10 @@ async def test_what_looks_like_a_key_is_refused_and_redacted_on_demand(key: str,
     folder, out = copied("questions", tmp_path / "run"), tmp_path / "run.zip"
     planted(folder, key)
     with pytest.raises(RunLogError, match=r"results\.jsonl:1") as caught:
-        publish(folder, out, Cleaner(Environment()))
+        publish(folder, out, Cleaner({}))
     assert key not in str(caught.value)
     assert not out.exists()
-    publish(folder, out, Cleaner(Environment(), redact=True))
+    publish(folder, out, Cleaner({}, redact=True))
     assert key not in everything_in(out)
     done = graphwalk("publish", folder.path, tmp_path / "cli.zip")
     assert (done.returncode, done.stdout, "--redact" in done.stderr) == (3, "", True)
@@ -125,8 +125,8 @@ async def test_a_credential_in_the_settings_of_an_earlier_version_is_refused(tmp
     manifest["config"]["options"]["extra"] = {"http": {"apiKey": SECRET}}
     folder.write_manifest(manifest)
     with pytest.raises(RunLogError, match=r"run\.json: options\.extra\.http\.apiKey"):
-        publish(folder, out, Cleaner(Environment()))
-    publish(folder, out, Cleaner(Environment(), redact=True))
+        publish(folder, out, Cleaner({}))
+    publish(folder, out, Cleaner({}, redact=True))
     assert SECRET not in everything_in(out)
 
 
@@ -148,7 +148,7 @@ def rewritten(source: Path, out: Path, **changes: bytes | None) -> Path:
 )
 def test_a_foreign_file_in_an_archive_is_refused(name: str, tmp_path: Path) -> None:
     out = tmp_path / "run.zip"
-    publish(copied("mazes", tmp_path / "run"), out, Cleaner(Environment()))
+    publish(copied("mazes", tmp_path / "run"), out, Cleaner({}))
     evil = rewritten(out, tmp_path / "evil.zip", **{name: b"x"})
     with pytest.raises(RunLogError, match=r"no file of a run|cannot be read"):
         RunFolder.open(evil)
@@ -157,7 +157,7 @@ def test_a_foreign_file_in_an_archive_is_refused(name: str, tmp_path: Path) -> N
 
 def test_a_changed_missing_or_swollen_archive_is_refused(tmp_path: Path) -> None:
     out = tmp_path / "run.zip"
-    publish(copied("mazes", tmp_path / "run"), out, Cleaner(Environment()))
+    publish(copied("mazes", tmp_path / "run"), out, Cleaner({}))
     assert len(list(RunFolder.open(out).records())) == 4
     for number, changes in enumerate(
         ({"README.md": b"other"}, {"SHA256SUMS": None}, {"results.jsonl.gz": None}, {"texts/new": b"x"})
@@ -174,7 +174,7 @@ def test_an_archive_that_unpacks_into_more_than_any_run_is_refused(
 ) -> None:
     monkeypatch.setattr("graphwalk.runs.published._LITTLE", 1 << 16)
     out, large = tmp_path / "run.zip", tmp_path / "large.zip"
-    publish(copied("mazes", tmp_path / "run"), out, Cleaner(Environment()))
+    publish(copied("mazes", tmp_path / "run"), out, Cleaner({}))
     with zipfile.ZipFile(out) as old, zipfile.ZipFile(large, "w", zipfile.ZIP_DEFLATED) as new:
         for name in old.namelist():
             new.writestr(name, old.read(name))
@@ -215,11 +215,11 @@ def test_a_link_inside_its_folder_is_a_file_like_any_other(tmp_path: Path) -> No
     (folder.texts_path / "prompts").mkdir(parents=True, exist_ok=True)
     (folder.texts_path / "prompts" / "a.j2").write_text("Now!")
     (folder.texts_path / "prompts" / "b.j2").symlink_to("a.j2")
-    publish(folder, out, Cleaner(Environment()))
+    publish(folder, out, Cleaner({}))
     assert zipfile.ZipFile(out).read("texts/prompts/b.j2") == b"Now!"
 
 
 def test_no_folder_is_made_for_a_published_run(tmp_path: Path) -> None:
     with pytest.raises(RunLogError, match="there is no folder"):
-        publish(copied("mazes", tmp_path / "run"), tmp_path / "new" / "run.zip", Cleaner(Environment()))
+        publish(copied("mazes", tmp_path / "run"), tmp_path / "new" / "run.zip", Cleaner({}))
     assert not (tmp_path / "new").exists()

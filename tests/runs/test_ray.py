@@ -11,8 +11,8 @@ from typing import Any
 import psutil
 import pytest
 
-from graphwalk.environment import without_ray_statistics
 from graphwalk.runs.run_folder import RunFolder
+from graphwalk.settings import without_ray_statistics
 from tests.runs.runs import log_bytes, records, without_time
 
 without_ray_statistics()

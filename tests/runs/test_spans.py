@@ -9,10 +9,10 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from graphwalk.environment import Environment
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.result import EpisodeKey, Result
 from graphwalk.runs.spans import otlp_exporter, traced
+from graphwalk.settings import Settings
 from graphwalk.types.chat import Message, ToolCall, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from tests.models.server import Answer, ModelServer, Request, chat
@@ -43,10 +43,10 @@ def one_call(request: Request) -> Answer:
 async def test_an_episode_is_a_tree_of_spans_with_the_conventions_names(tmp_path: Path) -> None:
     exporter = InMemorySpanExporter()
     async with ModelServer(one_call) as server:
-        environment = Environment({"LAB_BASE_URL": server.url, "LAB_API_KEY": "none"})
+        settings = Settings({"LAB_BASE_URL": server.url, "LAB_API_KEY": "none"})
         config = experiment(models=["openai-api/lab/m"], limit=1)
         with traced(Noting(), exporter) as progress:
-            await start(tmp_path / "run", config, environment, progress)
+            await start(tmp_path / "run", config, settings, progress)
     spans = {span.name: span for span in reversed(exporter.get_finished_spans())}  # the first one of each name
     assert set(spans) == {"invoke_agent graphwalk", "chat lab/m", "execute_tool nobody"}
     root, asked, tool = (spans[name] for name in ("invoke_agent graphwalk", "chat lab/m", "execute_tool nobody"))

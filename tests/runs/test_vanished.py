@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.errors import RunLogError
 from graphwalk.jsonlines import LineWriter, read_lines
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.result import Result
+from graphwalk.settings import Settings
 from tests.models.server import Answer, ModelServer, Request, chat
 from tests.runs.runs import experiment, start
 
@@ -57,7 +57,7 @@ async def test_no_request_is_made_for_results_that_cannot_be_kept(
     async with ModelServer(respond) as server:
         config = experiment(models=["openai-api/local/m"], **{"limits.max_concurrency": in_flight})
         with pytest.raises(RunLogError, match="while it was written to") as caught:
-            await start(folder, config, Environment({"LOCAL_BASE_URL": server.url}), taking)
+            await start(folder, config, Settings({"LOCAL_BASE_URL": server.url}), taking)
         # Those under way when it happened, and none that was begun later.
         assert 3 <= len(server.requests) <= 3 + in_flight
     saved = list((tmp_path / "runs").glob("run-results-*.jsonl"))

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.errors import OracleError, RunLogError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.jsonlines import encode_line
@@ -17,6 +16,7 @@ from graphwalk.runs.experiment import resolve
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.runs.verify import Verification, verify_run
+from graphwalk.settings import Settings
 from graphwalk.suites.mazes.suite import MazesSuite
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec, Usage
 from tests.runs.runs import log_bytes, records, start
@@ -31,7 +31,7 @@ SUITES: dict[str, dict[str, Any]] = {
 
 
 async def verified(folder: Path) -> Verification:
-    return await verify_run(RunFolder.open(folder), Environment())
+    return await verify_run(RunFolder.open(folder), Settings())
 
 
 Copy = Callable[[str], Awaitable[Path]]
@@ -242,7 +242,7 @@ class Clumsy:
 async def clumsy_run(folder: Path) -> None:
     data = {"name": "clumsy", **SUITES["questions"], "models": ["openai/clumsy"], "limit": 2}
     config = load_experiment({**data, "agent": {"max_calls_per_turn": 4}})
-    experiment = resolve(config, Environment(), given={"openai/clumsy": Clumsy()})
+    experiment = resolve(config, Settings(), given={"openai/clumsy": Clumsy()})
     await start_run(experiment, NewRun.make("clumsy", folder), Progress())
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.environment import Environment, read_environment
+from graphwalk.settings import Settings, read_settings
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.neo4j.connection import connect
@@ -45,15 +45,15 @@ JOIN = (
 
 @dataclass(frozen=True)
 class Place:
-    """A store under attack; `environment` reaches its server, None: there is none."""
+    """A store under attack; `settings` reaches its server, None: there is none."""
 
     database: Database
     store: GraphStore
-    environment: Environment | None
+    settings: Settings | None
     maze: GraphStore
 
     async def digest(self) -> str:
-        return await digest_of(self.store, self.environment)
+        return await digest_of(self.store, self.settings)
 
     async def toolbox(self, tool: str) -> Toolbox:
         """The toolbox that this tool runs in."""
@@ -77,10 +77,10 @@ GOOD_TOOLS = (*GRAPH_TOOLS, LOOK_CLOSER)
 ANSWER = "answer"
 
 
-def own_server(release: str) -> Environment:
+def own_server(release: str) -> Settings:
     """A server of this worker alone: tests that run beside us would change the digest."""
     if release == GIVEN:
-        return read_environment()
+        return read_settings()
     worker = os.environ.get("PYTEST_XDIST_WORKER", "main")
     return server_settings(Path(os.environ[HOME]) / f"safety-{release}-{worker}", release)
 
@@ -90,29 +90,27 @@ def own_server(release: str) -> Environment:
 )
 async def place(request: pytest.FixtureRequest) -> AsyncIterator[Place]:
     kind, _, release = request.param.partition(" ")
-    environment = None if kind == "embedded" else own_server(release)
+    settings = None if kind == "embedded" else own_server(release)
     run_id = f"safety-{uuid.uuid4().hex}"
-    database = await open_database(
-        "embedded" if environment is None else "neo4j", environment or Environment(), run_id=run_id
-    )
-    await _set_up(environment)
+    database = await open_database("embedded" if settings is None else "neo4j", settings or Settings(), run_id=run_id)
+    await _set_up(settings)
     loaded, maze = await database.load(ODD_GRAPH), await database.load(maze_graph(SMALL))
-    if kind == "standing" and environment is not None:
-        standing = await ExistingStore.open(GraphSource(neo4j="neo4j"), environment)
-        yield Place(database, standing, environment, maze)
+    if kind == "standing" and settings is not None:
+        standing = await ExistingStore.open(GraphSource(neo4j="neo4j"), settings)
+        yield Place(database, standing, settings, maze)
         await standing.close()
     else:
-        yield Place(database, loaded, environment, maze)
+        yield Place(database, loaded, settings, maze)
     await loaded.drop()
     await maze.drop()
     await database.close()
 
 
-async def _set_up(environment: Environment | None) -> None:
+async def _set_up(settings: Settings | None) -> None:
     """Somebody else's data, once: the same graph as it would stand in a database of theirs, and secrets."""
-    if environment is None:
+    if settings is None:
         return
-    connection = await connect(environment, wait_seconds=30)
+    connection = await connect(settings, wait_seconds=30)
     if not (await connection.read("MATCH (s:Secret) RETURN s LIMIT 1", {}, 30)):
         for nodes in node_batches(ODD_GRAPH, 100):
             await connection.write(

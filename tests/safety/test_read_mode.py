@@ -51,7 +51,7 @@ async def test_a_write_in_a_tools_query_is_refused(place: Place, sent: Sent, too
         with pytest.raises(StoreError) as refused:
             await store.run(WRITE + cypher, parameters)
         cause = refused.value.__cause__
-        if place.environment is not None:
+        if place.settings is not None:
             assert isinstance(cause, Neo4jError)
             assert cause.code == "Neo.ClientError.Statement.AccessMode"
             await would_be_written(place, WRITE + cypher, parameters)
@@ -62,8 +62,8 @@ async def test_a_write_in_a_tools_query_is_refused(place: Place, sent: Sent, too
 
 async def would_be_written(place: Place, cypher: str, parameters: Mapping[str, Any]) -> None:
     """The statement is a right one: in WRITE mode, in a transaction that is rolled back, it creates a node."""
-    assert place.environment is not None
-    given = place.environment
+    assert place.settings is not None
+    given = place.settings
     auth = (given.neo4j_username, given.neo4j_password or "")
     async with AsyncGraphDatabase.driver(given.neo4j_uri or "", auth=auth) as driver, driver.session() as session:
         transaction = await session.begin_transaction()

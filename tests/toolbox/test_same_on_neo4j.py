@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.environment import Environment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.seeds import stdlib_random
+from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
@@ -50,7 +50,7 @@ ODD_VALUES = [
 
 
 @pytest.fixture
-async def neo4j(neo4j_server: Environment, notices: list[str]) -> AsyncIterator[Neo4jDatabase]:
+async def neo4j(neo4j_server: Settings, notices: list[str]) -> AsyncIterator[Neo4jDatabase]:
     database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}", notices=notices)
     # On a new server the ledger's own names are not known before a first load.
     await (await database.load(ODD_GRAPH)).drop()
@@ -102,7 +102,7 @@ def _calls(graph: PropertyGraph, schema: Schema) -> Iterator[tuple[str, dict[str
         yield neighbors, {"label": label, "property_name": "key", "property_value": value}
 
 
-async def test_look_ups_by_key_use_the_index(neo4j_server: Environment, neo4j: Neo4jDatabase) -> None:
+async def test_look_ups_by_key_use_the_index(neo4j_server: Settings, neo4j: Neo4jDatabase) -> None:
     store = await neo4j.load(ODD_GRAPH)
     switches = dict.fromkeys((*SWITCHES, *GRAPH_SWITCHES), True)
     identifiers = {"label": "Zorep", "property_name": "key", **switches}
@@ -114,10 +114,10 @@ async def test_look_ups_by_key_use_the_index(neo4j_server: Environment, neo4j: N
     await store.drop()
 
 
-async def _plan(environment: Environment, cypher: str, parameters: dict[str, Any]) -> str:
+async def _plan(settings: Settings, cypher: str, parameters: dict[str, Any]) -> str:
     from neo4j import AsyncGraphDatabase
 
-    auth = (environment.neo4j_username, environment.neo4j_password) if environment.neo4j_password else None
-    async with AsyncGraphDatabase.driver(environment.neo4j_uri or "", auth=auth) as driver:
+    auth = (settings.neo4j_username, settings.neo4j_password) if settings.neo4j_password else None
+    async with AsyncGraphDatabase.driver(settings.neo4j_uri or "", auth=auth) as driver:
         _, summary, _ = await driver.execute_query(f"EXPLAIN {cypher}", parameters)
         return json.dumps(summary.plan, default=str)

@@ -4,12 +4,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.execute import start_run
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.run_folder import NewRun
+from graphwalk.settings import Settings
 from graphwalk.training.traces import RecordedRun, read_run
 
 QUESTIONS = {"name": "questions", "graphs": [{"nodes": 20}], "questions": ["node_count", "path_from_specific_node"]}
@@ -21,8 +21,8 @@ async def recorded(folder: Path, suite: dict[str, Any], *players: str, **fields:
     models = [f"scripted/{player}" for player in players or ("expert",)]
     config = load_experiment({"name": "traces", "suite": suite, "models": models, **fields})
     new = NewRun.make(config.name, folder)
-    await start_run(resolve(config, Environment()), new, Progress())
-    return await read_run(new.folder, Environment())
+    await start_run(resolve(config, Settings()), new, Progress())
+    return await read_run(new.folder, Settings())
 
 
 def lines(path: Path) -> list[dict[str, Any]]:

@@ -1,14 +1,14 @@
 """A model backend: `constant/TEXT` always answers TEXT, a baseline for any suite."""
 
 from graphwalk import CallOptions, Message, Reply, ToolSpec
-from graphwalk.environment import Environment
+from graphwalk.settings import Settings
 
 
 class ConstantModel:
     """`name` is what follows the provider; keys and addresses are in the environment."""
 
-    def __init__(self, name: str, environment: Environment) -> None:
-        self.text = environment.get("CONSTANT_PREFIX", "") + name
+    def __init__(self, name: str, settings: Settings) -> None:
+        self.text = settings.get("CONSTANT_PREFIX", "") + name
 
     async def complete(self, messages: list[Message], tools: list[ToolSpec], options: CallOptions) -> Reply:
         """The next message. A failure is a ModelError, which says whether to try again."""

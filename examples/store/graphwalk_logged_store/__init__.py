@@ -6,7 +6,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from graphwalk.environment import Environment
+from graphwalk.settings import Settings
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.types.graph import PropertyGraph
@@ -17,10 +17,10 @@ from graphwalk.types.values import Row
 
 
 async def open_logged(
-    environment: Environment, *, run_id: str, timeout_seconds: float, wait_seconds: float
+    settings: Settings, *, run_id: str, timeout_seconds: float, wait_seconds: float
 ) -> "LoggedDatabase":
     """StoreError where the database cannot be reached; here there is nothing to reach."""
-    file = environment.require("LOGGED_STORE_FILE", "it is where queries are written")
+    file = settings.require("LOGGED_STORE_FILE", "it is where queries are written")
     return LoggedDatabase(EmbeddedDatabase(timeout_seconds=timeout_seconds), Path(file))
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 from uuid import uuid4
 
 from graphwalk.errors import ConfigError, StoreError
+from graphwalk.sanitise import one_line
 from graphwalk.stores.cypher import NO_LABEL, OUR_PREFIX, quote
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.values import native
@@ -342,11 +343,9 @@ def _load(row: dict[str, Any]) -> Load | None:
         created = datetime.fromtimestamp(load["created"] / 1000, UTC)
     except (OverflowError, ValueError, OSError):
         return None
-    # It is shown in terminals, which would obey control characters.
-    run_id = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in load["run_id"])
     expired = load["heartbeat"] < row["now"] - 1000 * EXPIRED_SECONDS
     facts = {name: load[name] for name in _FIELDS if name not in ("run_id", "created")}
-    return Load(**facts, run_id=run_id, created=created, expired=expired)
+    return Load(**facts, run_id=one_line(load["run_id"]), created=created, expired=expired)
 
 
 def _taken_over(scope: str) -> StoreError:

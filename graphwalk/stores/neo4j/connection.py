@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 from neo4j import AsyncGraphDatabase, Auth, Query
 from neo4j.exceptions import AuthError, DriverError, Neo4jError, ServiceUnavailable, UnsupportedServerProduct
 
-from graphwalk.environment import Environment
 from graphwalk.errors import QueryLimitError, StoreAwayError, StoreError
+from graphwalk.settings import Settings
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.cypher_guard import QueryRefused
 from graphwalk.stores.health import SILENT_SECONDS, HealthCheck
@@ -239,7 +239,7 @@ class Connection:
 
 
 async def connect(
-    environment: Environment, *, wait_seconds: float, notices: list[str] | None = None, database: str | None = None
+    settings: Settings, *, wait_seconds: float, notices: list[str] | None = None, database: str | None = None
 ) -> Connection:
     """Connect to NEO4J_URI, else to what `graphwalk db up` started, and wait for the first answer.
 
@@ -249,7 +249,7 @@ async def connect(
     (deprecations, …); without it the server sends none. StoreError where nothing answers, the password is wrong, the
     database does not exist, or the server is not a Neo4j.
     """
-    uri, auth = _address(environment)
+    uri, auth = _address(settings)
     if urlsplit(uri).scheme not in SCHEMES:
         known = ", ".join(f"{scheme}://" for scheme in SCHEMES)
         bare = uri.rpartition("@")[2] if "://" not in uri else "127.0.0.1:7687"
@@ -257,7 +257,7 @@ async def connect(
             f"NEO4J_URI is not the address of a Neo4j: it must begin with one of {known}",
             hint=f"NEO4J_URI=bolt://{bare}",
         )
-    database = database or environment.neo4j_database
+    database = database or settings.neo4j_database
     if database is not None and database.casefold() == "system":
         raise StoreError(
             "the database system holds users and databases, and no graph",
@@ -291,19 +291,19 @@ async def connect(
     return connection
 
 
-def _address(environment: Environment) -> tuple[str, Any]:
+def _address(settings: Settings) -> tuple[str, Any]:
     """Return the address, and what the driver takes as `auth`; a token or ticket is given as the password."""
-    if environment.neo4j_uri:
-        environment.check_receiver("NEO4J_URI", "NEO4J_PASSWORD")
-        scheme, secret = environment.neo4j_authentication.lower(), environment.neo4j_password
+    if settings.neo4j_uri:
+        settings.check_receiver("NEO4J_URI", "NEO4J_PASSWORD")
+        scheme, secret = settings.neo4j_authentication.lower(), settings.neo4j_password
         auth = None
         if secret and scheme != "none":
-            auth = Auth(scheme, "" if scheme in ("bearer", "kerberos") else environment.neo4j_username, secret)
-        return environment.neo4j_uri, environment.neo4j_auth or auth
-    if server := read_state(environment):
-        return server.uri, environment.neo4j_auth or ("neo4j", server.password)
-    if found := compose_server(environment):
-        return found[0], environment.neo4j_auth or ("neo4j", found[1])
+            auth = Auth(scheme, "" if scheme in ("bearer", "kerberos") else settings.neo4j_username, secret)
+        return settings.neo4j_uri, settings.neo4j_auth or auth
+    if server := read_state(settings):
+        return server.uri, settings.neo4j_auth or ("neo4j", server.password)
+    if found := compose_server(settings):
+        return found[0], settings.neo4j_auth or ("neo4j", found[1])
     raise StoreError("no Neo4j is known", hint="graphwalk db up   (or set NEO4J_URI and NEO4J_PASSWORD)")
 
 

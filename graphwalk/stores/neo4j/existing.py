@@ -12,9 +12,9 @@ from typing import Any, Literal
 from neo4j.exceptions import Neo4jError
 
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.environment import Environment
 from graphwalk.errors import StoreAwayError, StoreError
 from graphwalk.graphs.formats.common import apart_from_key
+from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import KEY, Identifiers, quote, render_cypher
 from graphwalk.stores.health import HealthCheck
@@ -95,7 +95,7 @@ class ExistingStore(GraphStore):
     async def open(
         cls,
         source: GraphSource,
-        environment: Environment,
+        settings: Settings,
         *,
         timeout_seconds: float = 30.0,
         wait_seconds: float = WAIT_SECONDS,
@@ -106,9 +106,9 @@ class ExistingStore(GraphStore):
         those that it has), cannot be reached or refuses the password.
         """
         try:
-            connection = await connect(environment, wait_seconds=wait_seconds, database=source.neo4j)
+            connection = await connect(settings, wait_seconds=wait_seconds, database=source.neo4j)
         except StoreError as error:
-            raise await _no_database(source, environment, error) from error.__cause__
+            raise await _no_database(source, settings, error) from error.__cause__
         try:
             dialect = await read_dialect(connection, source.labels, source.relationship_types)
             store = cls(connection, dialect, timeout_seconds)
@@ -243,14 +243,14 @@ def _name(name: str) -> str:
     return name if _PLAIN_NAME.fullmatch(name) else quote(name)
 
 
-async def _no_database(source: GraphSource, environment: Environment, error: StoreError) -> StoreError:
+async def _no_database(source: GraphSource, settings: Settings, error: StoreError) -> StoreError:
     """Return the error itself or, where the server has no such database, one that names the databases that it has."""
     cause = error.__cause__
     if not isinstance(cause, Neo4jError) or not (cause.code or "").endswith("DatabaseNotFound"):
         return error
-    own = {name: value for name, value in environment.variables.items() if name != "NEO4J_DATABASE"}
+    own = {name: value for name, value in settings.variables.items() if name != "NEO4J_DATABASE"}
     try:
-        connection = await connect(replace(environment, variables=own), wait_seconds=WAIT_SECONDS)
+        connection = await connect(replace(settings, variables=own), wait_seconds=WAIT_SECONDS)
         try:
             names = await connection.rows(_DATABASES)
         finally:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
+from graphwalk.settings import Settings
 from graphwalk.stores.base import Asked, Database, GraphStore
 from graphwalk.stores.cypher import NO_LABEL, Dialect, Identifiers, render_cypher
 from graphwalk.stores.cypher_guard import translate
@@ -62,15 +62,15 @@ class Neo4jDatabase(Database):
     @classmethod
     async def open(
         cls,
-        environment: Environment,
+        settings: Settings,
         *,
         run_id: str,
         timeout_seconds: float = 30.0,
         wait_seconds: float = 90.0,
         notices: list[str] | None = None,
     ) -> "Neo4jDatabase":
-        """Reach the server of `environment`; see `open_database`. `notices` collects the server's warnings."""
-        connection = await connect(environment, wait_seconds=wait_seconds, notices=notices)
+        """Reach the server of `settings`; see `open_database`. `notices` collects the server's warnings."""
+        connection = await connect(settings, wait_seconds=wait_seconds, notices=notices)
         return cls(connection, run_id=run_id, timeout_seconds=timeout_seconds)
 
     def share_health_check(self, health: HealthCheck) -> None:

@@ -8,9 +8,9 @@ from typing import Literal
 
 import platformdirs
 
-from graphwalk.environment import Environment
 from graphwalk.errors import StoreError
 from graphwalk.files import write_whole
+from graphwalk.settings import Settings
 
 COMPOSE_PASSWORD = "graphwalk-local"
 """The default in docker-compose.yml. It is no secret: the port is open to this machine only."""
@@ -38,19 +38,19 @@ class LocalServer:
         return f"LocalServer({self.how}, Neo4j {self.version}, {self.uri})"
 
 
-def state_folder(environment: Environment) -> Path:
+def state_folder(settings: Settings) -> Path:
     """The folder of `graphwalk db`: GRAPHWALK_HOME, else the user's state folder."""
-    home = environment.get("GRAPHWALK_HOME")
+    home = settings.get("GRAPHWALK_HOME")
     return Path(home).expanduser() if home else platformdirs.user_state_path("graphwalk", appauthor=False)
 
 
-def state_file(environment: Environment) -> Path:
-    return state_folder(environment) / "server.json"
+def state_file(settings: Settings) -> Path:
+    return state_folder(settings) / "server.json"
 
 
-def read_state(environment: Environment) -> LocalServer | None:
+def read_state(settings: Settings) -> LocalServer | None:
     """The server that `db up` started and `db down` has not stopped, or None. StoreError if the file is damaged."""
-    file = state_file(environment)
+    file = state_file(settings)
     try:
         fields = json.loads(file.read_text(encoding="utf-8"))
         return LocalServer(**{**fields, "folder": Path(fields["folder"])})
@@ -60,12 +60,12 @@ def read_state(environment: Environment) -> LocalServer | None:
         raise StoreError(f"{file} is damaged", hint=f"remove {file}, then: graphwalk db up") from error
 
 
-def compose_server(environment: Environment) -> tuple[str, str] | None:
+def compose_server(settings: Settings) -> tuple[str, str] | None:
     """Return address and password of the server of docker-compose.yml; None if none answers at its port."""
-    port = environment.get("GRAPHWALK_NEO4J_PORT", "7687") or ""
+    port = settings.get("GRAPHWALK_NEO4J_PORT", "7687") or ""
     if not port.isdecimal() or int(port) > 65535 or not answers_bolt(int(port)):
         return None
-    return f"bolt://127.0.0.1:{int(port)}", environment.neo4j_password or COMPOSE_PASSWORD
+    return f"bolt://127.0.0.1:{int(port)}", settings.neo4j_password or COMPOSE_PASSWORD
 
 
 def answers_bolt(port: int, seconds: float = 2.0) -> bool:
@@ -79,8 +79,8 @@ def answers_bolt(port: int, seconds: float = 2.0) -> bool:
         return False
 
 
-def write_state(environment: Environment, server: LocalServer) -> None:
-    write_private(state_file(environment), json.dumps({**asdict(server), "folder": str(server.folder)}))
+def write_state(settings: Settings, server: LocalServer) -> None:
+    write_private(state_file(settings), json.dumps({**asdict(server), "folder": str(server.folder)}))
 
 
 def write_private(file: Path, text: str) -> None:

@@ -4,16 +4,16 @@ import io
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphwalk.console import counted, printable
+from graphwalk.console import counted
 from graphwalk.encodings import decode_notes, read_rows
 from graphwalk.reports.plots import Scene, StateTable
 from graphwalk.reports.suite_report import ResultRecord
+from graphwalk.sanitise import one_line, printable
 from graphwalk.suites.ask.evidence import AnswerEvidence, Step, evidence_of, named_in, steps_of
 from graphwalk.suites.ask.svg import evidence_svg
 from graphwalk.suites.walked import walked_scene
 from graphwalk.toolbox.observed import KEY, observed_graph
 from graphwalk.types.episode import Trajectory
-from graphwalk.types.inert import visible
 from graphwalk.types.values import Row
 from graphwalk.types.wire import from_dict
 
@@ -40,13 +40,13 @@ def step_shown(number: int, step: Step) -> "Table":
     shown.add_column(overflow="fold")
     noted = step.thought is not None and step.thought == step.result
     if step.thought and not noted:
-        shown.add_row("", Text(f"“{visible(step.thought)}”", style="italic"))
+        shown.add_row("", Text(f"“{one_line(step.thought)}”", style="italic"))
     if noted:
-        shown.add_row(str(number), Text.assemble((visible(step.call), "bold"), f"  “{visible(step.result)}”"))
+        shown.add_row(str(number), Text.assemble((one_line(step.call), "bold"), f"  “{one_line(step.result)}”"))
         return shown
-    shown.add_row(str(number), Text.assemble((visible(step.call), "bold"), f"  {_arguments(step.arguments)}"))
+    shown.add_row(str(number), Text.assemble((one_line(step.call), "bold"), f"  {_arguments(step.arguments)}"))
     if step.error is not None:
-        shown.add_row("", Text(f"{visible(step.error)}: {visible(step.result)}", style="red"))
+        shown.add_row("", Text(f"{one_line(step.error)}: {one_line(step.result)}", style="red"))
         return shown
     for line in _found(step):
         shown.add_row("", Text(line, style="dim", no_wrap=True, overflow="ellipsis"))
@@ -61,12 +61,12 @@ def _found(step: Step) -> Iterator[str]:
     single = [_plain(value) for row in rows for value in row.values()] if rows and len(rows[0]) == 1 else []
     if single:
         more = ", …" if len(single) > _VALUES else ""
-        yield visible(f"{said}: {', '.join(single[:_VALUES])}{more}")
+        yield one_line(f"{said}: {', '.join(single[:_VALUES])}{more}")
         return
     yield said
     if not rows:
-        yield from map(visible, decode_notes(step.result))
-    yield from (f"  {visible(row_text(row))}" for row in rows[:_ROWS])
+        yield from map(one_line, decode_notes(step.result))
+    yield from (f"  {one_line(row_text(row))}" for row in rows[:_ROWS])
     if len(rows) > _ROWS:
         yield "  …"
 
@@ -95,19 +95,19 @@ def evidence_table(evidence: AnswerEvidence) -> "Table":
     name_of = {node.key: node.name for node in evidence.nodes}
     for node in evidence.nodes:
         labels = "".join(f":{label}" for label in node.labels)
-        table.add_row(Text(visible(f"({node.key}{labels})")), Text(visible(_pairs(node.properties))))
+        table.add_row(Text(one_line(f"({node.key}{labels})")), Text(one_line(_pairs(node.properties))))
     for link in evidence.relationships:
-        said = visible(f"({link.source})–{link.type}→({link.target})")
+        said = one_line(f"({link.source})–{link.type}→({link.target})")
         names = f"{name_of[link.source]} {link.type} {name_of[link.target]}"
         told = _pairs(link.properties) or (names if names != f"{link.source} {link.type} {link.target}" else "")
-        table.add_row(Text(said), Text(visible(told)))
+        table.add_row(Text(said), Text(one_line(told)))
     if evidence.more:
         table.add_row(Text(f"… and {counted(evidence.more, 'more node')}", style="dim"), Text(""))
     return table
 
 
 def _arguments(arguments: Any) -> str:
-    return visible(_pairs(arguments, "=", " ") if isinstance(arguments, dict) else arguments)
+    return one_line(_pairs(arguments, "=", " ") if isinstance(arguments, dict) else arguments)
 
 
 def _node(labels: Any, properties: Any) -> str:
@@ -170,7 +170,7 @@ def _told(record: ResultRecord) -> "Group":
     steps = enumerate(steps_of(from_dict(Trajectory, record["trajectory"])), 1)
     evidence = evidence_in(record)
     return Group(
-        Text(f"{visible(record['model'])}: {visible(record['task']['question'])}", style="bold"),
+        Text(f"{one_line(record['model'])}: {one_line(record['task']['question'])}", style="bold"),
         *(step_shown(number, step) for number, step in steps),
         Text(_answer(record)),
         *((evidence_table(evidence),) if evidence.nodes else ()),
@@ -188,7 +188,7 @@ def evidence_in(record: ResultRecord) -> AnswerEvidence:
 
 def _answer(record: ResultRecord) -> str:
     if record["answer"] is None:
-        return f"no answer ({record['exit_status']}): {visible(record['trajectory'].get('error') or '')}"
+        return f"no answer ({record['exit_status']}): {one_line(record['trajectory'].get('error') or '')}"
     return printable(record["answer"])
 
 

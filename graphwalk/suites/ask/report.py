@@ -16,7 +16,7 @@ from graphwalk.reports.text_table import (
     short,
     two_decimals,
 )
-from graphwalk.types.inert import visible
+from graphwalk.sanitise import one_line
 
 _STEPS = (
     Column("calls", "tool_calls", integer),
@@ -42,8 +42,8 @@ def _questions(report: Report) -> Iterator[TextTable]:
     names = ("question and answer", *(("model",) if models else ()))
     told = [
         (
-            Cell(visible(row["question"].strip())),
-            *((Cell(visible(row["model"])),) if models else ()),
+            Cell(one_line(row["question"].strip())),
+            *((Cell(one_line(row["model"])),) if models else ()),
             *(Cell(UNKNOWN if row[c.field] is None else c.format(row[c.field])) for c in _STEPS),
         )
         for row in rows

@@ -2,13 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from html import escape
 from math import hypot
 
 from graphwalk.console import counted
+from graphwalk.sanitise import escape_markup, one_line
 from graphwalk.suites.ask.evidence import AnswerEvidence
 from graphwalk.toolbox.observed import ObservedNode, ObservedRelationship
-from graphwalk.types.inert import visible
 
 Place = tuple[float, float]
 """x and y in pixels, y downwards."""
@@ -106,7 +105,7 @@ def _nodes(nodes: Sequence[ObservedNode], links: Sequence[ObservedRelationship],
     for node in nodes:
         x, y = at[node.key]
         labels = ":".join(node.labels)
-        about = escape(visible(f"{node.key} {labels} {dict(node.properties)}"))
+        about = escape_markup(one_line(f"{node.key} {labels} {dict(node.properties)}"))
         yield f'<g><title>{about}</title><circle class="node" cx="{x:.1f}" cy="{y:.1f}" r="{_RADIUS}" ' + (
             f'fill="{colours[node.label]}"/>'
         )
@@ -169,5 +168,5 @@ def _loop(at: Place, number: int) -> tuple[str, float, float]:
 
 
 def _text(text: str, longest: int = _LONGEST) -> str:
-    shown = visible(text)
-    return escape(shown if len(shown) <= longest else shown[: longest - 1] + "…")
+    shown = one_line(text)
+    return escape_markup(shown if len(shown) <= longest else shown[: longest - 1] + "…")

@@ -23,10 +23,10 @@ from graphwalk.reports.text_table import (
     p_value,
     two_decimals,
 )
+from graphwalk.sanitise import one_line
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.prompts import STEPWISE
 from graphwalk.types.episode import ExitStatus
-from graphwalk.types.inert import visible
 
 TRACE, STEP = "trace", "step"
 CELLS = ("both_right", "earlier_only_right", "final_only_right", "none_right")
@@ -299,7 +299,7 @@ def _rank(place: int) -> int:
 
 def _cells(line: _Line, columns: Sequence[int]) -> Iterator[Cell]:
     for name in line.names:
-        yield Cell(visible(name), dim=line.published)
+        yield Cell(one_line(name), dim=line.published)
     for number in columns:
         row: Mapping[str, Any] = line.rows.get(number, {})
         text = one_decimal(row[line.metric]) if row else UNKNOWN
@@ -449,7 +449,7 @@ def relation_tables(groups: Mapping[str, Sequence[ReportRow]]) -> Iterator[TextT
 
 def _relation_cells(row: ReportRow) -> Iterator[Cell]:
     for name in (RELATION, "model", "setting", "context"):
-        yield Cell(visible(row[name]))
+        yield Cell(one_line(row[name]))
     yield Cell(integer(sum(row[name] for name in CELLS)))
     yield _share(row, "final_if_earlier_right", row["both_right"] + row["earlier_only_right"])
     yield _share(row, "final_if_earlier_wrong", row["final_only_right"] + row["none_right"])

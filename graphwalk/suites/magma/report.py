@@ -34,6 +34,7 @@ from graphwalk.reports.text_table import (
     two_decimals,
 )
 from graphwalk.resources import data_path
+from graphwalk.sanitise import one_line
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.matrices import (
     CELLS,
@@ -51,7 +52,6 @@ from graphwalk.suites.magma.matrices import (
 )
 from graphwalk.suites.magma.prompts import STEPWISE, STRATEGIES
 from graphwalk.suites.magma.score import ERRORS
-from graphwalk.types.inert import visible
 
 _STRATEGIES = {"IO": "io", "IO+reasoning": "io_reasoning", "IS": "is"}
 _PAPER = "magma-paper"
@@ -153,7 +153,7 @@ def _table(
 
 def _cells(row: ReportRow, group: str, columns: tuple[Column, ...]) -> Iterator[Cell]:
     for name in (group, "model", "setting"):
-        yield Cell(visible(row[name]))
+        yield Cell(one_line(row[name]))
     for column in columns:
         value = row[column.field]
         text = UNKNOWN if value is None else column.format(value)

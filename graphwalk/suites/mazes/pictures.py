@@ -10,6 +10,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.files import write_whole
 from graphwalk.reports.plots import Scene, SceneGrid, SceneStep, StateTable
 from graphwalk.reports.suite_report import ResultRecord
+from graphwalk.sanitise import escape_markup
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.score import MazeEpisode, WalkStep, maze_episodes
 from graphwalk.types.episode import Trajectory
@@ -119,7 +120,7 @@ def maze_svg(
     legend = "\n".join(_legend(shown, columns, side + 6))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1 -1 {width} {height}" width="{width}" height="{height}">\n'
-        f"<title>{_escaped(title)}</title>\n<style>{_STYLE}</style>\n"
+        f"<title>{escape_markup(title)}</title>\n<style>{_STYLE}</style>\n"
         f'<rect class="paper" x="-1" y="-1" width="{width}" height="{height}"/>\n{body}\n'
         f'<rect class="grid" x="0" y="0" width="{side - 2}" height="{side - 2}"/>\n{legend}\n</svg>\n'
     )
@@ -166,12 +167,6 @@ def _labels(maze: Maze, visited: Sequence[int]) -> Iterator[str]:
 def _centre(maze: Maze, cell: int) -> tuple[int, int]:
     row, column = divmod(cell, maze.size)
     return column * _CELL + _CELL // 2, row * _CELL + _CELL // 2
-
-
-def _escaped(text: str) -> str:
-    """Text that means nothing to XML; what XML cannot hold at all is replaced."""
-    plain = "".join(c if c.isprintable() and not 0xD800 <= ord(c) <= 0xDFFF else "�" for c in text)
-    return plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 _SAYS = {

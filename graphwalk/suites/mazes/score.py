@@ -13,6 +13,7 @@ from graphwalk.errors import OracleError
 from graphwalk.evaluation.evidence import shows_data, waste_of
 from graphwalk.evaluation.extraction import Extraction, Fit, Shape, extract, strip_thinking
 from graphwalk.evaluation.values import parse_json
+from graphwalk.sanitise import one_line
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.task import MazeScore, MazeTask, PathError
@@ -20,7 +21,6 @@ from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, NEXT_CELLS
 from graphwalk.toolbox.readings import as_parameter
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory
-from graphwalk.types.inert import visible
 from graphwalk.types.wire import from_dict
 
 StepKind = Literal["visit", "jump", "revisit", "wall", "refused", "path", "other"]
@@ -252,7 +252,7 @@ def maze_episodes(records: Iterable[Mapping[str, Any]]) -> Iterator[MazeEpisode]
         task = MazeTask.model_validate(record["task"])
         walk = walk_of(task.maze, from_dict(Trajectory, record["trajectory"]).results)
         repeat = f" · repeat {record['repeat']}" if record["repeat"] else ""
-        title = visible(f"{record['model']} · {record['setting']} · {record['task_id']}{repeat}")
+        title = one_line(f"{record['model']} · {record['setting']} · {record['task_id']}{repeat}")
         path = tuple(path_cells(task.maze, record["answer"]))
         score = None if record["score"] is None else MazeScore.model_validate(record["score"])
         said = f"failed: {record['exit_status']}" if score is None else verdict(score, task)

@@ -9,10 +9,10 @@ from jinja2 import TemplateError
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.environment import Environment
 from graphwalk.errors import OracleError
 from graphwalk.graphs.anonymise import Twin
 from graphwalk.seeds import stdlib_random
+from graphwalk.settings import Settings
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.stores.embedded import EmbeddedDatabase
@@ -71,7 +71,7 @@ async def tasks_on(
 
 async def tasks_of_source(
     source: GraphSource,
-    environment: Environment,
+    settings: Settings,
     *,
     seed: int,
     left_out: dict[str, str],
@@ -79,11 +79,11 @@ async def tasks_of_source(
     per_question: int = 1,
 ) -> list[QuestionTask]:
     """Make the tasks about a file or an existing database; `left_out` gets what the graph cannot host, and why."""
-    graph = await read_source(source, environment)
+    graph = await read_source(source, settings)
     if source.file is not None:
         store = await EmbeddedDatabase().load(graph)
         return await _tasks_on(graph, store, questions, seed, per_question, left_out)
-    async with open_source(source, environment) as opened:
+    async with open_source(source, settings) as opened:
         return await _tasks_on(graph, opened.store, questions, seed, per_question, left_out)
 
 

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.graphs.anonymise import Twin, make_twin
@@ -17,6 +16,7 @@ from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
 from graphwalk.seeds import stdlib_random
+from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_file, read_source
@@ -92,13 +92,13 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             else:
                 raise ConfigError(f"the database {entry.name} must be read before there is a graph", hint="worlds_in")
 
-    async def worlds_in(self, config: QuestionsConfig, seed: int, environment: Environment) -> AsyncIterator[World]:
-        self._kept = TaskCache(environment.plans_folder)
+    async def worlds_in(self, config: QuestionsConfig, seed: int, settings: Settings) -> AsyncIterator[World]:
+        self._kept = TaskCache(settings.plans_folder)
         for place, entry in enumerate(config.graphs):
             if isinstance(entry, GraphSpec):
                 made = _generated(place, entry, seed, config)
             else:
-                made = worlds_of(entry, place, await read_source(entry, environment), seed)
+                made = worlds_of(entry, place, await read_source(entry, settings), seed)
             for world in made:
                 yield world
 

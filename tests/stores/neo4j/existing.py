@@ -6,7 +6,7 @@ from typing import Any
 
 from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.environment import Environment
+from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
@@ -20,8 +20,8 @@ MARK = "StandingTest"
 class OwnDatabase:
     """Writes to a server as its owner would, and opens it as GraphWalk does."""
 
-    def __init__(self, environment: Environment, owner: Connection) -> None:
-        self._environment = environment
+    def __init__(self, settings: Settings, owner: Connection) -> None:
+        self._settings = settings
         self._owner = owner
         self._constraints: list[str] = []
         self._stores: list[ExistingStore] = []
@@ -34,9 +34,9 @@ class OwnDatabase:
         await self.write(f"CREATE CONSTRAINT {name} FOR (n:`{label}`) REQUIRE n.`{property_name}` IS UNIQUE")
 
     async def open(self, labels: list[str] | None = None, types: list[str] | None = None) -> ExistingStore:
-        database = self._environment.neo4j_database or "neo4j"
+        database = self._settings.neo4j_database or "neo4j"
         source = GraphSource(neo4j=database, labels=labels, relationship_types=types)  # type: ignore[arg-type]
-        store = await ExistingStore.open(source, self._environment)
+        store = await ExistingStore.open(source, self._settings)
         self._stores.append(store)
         return store
 

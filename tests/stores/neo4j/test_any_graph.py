@@ -4,10 +4,11 @@ import asyncio
 import uuid
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given
+from hypothesis import settings as hypothesis_settings
 
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
+from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.types.graph import Node, PropertyGraph
 from graphwalk.types.values import Temporal, Value
@@ -16,13 +17,15 @@ from tests.stores.any_graph import any_graphs, comes_back, is_found_as_shown
 pytestmark = pytest.mark.neo4j
 
 
-def test_what_goes_in_comes_out_and_is_found_as_shown(neo4j_server: Environment) -> None:
+def test_what_goes_in_comes_out_and_is_found_as_shown(neo4j_server: Settings) -> None:
     loop = asyncio.new_event_loop()
     opening = Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
     database = loop.run_until_complete(opening)
 
     # Graphs of a server are made slowly: what fails is shown as it was drawn.
-    @settings(deadline=None, max_examples=12, suppress_health_check=list(HealthCheck), phases=[Phase.generate])
+    @hypothesis_settings(
+        deadline=None, max_examples=12, suppress_health_check=list(HealthCheck), phases=[Phase.generate]
+    )
     @given(any_graphs())
     def check(graph: PropertyGraph) -> None:
         loop.run_until_complete(checked(graph))
@@ -53,7 +56,7 @@ TIMES = (Temporal("time", "12:00:00Z"), Temporal("datetime", "2001-04-25T12:00:0
         pytest.param({"time": TIMES[0], "moment": TIMES[1]}, id="times-in-utc"),
     ],
 )
-async def test_what_was_once_lost_comes_back(values: dict[str, Value], neo4j_server: Environment) -> None:
+async def test_what_was_once_lost_comes_back(values: dict[str, Value], neo4j_server: Settings) -> None:
     graph = PropertyGraph.from_rows([Node("a", ("A",), values)], [])
     database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
     store = await database.load(graph)
@@ -64,7 +67,7 @@ async def test_what_was_once_lost_comes_back(values: dict[str, Value], neo4j_ser
 
 
 @pytest.mark.parametrize("label", ["GraphWalkLoad", "gw_0123456789ab", "gw_x"])
-async def test_our_labels_are_refused(label: str, neo4j_server: Environment) -> None:
+async def test_our_labels_are_refused(label: str, neo4j_server: Settings) -> None:
     database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
     with pytest.raises(ConfigError, match="keeps for itself"):
         await database.load(PropertyGraph.from_rows([Node("a", ("A", label), {"scope": "Person"})], []))

@@ -9,8 +9,8 @@ from neo4j.exceptions import ClientError
 
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.encodings import decode_rows
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, StoreError
+from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.stores.sources import open_source
@@ -185,7 +185,7 @@ async def test_nothing_is_changed(own: OwnDatabase, tmp_path: Path) -> None:
     assert await own.digest() == before
 
 
-async def test_a_wrong_name_is_answered_with_the_right_ones(neo4j_server: Environment) -> None:
+async def test_a_wrong_name_is_answered_with_the_right_ones(neo4j_server: Settings) -> None:
     with pytest.raises(StoreError, match="no database 'nowhere'") as caught:
         await ExistingStore.open(GraphSource(neo4j="nowhere"), neo4j_server)
     assert "neo4j" in caught.value.hint
@@ -238,7 +238,7 @@ async def test_evidence_is_found_by_the_index_of_a_constraint(own: OwnDatabase) 
 PAGE = Path(__file__).parents[3] / "docs" / "own_graph.md"
 
 
-async def test_the_statements_of_the_minimal_role_are_understood(neo4j_server: Environment) -> None:
+async def test_the_statements_of_the_minimal_role_are_understood(neo4j_server: Settings) -> None:
     """Community has no roles: it refuses them as unsupported, after it has understood them."""
     statements = [s for block in PAGE.read_text().split("```cypher\n")[1:] for s in block.split("```")[0].split(";\n")]
     connection = await connect(neo4j_server, wait_seconds=10)

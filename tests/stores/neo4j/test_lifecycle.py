@@ -19,8 +19,8 @@ from neo4j.exceptions import ServiceUnavailable
 
 import graphwalk
 from graphwalk import database
-from graphwalk.environment import Environment
 from graphwalk.errors import StoreAwayError, StoreError
+from graphwalk.settings import Settings
 from graphwalk.stores.neo4j import admin, loaded
 from graphwalk.stores.neo4j.admin import BY_HAND, Loads
 from graphwalk.stores.neo4j.connection import store_error
@@ -41,7 +41,7 @@ def run_id() -> str:
 
 
 @pytest.fixture
-async def opened(neo4j_server: Environment, run_id: str) -> AsyncIterator[Neo4jDatabase]:
+async def opened(neo4j_server: Settings, run_id: str) -> AsyncIterator[Neo4jDatabase]:
     found = await Neo4jDatabase.open(neo4j_server, run_id=run_id)
     yield found
     for load in await found.loads():
@@ -50,11 +50,11 @@ async def opened(neo4j_server: Environment, run_id: str) -> AsyncIterator[Neo4jD
     await found.close()
 
 
-def start_loader(environment: Environment, run_id: str, nodes: int = NODES) -> "subprocess.Popen[str]":
+def start_loader(settings: Settings, run_id: str, nodes: int = NODES) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-m", "tests.stores.loader", run_id, str(nodes)],
         cwd=ROOT,
-        env={**os.environ, **environment.variables},
+        env={**os.environ, **settings.variables},
         stdout=subprocess.PIPE,
         text=True,
     )
@@ -66,9 +66,9 @@ async def scope_count(found: Neo4jDatabase, scope: str) -> tuple[int, int]:
     return nodes["n"], relationships["n"]
 
 
-async def killed_half_way(opened: Neo4jDatabase, environment: Environment, run_id: str) -> str:
+async def killed_half_way(opened: Neo4jDatabase, settings: Settings, run_id: str) -> str:
     scope = scope_of(run_id, chain(NODES).digest)
-    with start_loader(environment, run_id) as loader:
+    with start_loader(settings, run_id) as loader:
         for _ in range(3000):
             if (await scope_count(opened, scope))[0] > 100:
                 break
@@ -79,9 +79,7 @@ async def killed_half_way(opened: Neo4jDatabase, environment: Environment, run_i
     return scope
 
 
-async def test_a_load_killed_half_way_is_begun_anew(
-    opened: Neo4jDatabase, neo4j_server: Environment, run_id: str
-) -> None:
+async def test_a_load_killed_half_way_is_begun_anew(opened: Neo4jDatabase, neo4j_server: Settings, run_id: str) -> None:
     scope = await killed_half_way(opened, neo4j_server, run_id)
     store = await opened.load(chain(NODES))
     assert store.scope == scope
@@ -102,7 +100,7 @@ async def test_the_schema_of_a_large_graph_is_told_by_the_graph(
 
 
 async def test_clean_removes_what_a_killed_run_left_and_nothing_else(
-    opened: Neo4jDatabase, neo4j_server: Environment, run_id: str, tmp_path: Path
+    opened: Neo4jDatabase, neo4j_server: Settings, run_id: str, tmp_path: Path
 ) -> None:
     await opened._connection.write("CREATE (:Canary {key: $run})-[:SINGS]->(:Canary {key: $run})", run=run_id)
     living = await opened.load(chain(10))
@@ -130,7 +128,7 @@ async def test_clean_removes_what_a_killed_run_left_and_nothing_else(
     assert not {dead, kept.scope} & names
 
 
-async def test_processes_load_at_the_same_time(opened: Neo4jDatabase, neo4j_server: Environment, run_id: str) -> None:
+async def test_processes_load_at_the_same_time(opened: Neo4jDatabase, neo4j_server: Settings, run_id: str) -> None:
     runs = [run_id, run_id + "-2", run_id + "-3"]
     loaders = [start_loader(neo4j_server, name, 100) for name in runs]
     for loader in loaders:
@@ -143,7 +141,7 @@ async def test_processes_load_at_the_same_time(opened: Neo4jDatabase, neo4j_serv
         loader.communicate()
 
 
-async def test_a_graph_that_another_process_is_loading_is_refused(neo4j_server: Environment) -> None:
+async def test_a_graph_that_another_process_is_loading_is_refused(neo4j_server: Settings) -> None:
     graph = chain(77)
     found = await Neo4jDatabase.open(neo4j_server, run_id=BY_HAND)
     entry = await found._loads._enter(graph, scope_of(BY_HAND, graph.digest), BY_HAND)
@@ -230,7 +228,7 @@ async def test_queries_end_in_time(opened: Neo4jDatabase) -> None:
     assert await store.run("RETURN 1 AS one") == [{"one": 1}]
 
 
-async def test_no_deprecation_notice(neo4j_server: Environment, run_id: str) -> None:
+async def test_no_deprecation_notice(neo4j_server: Settings, run_id: str) -> None:
     notices: list[str] = []
     found = await Neo4jDatabase.open(neo4j_server, run_id=run_id, notices=notices)
     store = await found.load(chain(10))
@@ -263,23 +261,21 @@ async def test_look_ups_by_key_use_the_index(opened: Neo4jDatabase) -> None:
         ({"NEO4J_URI": "http://127.0.0.1:7474"}, "is not the address of a Neo4j", "bolt://"),
     ],
 )
-async def test_what_is_wrong_is_said(
-    neo4j_server: Environment, change: dict[str, str], message: str, hint: str
-) -> None:
-    environment = replace(neo4j_server, variables={**neo4j_server.variables, **change})
+async def test_what_is_wrong_is_said(neo4j_server: Settings, change: dict[str, str], message: str, hint: str) -> None:
+    settings = replace(neo4j_server, variables={**neo4j_server.variables, **change})
     with pytest.raises(StoreError, match=message) as raised:
-        await Neo4jDatabase.open(environment, run_id="x")
+        await Neo4jDatabase.open(settings, run_id="x")
     assert hint in raised.value.hint
     assert "wrong-password" not in str(raised.value)
 
 
 @pytest.mark.parametrize("scheme", ["bolt+s", "bolt+ssc", "neo4j+s"])
-async def test_a_server_without_tls(neo4j_server: Environment, scheme: str) -> None:
+async def test_a_server_without_tls(neo4j_server: Settings, scheme: str) -> None:
     plain = neo4j_server.neo4j_uri or ""
     uri = f"{scheme}://{plain.partition('://')[2]}"
-    environment = replace(neo4j_server, variables={**neo4j_server.variables, "NEO4J_URI": uri})
+    settings = replace(neo4j_server, variables={**neo4j_server.variables, "NEO4J_URI": uri})
     with pytest.raises(StoreError, match="it does not accept an encrypted connection") as raised:
-        await Neo4jDatabase.open(environment, run_id="x")
+        await Neo4jDatabase.open(settings, run_id="x")
     assert raised.value.hint == f"if it has no TLS: NEO4J_URI={uri.replace(scheme, scheme.partition('+')[0])}"
 
 
@@ -307,7 +303,7 @@ def test_a_server_elsewhere_cannot_be_reached(cause: Exception, message: str, hi
     assert "db up" not in told.hint
 
 
-async def test_an_object_of_the_driver_signs_in(neo4j_server: Environment, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_object_of_the_driver_signs_in(neo4j_server: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NEO4J_URI", neo4j_server.neo4j_uri or "")
     monkeypatch.setenv("NEO4J_PASSWORD", "wrong-password")
     auth = neo4j.basic_auth("neo4j", neo4j_server.neo4j_password or "")
@@ -318,7 +314,7 @@ async def test_an_object_of_the_driver_signs_in(neo4j_server: Environment, monke
             pass
 
 
-async def test_reads_of_a_cluster_know_what_was_written(neo4j_server: Environment, run_id: str) -> None:
+async def test_reads_of_a_cluster_know_what_was_written(neo4j_server: Settings, run_id: str) -> None:
     uri = f"neo4j://{(neo4j_server.neo4j_uri or '').partition('://')[2]}"
     routed = replace(neo4j_server, variables={**neo4j_server.variables, "NEO4J_URI": uri})
     found = await Neo4jDatabase.open(routed, run_id=run_id)
@@ -343,7 +339,7 @@ async def test_a_web_server_is_no_neo4j() -> None:
     port = server.sockets[0].getsockname()[1]
     async with server:
         with pytest.raises(StoreError, match="is not a Neo4j"):
-            await Neo4jDatabase.open(Environment({"NEO4J_URI": f"bolt://127.0.0.1:{port}"}), run_id="x")
+            await Neo4jDatabase.open(Settings({"NEO4J_URI": f"bolt://127.0.0.1:{port}"}), run_id="x")
 
 
 @pytest.mark.slow
@@ -351,13 +347,13 @@ async def test_a_web_server_is_no_neo4j() -> None:
 async def test_a_run_outlives_restarts(tmp_path: Path, run_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A server of its own is killed and started again, in the middle of a load and of queries."""
     monkeypatch.setattr(admin, "BATCH", 20)
-    environment = server_settings(tmp_path, "5.26")
-    home = Environment({"GRAPHWALK_HOME": str(tmp_path), "GRAPHWALK_NEO4J_PORT": "9"})
+    settings = server_settings(tmp_path, "5.26")
+    home = Settings({"GRAPHWALK_HOME": str(tmp_path), "GRAPHWALK_NEO4J_PORT": "9"})
     server = database.status(home).server
     assert server is not None
     assert server.pid is not None
     try:
-        found = await Neo4jDatabase.open(environment, run_id=run_id, wait_seconds=120)
+        found = await Neo4jDatabase.open(settings, run_id=run_id, wait_seconds=120)
         loading = asyncio.create_task(found.load(chain(NODES)))
         await asyncio.sleep(1.0)
         os.kill(server.pid, signal.SIGKILL)

@@ -8,7 +8,7 @@ import pytz
 from neo4j.spatial import WGS84Point
 from neo4j.time import Duration, Time
 
-from graphwalk.environment import Environment
+from graphwalk.settings import Settings
 from graphwalk.stores.neo4j import existing
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing import read_whole
@@ -20,7 +20,7 @@ LABEL = "ReadOut"
 
 
 @pytest.fixture
-async def connection(neo4j_server: Environment) -> AsyncIterator[Connection]:
+async def connection(neo4j_server: Settings) -> AsyncIterator[Connection]:
     """What the test writes has the label ReadOut, and is removed."""
     opened = await connect(neo4j_server, wait_seconds=10)
     yield opened

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.errors import OracleError, StoreError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.execute import start_run
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.run_folder import NewRun
+from graphwalk.settings import Settings
 from graphwalk.stores.base import Database
 from graphwalk.suites.mazes import suite as maze_suite
 from graphwalk.suites.mazes.score import check_path, check_target, cypher_error, score_path, shortest_length
@@ -116,7 +116,7 @@ async def test_the_search_is_bounded() -> None:
 async def test_a_run_asks_the_store_and_stops_where_it_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A scorer that takes every path for valid is found out by the first one that is not."""
     config = load_experiment("paper-table-1", flags={"models": ["scripted/flawed:early_stop"]}, worlds=1)
-    experiment = resolve(config, Environment())
+    experiment = resolve(config, Settings())
 
     def lenient(task: MazeTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
         score = score_path(task, setting, trajectory, extraction)
@@ -137,7 +137,7 @@ async def test_a_database_that_is_gone_by_then_is_no_mistake_of_the_model(
     monkeypatch.setattr(maze_suite, "check_path", gone)
     config = load_experiment("paper-table-1", flags={"models": ["scripted/expert"]}, worlds=1)
     new = NewRun.make(config.name, tmp_path / "run")
-    summary = await start_run(resolve(config, Environment()), new, Progress())
+    summary = await start_run(resolve(config, Settings()), new, Progress())
     (record,) = new.folder.records()
     assert (summary.failed, record["exit_status"], record["score"]) == (1, "store_error", None)
     assert record["trajectory"]["error"] == "cross-check: gone"

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.execute import start_run
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.progress import Progress
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_folder import NewRun
+from graphwalk.settings import Settings
 from graphwalk.suites.questions.catalogue import shipped_kinds
 
 
@@ -16,7 +16,7 @@ async def test_kinds_that_can_are_answered_by_reference(tmp_path: Any) -> None:
     fields = {"suite.graphs": [{"nodes": 30}], "models": ["scripted/by_reference"]}
     config = load_experiment("small-models", flags=fields)
     new = NewRun.make(config.name, tmp_path / "run")
-    await start_run(resolve(config, Environment()), new, Progress())
+    await start_run(resolve(config, Settings()), new, Progress())
     results = [Result.from_dict(record) for record in new.folder.records()]
     assert {result.task["template"] for result in results} == set(shipped_kinds())
     for result in results:

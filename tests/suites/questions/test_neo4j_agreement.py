@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from graphwalk.environment import Environment
 from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.settings import Settings
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.neo4j.admin import form_of
@@ -61,7 +61,7 @@ def _statements(graph: PropertyGraph, scope: str) -> Iterator[tuple[str, list[di
 @pytest.mark.parametrize(
     "graphs", [50, pytest.param(200, marks=pytest.mark.extended), pytest.param(1000, marks=pytest.mark.slow)]
 )
-async def test_neo4j_and_the_evaluators_agree_on_odd_graphs(neo4j_server: Environment, graphs: int) -> None:
+async def test_neo4j_and_the_evaluators_agree_on_odd_graphs(neo4j_server: Settings, graphs: int) -> None:
     notices: list[str] = []
     connection = await connect(neo4j_server, wait_seconds=30, notices=notices)
     place = OneScope(connection, f"gw_odd_{os.getpid()}")
@@ -75,7 +75,7 @@ async def test_neo4j_and_the_evaluators_agree_on_odd_graphs(neo4j_server: Enviro
     assert not [notice for notice in notices if "DEPRECATION" in notice]
 
 
-async def test_tasks_made_on_neo4j_and_on_the_embedded_engine_are_the_same(neo4j_server: Environment) -> None:
+async def test_tasks_made_on_neo4j_and_on_the_embedded_engine_are_the_same(neo4j_server: Settings) -> None:
     database = await Neo4jDatabase.open(neo4j_server, run_id=f"tasks-{os.getpid()}")
     try:
         for preset in ("paper-100", "paper-150"):

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from graphwalk.config.yaml_files import validate
-from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError, OracleError
 from graphwalk.graphs.generate import GraphSpec, generate_graph
+from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase, EmbeddedStore
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
 from graphwalk.suites.questions.catalogue import choose_kinds
@@ -232,7 +232,7 @@ async def test_two_engines_must_agree(place: Path) -> None:
 
 
 @pytest.mark.neo4j
-async def test_neo4j_and_the_embedded_engine_make_the_same_task(place: Path, neo4j_server: Environment) -> None:
+async def test_neo4j_and_the_embedded_engine_make_the_same_task(place: Path, neo4j_server: Settings) -> None:
     database = await Neo4jDatabase.open(neo4j_server, run_id=f"own-{os.getpid()}")
     try:
         store = await database.load(GRAPH)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mcp_server.servers import WORDS, variables
+from tests.serve.mcp.servers import WORDS, variables
 
 
 def refused(*words: object, **own: str) -> tuple[int, str]:

@@ -13,7 +13,7 @@ from benchmarks.mcp_sessions.__main__ import MODULES, PACKAGE, STEPS, run_typesc
 from benchmarks.mcp_sessions.films import FILMS
 from benchmarks.mcp_sessions.python_client import walk
 from graphwalk.graphs.files import save_graph
-from tests.mcp_server.servers import over_http
+from tests.serve.mcp.servers import over_http
 
 pytestmark = pytest.mark.skipif(
     shutil.which("node") is None or not (MODULES / "node_modules" / PACKAGE).is_dir(),

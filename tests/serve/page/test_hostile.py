@@ -13,15 +13,15 @@ from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
 from graphwalk.console import stderr, stdout
-from graphwalk.page.content import content_of
-from graphwalk.page.page import write_page
 from graphwalk.reports.plot_files import page_svg, save_plots
 from graphwalk.reports.plots import Panel, Plot, Point, Series, plot_csv
 from graphwalk.runs.run_folder import RunFolder
+from graphwalk.serve.page import write_page
+from graphwalk.serve.page_content import content_of
 from tests.cli.test_ask import FILMS
 from tests.cli.test_commands import graphwalk
-from tests.page.browser import Browser
-from tests.page.conftest import changed_run
+from tests.serve.page.browser import Browser
+from tests.serve.page.conftest import changed_run
 
 EVIL = (
     "=1+1</script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"

@@ -3,8 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from tests.mcp_server.servers import over_stdio
 from tests.safety.hostile import hostile_strings
+from tests.serve.mcp.servers import over_stdio
 
 LONGEST = 20_000
 

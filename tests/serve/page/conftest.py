@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from graphwalk.jsonlines import LineWriter, read_lines
-from graphwalk.page.content import content_of
-from graphwalk.page.page import write_page
 from graphwalk.runs.run_folder import RunFolder
-from tests.page.browser import BROWSERS, Browser, find_browser
+from graphwalk.serve.page import write_page
+from graphwalk.serve.page_content import content_of
+from tests.serve.page.browser import BROWSERS, Browser, find_browser
 
-RUNS = Path(__file__).parents[1] / "data" / "runs"
+RUNS = Path(__file__).parents[2] / "data" / "runs"
 Change = Callable[[dict[str, Any]], dict[str, Any]]
 
 

@@ -13,10 +13,11 @@ from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from graphwalk.errors import GraphwalkError
-from graphwalk.page.content import EpisodeReader, Record, RunContent, content_of, inflated
-from graphwalk.page.page import figures_of, index_of, policy, served_page
 from graphwalk.runs.listing import ListedRun, list_runs
 from graphwalk.runs.run_folder import RunFolder
+from graphwalk.serve import LOOPBACK, loopback_names
+from graphwalk.serve.page import figures_of, index_of, policy, served_page
+from graphwalk.serve.page_content import EpisodeReader, Record, RunContent, content_of, inflated
 
 _REST = 4.0
 """A run that is being written is read again after so many times as long as reading it took."""
@@ -112,8 +113,6 @@ def _log_file(folder: RunFolder) -> tuple[str, int] | None:
     return (path.name, path.stat().st_ino) if path.exists() else None
 
 
-HOST = "127.0.0.1"
-_NAMES = (HOST, "localhost")
 _HEADERS = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": policy(connect="'self'") + "; frame-ancestors 'none'",
@@ -136,7 +135,7 @@ class PageServer(ThreadingHTTPServer):
         first: Sequence[str] = (),
         wanted: Callable[[Record], bool] = lambda record: True,
     ) -> None:
-        super().__init__((HOST, port), _Handler)
+        super().__init__((LOOPBACK, port), _Handler)
         self.token = secrets.token_urlsafe(18)
         self.runs = LiveRuns(place, wanted)
         self._first = first
@@ -145,11 +144,7 @@ class PageServer(ThreadingHTTPServer):
     def address(self) -> str:
         """The address to open; with `first` that of these runs."""
         asked = urlencode([("run", name) for name in self._first])
-        return f"http://{HOST}:{self.server_port}/{self.token}/{f'?{asked}' if asked else ''}"
-
-    def hosts(self) -> set[str]:
-        """What a browser on this machine may call us; another name is a page elsewhere that points here."""
-        return {f"{name}:{self.server_port}" for name in _NAMES}
+        return f"http://{LOOPBACK}:{self.server_port}/{self.token}/{f'?{asked}' if asked else ''}"
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -166,7 +161,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         origin = self.headers.get("Origin")
-        allowed = self.server.hosts()
+        allowed = loopback_names(self.server.server_port)
         if self.headers.get("Host") not in allowed or (origin and origin.removeprefix("http://") not in allowed):
             self._send(HTTPStatus.FORBIDDEN, "text/plain", "this page is for this machine alone")
             return

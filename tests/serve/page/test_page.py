@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from tests.page.browser import Browser
+from tests.serve.page.browser import Browser
 
 PageOf = Callable[..., str]
 ROWS = "document.querySelectorAll('#list [role=option]').length"

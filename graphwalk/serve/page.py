@@ -2,24 +2,22 @@
 
 import base64
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from html import escape
 from pathlib import Path
 from typing import Any
 
 from graphwalk.files import make_folder, write_whole
 from graphwalk.jinja import render_page
-from graphwalk.page.content import Episode, RunContent
 from graphwalk.reports.plot_files import INSTALL, can_draw, page_svg
 from graphwalk.reports.plots import COLUMNS, Plot, worth_drawing
 from graphwalk.reports.suite_report import Report
 from graphwalk.reports.tables import text_tables
 from graphwalk.reports.text_table import Cell, TextTable
 from graphwalk.resources import data_path
+from graphwalk.sanitise import escape_markup, one_line, script_json
+from graphwalk.serve.page_content import Episode, RunContent
 from graphwalk.suites.registry import suite_named
-from graphwalk.types.inert import visible
 
 _SCRIPTS = (
     "dom",
@@ -57,12 +55,6 @@ def policy(blocks: str = "", connect: str = "'none'") -> str:
         f"default-src 'none'; script-src '{_hash(script())}'{blocks}; style-src '{_hash(style())}'; img-src data:; "
         f"connect-src {connect}; base-uri 'none'; form-action 'none'"
     )
-
-
-def inert_json(value: Any) -> str:
-    """JSON that can stand in an HTML script element: nothing in it ends the element or begins a comment."""
-    text = json.dumps(value, separators=(",", ":"))
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _read(name: str) -> str:
@@ -214,11 +206,12 @@ def _every(runs: Sequence[RunContent]) -> Iterator[Episode]:
 
 
 def _head(title: str, allowed: str) -> Iterator[str]:
-    yield render_page("page/page.html.j2", title=escape(visible(title)), style=style(), policy=allowed, bundle=BUNDLE)
+    title = escape_markup(one_line(title))
+    yield render_page("page/page.html.j2", title=title, style=style(), policy=allowed, bundle=BUNDLE)
 
 
 def _json(name: str, value: Any) -> str:
-    return f'<script type="application/json" id="{name}">{inert_json(value)}</script>\n'
+    return f'<script type="application/json" id="{name}">{script_json(value)}</script>\n'
 
 
 def _script() -> Iterator[str]:

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from graphwalk.jsonlines import LineWriter, read_lines
-from graphwalk.page.content import content_of
-from graphwalk.page.server import LiveRuns
 from graphwalk.runs.run_folder import RunFolder
-from tests.page.conftest import RUNS, changed_run
-from tests.page.test_hostile import said
+from graphwalk.serve.page_content import content_of
+from graphwalk.serve.page_server import LiveRuns
+from tests.serve.page.conftest import RUNS, changed_run
+from tests.serve.page.test_hostile import said
 
 
 def test_a_published_run_beside_a_folder_of_runs(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_a_compressed_run_shows_the_same(tmp_path: Path) -> None:
 
 def test_a_run_that_grows_is_made_from_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its first episodes are the same objects, so that nothing of them was made again."""
-    monkeypatch.setattr("graphwalk.page.server._REST", 0.0)
+    monkeypatch.setattr("graphwalk.serve.page_server._REST", 0.0)
     run = changed_run("mazes", tmp_path / "run", lambda record: record)
     records = list(read_lines(run.results_path))
     run.results_path.unlink()

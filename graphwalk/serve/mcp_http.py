@@ -18,8 +18,9 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from graphwalk.environment import TOKEN_VARIABLE, Environment
 from graphwalk.errors import ConfigError
+from graphwalk.serve import loopback_names
+from graphwalk.settings import TOKEN_VARIABLE, Settings
 
 HEADER_SECONDS = 10.0
 """From the connection, or the first byte of a later request, to the end of the header."""
@@ -89,27 +90,22 @@ MOST_CONNECTIONS = 256
 PARTING_SECONDS = 2
 """At the end, calls that are running have this long."""
 SHORTEST_TOKEN = 16
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
-async def serve_http(
-    server: Server[Any], environment: Environment, host: str, port: int, say: Callable[[str], None]
-) -> None:
+async def serve_http(server: Server[Any], settings: Settings, host: str, port: int, say: Callable[[str], None]) -> None:
     """Until the work is cancelled. ConfigError for a port that is taken, a wrong address, and a token that is short."""
-    token = _token(environment)
+    token = _token(settings)
     with _listening(host, port) as listener:
         place = _in_url(host) + f":{listener.getsockname()[1]}"
         app = _Guard(_application(server, place), token)
         say(f"answers at http://{place}{PATH}")
-        given = f"${TOKEN_VARIABLE}" if environment.mcp_token else token
+        given = f"${TOKEN_VARIABLE}" if settings.mcp_token else token
         say(f"clients send the header  Authorization: Bearer {given}")
         await _until_cancelled(_Uvicorn(_settings(app)), listener)
 
 
 def _application(server: Server[Any], place: str) -> ASGIApp:
-    """A page in somebody's browser must not reach us by a name of its own: only our names are answered."""
-    port = place.rpartition(":")[2]
-    names = sorted({place, *(f"{name}:{port}" for name in _LOOPBACK)})
+    names = sorted({place, *loopback_names(int(place.rpartition(":")[2]))})
     return server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=LARGEST_BODY,
@@ -170,8 +166,8 @@ def _settings(app: ASGIApp) -> uvicorn.Config:
     )
 
 
-def _token(environment: Environment) -> str:
-    given = environment.mcp_token
+def _token(settings: Settings) -> str:
+    given = settings.mcp_token
     if given is None:
         return secrets.token_urlsafe(32)
     if len(given) < SHORTEST_TOKEN or not (given.isascii() and given.isprintable()):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from graphwalk.graphs.files import save_graph
-from tests.mcp_server.servers import HttpServer, over_http
+from tests.serve.mcp.servers import HttpServer, over_http
 from tests.toolbox.conftest import ODD_GRAPH
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.redaction import Redaction, credentials_in, shown_setting
+from graphwalk.sanitise import Secrets, credentials_in, shown_setting
 
 LONG = "sk-proj-4f9a8b7c6d5e"
 
@@ -38,7 +38,7 @@ LONG = "sk-proj-4f9a8b7c6d5e"
     ],
 )
 def test_messages(variables: dict[str, str], text: str, clean: str) -> None:
-    assert Redaction(variables).message(text) == clean
+    assert Secrets(variables).redact(text) == clean
 
 
 @pytest.mark.parametrize(
@@ -52,12 +52,12 @@ def test_messages(variables: dict[str, str], text: str, clean: str) -> None:
     ],
 )
 def test_what_a_model_says_keeps_its_words(secret: str, text: str, clean: str) -> None:
-    assert Redaction({"X_API_KEY": secret}).said(text) == clean
+    assert Secrets({"X_API_KEY": secret}).redact_certain(text) == clean
 
 
 def test_a_text_without_secrets_is_the_same_object() -> None:
     text = "no secret " * 3
-    assert Redaction({"X_API_KEY": LONG, "Y_API_KEY": "ab12c"}).said(text) is text
+    assert Secrets({"X_API_KEY": LONG, "Y_API_KEY": "ab12c"}).redact_certain(text) is text
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_setting_is_shown_without_its_credential() -> None:
 
 
 def test_the_variable_of_a_secret_is_found() -> None:
-    found = Redaction({"X_API_KEY": LONG, "Y_PASSWORD": "swordfish"})
+    found = Secrets({"X_API_KEY": LONG, "Y_PASSWORD": "swordfish"})
     assert [found.variable_in(text) for text in (f"a{LONG}b", "swordfish?", "swordfishes")] == [
         "X_API_KEY",
         "Y_PASSWORD",

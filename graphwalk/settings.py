@@ -1,7 +1,6 @@
-"""What comes from the environment: keys, addresses, passwords. No other module reads the environment.
+"""Settings from environment variables: keys, addresses, passwords. No other module reads them.
 
-A `.env` file in the working directory fills in what the environment does not say. Values of variables that look like
-secrets never reach a log: `redact` and `redact_said` take them out of foreign text (graphwalk/redaction.py).
+A `.env` file in the working directory adds variables that the process does not have.
 """
 
 import os
@@ -15,47 +14,42 @@ from typing import Any
 from dotenv import dotenv_values
 
 from graphwalk.errors import ConfigError
-from graphwalk.redaction import Redaction
-from graphwalk.types.inert import visible
+from graphwalk.sanitise import Secrets
 
 TOKEN_VARIABLE = "GRAPHWALK_MCP_TOKEN"
-_LONGEST_ERROR = 600
-"""Characters, most of them a server's own words; some send a web page."""
 
 
 @dataclass(frozen=True)
-class Environment:
-    """Variables of the environment; empty values count as unset."""
+class Settings:
+    """Environment variables; empty values count as unset."""
 
     variables: Mapping[str, str] = field(default_factory=dict, repr=False)
     from_file: frozenset[str] = frozenset()
-    """Names of those that only `.env` says."""
+    """Names of variables that are only in `.env`."""
     neo4j_auth: Any = field(default=None, repr=False)
     """An object of the Neo4j driver in place of the variables: `neo4j.bearer_auth(token)`, an auth manager, …"""
 
     def get(self, name: str, default: str | None = None) -> str | None:
         return self.variables.get(name) or default
 
-    def serving(self, servers: Mapping[str, str]) -> "Environment":
-        """The same with the base URLs of these servers in place of what is said by NAME_BASE_URL."""
-        said = {f"{server_variable(name)}_BASE_URL": url for name, url in servers.items()}
-        return (
-            replace(self, variables={**self.variables, **said}, from_file=self.from_file - said.keys())
-            if said
-            else self
-        )
+    def serving(self, servers: Mapping[str, str]) -> "Settings":
+        """Return a copy with the base URLs of these servers in place of NAME_BASE_URL."""
+        if not servers:
+            return self
+        urls = {f"{server_variable(name)}_BASE_URL": url for name, url in servers.items()}
+        return replace(self, variables={**self.variables, **urls}, from_file=self.from_file - urls.keys())
 
     def require(self, name: str, purpose: str) -> str:
-        """ConfigError that names the variable where it is not set."""
+        """Return a variable. Raise ConfigError with its name if it is not set."""
         value = self.get(name)
         if value is None:
             raise ConfigError(f"{name} is not set: {purpose}", hint=f"export {name}=…   (or write it into .env)")
         return value
 
     def check_receiver(self, address: str, secret: str) -> None:
-        """ConfigError where only `.env` names the address, and the secret to be sent there comes from elsewhere.
+        """Raise ConfigError if the address is only in `.env` and the secret for it is not.
 
-        `.env` is that of the working directory, which may be somebody else's repository.
+        `.env` belongs to the working directory, which may be a foreign repository.
         """
         if address in self.from_file and self.get(secret) is not None and secret not in self.from_file:
             raise ConfigError(
@@ -66,7 +60,7 @@ class Environment:
 
     @property
     def model(self) -> str | None:
-        """The model that plays where none is named."""
+        """The default model."""
         return self.get("GRAPHWALK_MODEL")
 
     @property
@@ -92,7 +86,7 @@ class Environment:
 
     @property
     def plans_folder(self) -> Path | None:
-        """Where tasks about large graphs are kept; None with GRAPHWALK_CACHE=off."""
+        """The folder of the task cache; None with GRAPHWALK_CACHE=off."""
         if self.get("GRAPHWALK_CACHE") == "off":
             return None
         home = self.get("GRAPHWALK_HOME")
@@ -104,46 +98,28 @@ class Environment:
 
     @property
     def mcp_token(self) -> str | None:
-        """What clients of `graphwalk mcp --transport http` have to know."""
+        """The token that clients of `graphwalk mcp --transport http` must send."""
         return self.get(TOKEN_VARIABLE)
 
     @cached_property
-    def _redaction(self) -> Redaction:
-        return Redaction(self.variables)
-
-    def redact(self, text: str) -> str:
-        """A message without anything that may be a secret: what servers and libraries say of a failure."""
-        return self._redaction.message(text)
-
-    def secret_in(self, text: str) -> str | None:
-        """Return the name of a variable whose secret is in a text, or None."""
-        return self._redaction.variable_in(text)
-
-    def inert(self, error: str) -> str:
-        """What a server or a library says of a failure, fit to be logged and shown: in a line, without escapes.
-
-        Secrets go before the rest is cut off: half a key would not be known for one.
-        """
-        return visible(self.redact(error), _LONGEST_ERROR)
-
-    def redact_said(self, text: str) -> str:
-        """What a model wrote without what can only be a secret; same text (the same object) where there is none."""
-        return self._redaction.said(text)
+    def secrets(self) -> Secrets:
+        """The secrets among the variables, and functions that remove them from text."""
+        return Secrets(self.variables)
 
 
 def without_ray_statistics() -> None:
-    """Ray reports to its makers unless it is told not to, before it is imported."""
+    """Turn off the usage statistics of Ray; call this before Ray is imported."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 
 
 def server_variable(server: str) -> str:
-    """How the variables of a server begin: `my-lab` → MY_LAB."""
+    """Return the prefix of a server's variables: `my-lab` → MY_LAB."""
     return re.sub(r"\W", "_", server).upper()
 
 
-def read_environment(folder: Path | None = None) -> Environment:
-    """Variables of the environment, and of `.env` in `folder` (default: the working directory) below it."""
+def read_settings(folder: Path | None = None) -> Settings:
+    """Read environment variables, and those that only `.env` in `folder` has (default: the working directory)."""
     file = (folder or Path.cwd()) / ".env"
     from_file = {name: value for name, value in dotenv_values(file).items() if value} if file.is_file() else {}
     own = {name: value for name, value in os.environ.items() if value}
-    return Environment({**from_file, **own}, frozenset(from_file.keys() - own.keys()))
+    return Settings({**from_file, **own}, frozenset(from_file.keys() - own.keys()))

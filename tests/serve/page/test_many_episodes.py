@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks.page import measure, repeated
-from graphwalk.page.content import content_of
-from graphwalk.page.page import BUNDLE, write_page
 from graphwalk.runs.run_folder import RunFolder
-from tests.page.browser import Browser
-from tests.page.conftest import RUNS
+from graphwalk.serve.page import BUNDLE, write_page
+from graphwalk.serve.page_content import content_of
+from tests.serve.page.browser import Browser
+from tests.serve.page.conftest import RUNS
 
 
 def test_beyond_the_largest_page_there_is_a_folder(browser: Browser, tmp_path: Path) -> None:

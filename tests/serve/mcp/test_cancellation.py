@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from graphwalk.environment import Environment
+from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import Connection, connect
-from tests.mcp_server.servers import MODES, over_http, over_stdio
+from tests.serve.mcp.servers import MODES, over_http, over_stdio
 
 SLOW = """
 name: slow_count
@@ -27,7 +27,7 @@ RUNNING = (
 
 
 @pytest.fixture
-async def connection(neo4j_server: Environment) -> AsyncIterator[Connection]:
+async def connection(neo4j_server: Settings) -> AsyncIterator[Connection]:
     connection = await connect(neo4j_server, wait_seconds=30)
     yield connection
     await connection.close()
@@ -43,7 +43,7 @@ async def until(connection: Connection, number: int) -> None:
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("transport", ["stdio", "http"])
 async def test_a_cancelled_call_ends_its_query(
-    neo4j_server: Environment, connection: Connection, tmp_path: Path, transport: str, mode: str
+    neo4j_server: Settings, connection: Connection, tmp_path: Path, transport: str, mode: str
 ) -> None:
     (tmp_path / "slow_count.yaml").write_text(SLOW)
     words = ("--database", "neo4j", "--tool", f"{tmp_path}/slow_count.yaml")
@@ -72,7 +72,7 @@ async def test_a_cancelled_call_ends_its_query(
 
 
 async def test_a_client_that_goes_away_leaves_no_query_behind(
-    neo4j_server: Environment, connection: Connection, tmp_path: Path
+    neo4j_server: Settings, connection: Connection, tmp_path: Path
 ) -> None:
     (tmp_path / "slow_count.yaml").write_text(SLOW)
     words = ("--database", "neo4j", "--tool", f"{tmp_path}/slow_count.yaml")

@@ -11,11 +11,11 @@ import httpx2
 import pytest
 
 from graphwalk.config.graph_source import GraphSource
-from graphwalk.environment import Environment
-from graphwalk.mcp_server import streamable_http
-from graphwalk.mcp_server.serve import serve
-from graphwalk.mcp_server.streamable_http import LARGEST_BODY, MOST_CONNECTIONS, MOST_SESSIONS
-from tests.mcp_server.servers import HttpServer, over_http
+from graphwalk.serve import mcp_http
+from graphwalk.serve.mcp import serve
+from graphwalk.serve.mcp_http import LARGEST_BODY, MOST_CONNECTIONS, MOST_SESSIONS
+from graphwalk.settings import Settings
+from tests.serve.mcp.servers import HttpServer, over_http
 
 HEADER = "POST /mcp HTTP/1.1\r\nHost: x\r\n"
 
@@ -107,13 +107,13 @@ def test_half_requests_without_the_token_leave_room_for_others(odd_file: Path, s
     ],
 )
 async def test_what_never_ends_is_given_up(odd_file: Path, monkeypatch: pytest.MonkeyPatch, sent: str) -> None:
-    monkeypatch.setattr(streamable_http, "HEADER_SECONDS", 0.5)
-    monkeypatch.setattr(streamable_http, "BODY_SECONDS", 0.5)
+    monkeypatch.setattr(mcp_http, "HEADER_SECONDS", 0.5)
+    monkeypatch.setattr(mcp_http, "BODY_SECONDS", 0.5)
     token, told = "a-token-of-my-own-1234", asyncio.Queue[str]()
     serving = asyncio.create_task(
         serve(
             GraphSource(file=odd_file),
-            Environment({"GRAPHWALK_MCP_TOKEN": token}),
+            Settings({"GRAPHWALK_MCP_TOKEN": token}),
             say=told.put_nowait,
             transport="http",
         )

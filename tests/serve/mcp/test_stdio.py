@@ -10,7 +10,7 @@ import pytest
 
 from graphwalk.graphs.files import save_graph
 from graphwalk.types.graph import Node, PropertyGraph
-from tests.mcp_server.servers import OPENING, WORDS, over_stdio, variables
+from tests.serve.mcp.servers import OPENING, WORDS, over_stdio, variables
 
 READY = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 NOISE = [

@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from graphwalk.jsonlines import LineWriter, read_lines
-from graphwalk.page.server import PageServer
-from tests.page.browser import Browser
-from tests.page.conftest import RUNS
+from graphwalk.serve.page_server import PageServer
+from tests.serve.page.browser import Browser
+from tests.serve.page.conftest import RUNS
 
 
 @pytest.fixture

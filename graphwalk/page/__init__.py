@@ -1,1 +1,0 @@
-"""One page for a run: its tables, its plots, and every episode to search, open and step through."""

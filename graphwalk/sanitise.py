@@ -1,0 +1,343 @@
+"""Make foreign text safe: remove secrets, replace control characters, escape markup. No other module does this.
+
+Secrets are removed from what servers report, what models write, and what a user publishes. Our own names, settings and
+record keys hold no secret, and a short password must not remove ordinary words from them.
+"""
+
+import html
+import json
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath, PureWindowsPath
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, quote, unquote, urlsplit
+
+_SECRET_NAME = re.compile(
+    r"(KEY|KEYS|TOKEN|SECRET|SECRETS|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|AUTH)$", re.IGNORECASE
+)
+"""Ends a word of a variable's name: API_KEY, GITHUB_TOKEN_2, but neither GIT_AUTHOR_NAME nor MAX_TOKENS."""
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_CREDENTIAL = re.compile(
+    r"(api|access|auth)?key|token|secrets?|passw(or)?d|pwd|passphrase|credentials?|auth|authorization|bearer|jwt|cookie"
+)
+_CREDENTIALS = re.compile(
+    r"(.* )?((api|access|auth)?key|password|passphrase|jwt|cookie)s|((.* )?(access|api|auth|bearer|refresh) ?)?tokens"
+)
+"""Plural forms. `max_tokens` and `stop_tokens` are no credentials, nor is any number."""
+_ORDINARY = re.compile(r"(cache|sort|[bep]os|pad|unk|sep|cls|mask|stop|image) (keys?|token)$")
+"""Fields of requests that end like credentials: `prompt_cache_key`, `eos_token`."""
+LOOKS_LIKE_KEYS: Mapping[str, re.Pattern[str]] = {
+    "a key of an API": re.compile(
+        r"\b(?:sk|pk|rk)-[A-Za-z0-9_-]{20,}|\bAIza[A-Za-z0-9_-]{35}|\bxox[abprs]-[A-Za-z0-9-]{10,}"
+    ),
+    "a key of a cloud": re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+    "a token": re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_\w{30,}|glpat-[\w-]{20,}|hf_[A-Za-z0-9]{30,})"),
+    "a signed token": re.compile(r"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
+    "a private key": re.compile(
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^-]{0,10000}-----END [A-Z ]*PRIVATE KEY-----)?"
+    ),
+}
+_SIGNATURE = re.compile(r"(?i)^(sig|signature|code|pwd|pass|sas)$")
+_NO_SECRETS = frozenset(
+    ["none", "null", "true", "false", "empty", "dummy", "local", "test", "ollama", "vllm", "lm-studio", "not-needed"]
+)
+"""Placeholders for servers on the user's own machine that require some key."""
+_SHORTEST = 4
+_URL_USER = re.compile(r"(?<=://)[^/\s@]+(?=@)")
+_URL_QUERY = re.compile(
+    r"(?i)(?<=[?&;])([\w.-]*(?:key|token|secret|passw|pwd|auth|sig|credential)[\w.-]*=)[^&;#\s\"'<>]+"
+)
+_BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{6,}")
+
+
+_LONGEST_ERROR = 600
+"""Characters, most of them from a server; some servers send a web page."""
+_HIDDEN = "***"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "|", "%")
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>&|!#~$])")
+
+
+class Secrets:
+    """The secrets among some environment variables, with functions that remove them from text."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        found = {value: pair[0] for pair in variables.items() for value in _secrets_in(*pair) if _may_be_secret(value)}
+        self._variables = {form: name for value, name in found.items() for form in _forms(value)}
+        every = sorted(self._variables, key=len, reverse=True)
+        self._certain = [value for value in every if _is_certain(value)]
+        short = [value for value in every if value not in self._certain]
+        self._mixed = _whole_words(value for value in short if _is_mixed(value))
+        self._words = _whole_words(short)
+
+    def redact(self, text: str) -> str:
+        """Remove everything that may be a secret, from a message of a server or a library."""
+        text = self.redact_certain(text)
+        if self._words:
+            text = self._words.sub(_HIDDEN, text)
+        for key in LOOKS_LIKE_KEYS.values():
+            text = key.sub(_HIDDEN, text)
+        if "://" in text:
+            text = _URL_USER.sub(_HIDDEN, text)
+        return _BEARER.sub(r"\1 ***", _URL_QUERY.sub(r"\1***", text))
+
+    def redact_certain(self, text: str) -> str:
+        """Remove only what cannot be a word, from the text of a model: an ordinary password must not change an answer.
+
+        Return the same object if the text has no secret.
+        """
+        for secret in self._certain:
+            if secret in text:
+                text = text.replace(secret, _HIDDEN)
+        return self._mixed.sub(_HIDDEN, text) if self._mixed else text
+
+    def redact_error(self, text: str) -> str:
+        """Return an error message of a server or a library on one short line, without secrets.
+
+        Secrets are removed before the text is cut: half a key would not be recognised.
+        """
+        return one_line(self.redact(text), _LONGEST_ERROR)
+
+    def variable_in(self, text: str) -> str | None:
+        """Return the name of a variable whose secret is in a text, or None."""
+        for secret in self._certain:
+            if secret in text:
+                return self._variables[secret]
+        match = self._words.search(text) if self._words else None
+        return self._variables[match[0]] if match else None
+
+
+def credentials_in(settings: Any, place: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield the dotted place and the value of every credential in nested settings, by its name or its form."""
+    if isinstance(settings, list | tuple):
+        settings = dict(enumerate(settings))
+    if isinstance(settings, Mapping):
+        for name, value in settings.items():
+            inner = f"{place}.{name}" if place else str(name)
+            if _may_hold_credential(value) and _is_credential(str(name), value):
+                yield inner, value
+            else:
+                yield from credentials_in(value, inner)
+    elif isinstance(settings, str) and any(pattern.search(settings) for pattern in LOOKS_LIKE_KEYS.values()):
+        yield place, settings
+
+
+def _may_hold_credential(value: Any) -> bool:
+    """Return False for the schema of a field named key or token, True for a text, a number or a list of texts."""
+    texts = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+    return bool(value) and value is not True and (texts or isinstance(value, str | int | float))
+
+
+def shown_setting(key: str, value: Any, text: Any) -> str:
+    """Return `key=text` for a message, with `***` in place of a text that is or holds a credential."""
+    found = any(True for _ in credentials_in({key.rpartition(".")[2]: value}))
+    return f"{key}={_HIDDEN if found else text}"
+
+
+def _is_credential(name: str, value: Any) -> bool:
+    words = " ".join(_WORD.findall(name)).lower()
+    if _ORDINARY.search(words):
+        return False
+    several = _CREDENTIALS.fullmatch(words) and not isinstance(value, int | float)
+    return bool(several or _CREDENTIAL.fullmatch(words.rpartition(" ")[2]))
+
+
+def _secrets_in(name: str, value: str) -> Iterator[str]:
+    if any(_SECRET_NAME.search(word) for word in name.split("_")):
+        yield value
+        yield from value.split()
+    if "://" in value:
+        yield from _secrets_of_url(value)
+
+
+def _secrets_of_url(url: str) -> Iterator[str]:
+    """Yield the password or token before the `@`, values of keys in the query, and random parts of the path."""
+    rest = url.partition("://")[2]
+    user, at, _ = rest.rpartition("@")
+    name, colon, password = user.partition(":")
+    if at:
+        yield from (form for form in (password if colon else name,) for form in (form, unquote(form)))
+    parts = urlsplit(url) if not at else urlsplit(f"x://{rest.rpartition('@')[2]}")
+    for key, value in parse_qsl(parts.query):
+        if _SECRET_NAME.search(key) or _SIGNATURE.search(key):
+            yield value
+    yield from (part for part in parts.path.split("/") if len(part) >= 16 and _is_mixed(part))
+
+
+def _may_be_secret(value: str) -> bool:
+    return len(value) >= _SHORTEST and value.lower() not in _NO_SECRETS
+
+
+def _is_certain(value: str) -> bool:
+    """Return True for what cannot be a word: it may be removed from any place."""
+    return len(value) >= 20 or (len(value) >= 8 and _is_mixed(value))
+
+
+def _is_mixed(value: str) -> bool:
+    """Return True for letters and digits together: neither a word nor a number."""
+    return len(value) > _SHORTEST and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+
+
+def _whole_words(values: Iterable[str]) -> re.Pattern[str] | None:
+    """Return a pattern of the values as whole words; None if there are no values."""
+    found = [re.escape(value) for value in values]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(found)})(?!\w)") if found else None
+
+
+def _forms(value: str) -> set[str]:
+    """Return a secret as it is, in JSON and in a URL."""
+    return {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1], quote(value, safe="")}
+
+
+_HOME = re.compile(
+    r"(?:(?<![\w.])(?:/home|/Users)/[^/\s\"'<>|:,;)\]}\\]+)|(?:\b[A-Za-z]:\\{1,2}Users\\{1,2}[^\\\s\"'<>|]+)"
+)
+_BEGINNING = 6
+"""Characters of a possible secret that an error shows."""
+
+
+class PossibleSecret(NamedTuple):
+    """A text that looks like a secret: its place, its kind, and its first characters."""
+
+    place: str
+    what: str
+    shown: str
+
+
+@dataclass
+class Cleaner:
+    """Removes what is private from a run: secrets, home folders, paths, addresses of servers.
+
+    `variables` are environment variables. With `redact`, secrets and what looks like a key are replaced; without it,
+    they are listed in `refused`. `folder` is the working directory, whose path becomes `.`. `removed` counts by kind.
+    """
+
+    variables: Mapping[str, str]
+    redact: bool = False
+    folder: Path | None = None
+    removed: Counter[str] = field(default_factory=Counter)
+    refused: list[PossibleSecret] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._secrets = Secrets(self.variables)
+
+    def text(self, text: str, place: str) -> str:
+        if not self.redact and (variable := self._secrets.variable_in(text)):
+            self.refused.append(PossibleSecret(place, f"the value of {variable}", _HIDDEN))
+        known = text
+        for what, pattern in LOOKS_LIKE_KEYS.items():
+            if pattern.search(known):
+                known = self._without_key(known, what, pattern, place)
+        without = self._secrets.redact(known)
+        self.removed["secrets"] += without is not known
+        known = without
+        here = "" if self.folder is None or len(self.folder.parts) < 3 else str(self.folder)
+        if here and here in known:
+            self.removed["paths"] += known.count(here)
+            known = known.replace(here, ".")
+        if "/home/" in known or "Users" in known:
+            known, homes = _HOME.subn("~", known)
+            self.removed["paths"] += homes
+        return known
+
+    def record(self, value: Any, place: str) -> Any:
+        """Clean all texts of a JSON value."""
+        if isinstance(value, str):
+            return self.text(value, place)
+        if isinstance(value, dict):
+            return {self.text(name, place): self.record(item, place) for name, item in value.items()}
+        return [self.record(item, place) for item in value] if isinstance(value, list) else value
+
+    def know_credentials(self, manifest: dict[str, Any]) -> None:
+        """Treat the credentials in the configuration of a run as secrets."""
+        config = manifest.get("config", {})
+        settings = {"options": config.get("options"), "model_arguments": config.get("model_arguments")}
+        found = {}
+        for place, value in credentials_in(settings):
+            if self.redact and isinstance(value, str):
+                found[f"{place}, a key"] = value
+            else:
+                self.refused.append(PossibleSecret("run.json", place, _HIDDEN))
+        self._secrets = Secrets({**self.variables, **found})
+
+    def manifest(self, manifest: dict[str, Any]) -> dict[str, Any]:
+        """Clean `run.json`: only the file name of each path remains, and no server address."""
+        cleaned = self._without_paths(self.record(manifest, "run.json"))
+        for config in (cleaned.get("config"), (cleaned.get("fingerprint") or {}).get("config")):
+            if isinstance(config, dict) and config.get("servers"):
+                self.removed["addresses of servers"] += len(config["servers"])
+                config["servers"] = {}
+        return dict(cleaned)
+
+    def _without_paths(self, value: Any) -> Any:
+        if isinstance(value, dict):
+            return {name: self._without_paths(item) for name, item in value.items()}
+        if isinstance(value, list):
+            return [self._without_paths(item) for item in value]
+        if isinstance(value, str) and (name := _file_of(value)):
+            self.removed["paths"] += 1
+            return f"./{name}"
+        return value
+
+    def _without_key(self, text: str, what: str, pattern: re.Pattern[str], place: str) -> str:
+        if self.redact:
+            text, number = pattern.subn(_HIDDEN, text)
+            self.removed["what looks like a key"] += number
+        else:
+            self.refused += [
+                PossibleSecret(place, what, f"{match[0][:_BEGINNING]}…") for match in pattern.finditer(text)
+            ]
+        return text
+
+
+def _file_of(text: str) -> str:
+    """Return the file name of an absolute path; "" for any other text."""
+    if "\n" in text or len(text) > 4096:
+        return ""
+    for path in (PurePosixPath(text), PureWindowsPath(text)):
+        if (path.is_absolute() or text.startswith("~/")) and path.name:
+            return path.name
+    return ""
+
+
+def one_line(text: Any, longest: int = 200) -> str:
+    """Return the text on one line. Control characters, and characters that hide or reorder text, are spelled out."""
+    shown = str(text)
+    cut = shown[:longest] + "…" if len(shown) > longest else shown
+    if cut.isprintable():
+        return cut
+    return "".join(c.encode("unicode_escape").decode("ascii") if _is_hidden(c) else c for c in cut)
+
+
+def printable(text: str) -> str:
+    """Replace control and hidden characters, except line breaks and tabs: a terminal must not obey foreign text."""
+    if text.isprintable():
+        return text
+    return "".join("�" if _is_hidden(c) and c not in "\n\t" else c for c in text)
+
+
+def _is_hidden(character: str) -> bool:
+    return not character.isprintable() and unicodedata.category(character) != "Zs"
+
+
+def escape_markup(text: str) -> str:
+    """Escape a text for HTML or XML."""
+    return html.escape(printable(text))
+
+
+def escape_markdown(text: str) -> str:
+    """Escape all characters that have a meaning in Markdown."""
+    return _MARKDOWN.sub(r"\\\1", text)
+
+
+def escape_formula(text: str) -> str:
+    """Put an apostrophe before a text that a spreadsheet would run."""
+    return f"'{text}" if text.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA) else text
+
+
+def script_json(value: Any) -> str:
+    """Return JSON for an HTML script element: nothing in it ends the element or begins a comment."""
+    text = json.dumps(value, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")

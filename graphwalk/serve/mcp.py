@@ -1,0 +1,309 @@
+"""The MCP server of one graph: tools, results and progress, over stdin and stdout or over HTTP."""
+
+import asyncio
+import io
+import json
+import os
+import select
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import anyio
+from mcp import MCPError
+from mcp.server import Server, ServerRequestContext
+from mcp.server.session import ServerSession
+from mcp.server.stdio import stdio_server
+from mcp_types import (
+    INVALID_PARAMS,
+    CallToolRequestParams,
+    CallToolResult,
+    ListResourcesResult,
+    ListToolsResult,
+    PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
+    Resource,
+    TextContent,
+    TextResourceContents,
+    ToolAnnotations,
+)
+from mcp_types import Tool as Offer
+
+from graphwalk.config.agent import FOREIGN, AgentConfig
+from graphwalk.config.graph_source import GraphSource
+from graphwalk.encodings import decode_notes, next_page, read_rows
+from graphwalk.errors import ConfigError, GraphwalkError
+from graphwalk.experiments.loading import load_experiment, parse_override
+from graphwalk.jinja import TEXT_FILTERS, make_environment
+from graphwalk.resources import data_path
+from graphwalk.serve.mcp_http import serve_http
+from graphwalk.settings import Settings
+from graphwalk.stores.base import GraphStore
+from graphwalk.stores.sources import open_source
+from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
+from graphwalk.toolbox.schema_text import schema_text
+from graphwalk.toolbox.tool import LIMITS, SWITCHES, Tool, load_tools
+from graphwalk.types.chat import ToolCall, ToolSpec
+from graphwalk.types.episode import ToolResult
+from graphwalk.types.schema import Schema
+from graphwalk.version import __version__
+
+
+def _offer(tool: Tool, spec: ToolSpec) -> Offer:
+    """Return a tool as a client lists it; `spec` is its description for models."""
+    title = tool.name.replace("_", " ").capitalize()
+    hints = ToolAnnotations(
+        title=title, read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+    )
+    return Offer(
+        name=spec.name,
+        title=title,
+        description=spec.description,
+        input_schema=dict(spec.parameters),
+        output_schema=_output_schema(tool, spec),
+        annotations=hints,
+    )
+
+
+def _call_result(tool: Tool | None, result: ToolResult) -> CallToolResult:
+    """Return the result of a call. A mistake of the caller is an error with advice, as for models."""
+    text = TextContent(type="text", text=result.content)
+    if tool is None or result.error is not None:
+        return CallToolResult(content=[text], is_error=True)
+    structured: dict[str, Any] = {"text": result.content}
+    if tool.operation is None:
+        structured = {
+            "rows": read_rows(result.content),
+            "notes": decode_notes(result.content),
+            "total": result.rows,
+            "next_page": next_page(result.content),
+        }
+    return CallToolResult(content=[text], structured_content=structured)
+
+
+def _output_schema(tool: Tool, spec: ToolSpec) -> dict[str, Any]:
+    """Return the JSON schema of structured results; columns are those of the example that ends a description."""
+    if tool.operation is not None:
+        return _object({"text": {"type": "string", "description": "What the tool says."}})
+    row: dict[str, Any] = {"type": "object"}
+    if tool.cypher is not None and (example := read_rows(spec.description.rpartition("\n")[2])):
+        row = _object({name: {"type": "object"} if isinstance(v, dict) else {} for name, v in example[0].items()})
+    return _object(
+        {
+            "rows": {"type": "array", "items": row, "description": "The rows of this page."},
+            "notes": {"type": "array", "items": {"type": "string"}, "description": "Remarks on the result."},
+            "total": {"type": ["integer", "null"], "description": "Rows in all, on all pages; null: not known."},
+            "next_page": {"type": ["integer", "null"], "description": "The next page; null on the last one."},
+        }
+    )
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": list(properties)}
+
+
+PAUSE_SECONDS = 1.0
+
+
+@asynccontextmanager
+async def _reported(session: ServerSession) -> AsyncIterator[None]:
+    """Report once a second how long the call has been running, to clients that asked for progress."""
+
+    async def report() -> None:
+        clock = asyncio.get_running_loop().time
+        begun = clock()
+        while True:
+            seconds = round(clock() - begun, 1)
+            await session.report_progress(seconds, message=f"the call has been running for {seconds:g} s")
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    task = asyncio.create_task(report())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+SCHEMA_URI = "graphwalk://schema"
+CALLS_AT_ONCE = 16
+"""More calls wait, so that clients together do not flood the database."""
+
+Context = ServerRequestContext[Any, Any]
+
+
+@dataclass(frozen=True)
+class _Handlers:
+    """The handlers of the server; they keep nothing between calls."""
+
+    toolbox: GraphToolbox
+    tools: dict[str, Tool]
+    offers: ListToolsResult
+    schema: str
+    settings: Settings
+    turns: asyncio.Semaphore
+
+    async def list_tools(self, context: Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        return self.offers
+
+    async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
+        call = ToolCall(str(context.request_id), params.name, json.dumps(params.arguments or {}))
+        async with self.turns, _reported(context.session):
+            try:
+                result = await self.toolbox.call(call)
+            except GraphwalkError as error:
+                cause = str(error).splitlines()[0]  # without the query: no client wrote it
+                text = self.settings.secrets.redact(f"{cause}\nWhat may help: {error.hint}" if error.hint else cause)
+                return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
+        return _call_result(self.tools.get(params.name), result)
+
+    async def list_resources(self, context: Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
+        about = "Labels, relationship types and their properties."
+        resource = Resource(
+            name="schema", title="Schema of the graph", uri=SCHEMA_URI, mime_type="text/plain", description=about
+        )
+        return ListResourcesResult(resources=[resource])
+
+    async def read_resource(self, context: Context, params: ReadResourceRequestParams) -> ReadResourceResult:
+        if str(params.uri) != SCHEMA_URI:
+            raise MCPError(INVALID_PARAMS, f"there is no such resource; there is {SCHEMA_URI}")
+        text = TextResourceContents(uri=SCHEMA_URI, mime_type="text/plain", text=self.schema)
+        return ReadResourceResult(contents=[text])
+
+
+def graph_server(
+    name: str, store: GraphStore, schema: Schema, tools: Sequence[Tool], agent: AgentConfig, settings: Settings
+) -> Server[Any]:
+    """Return a server of these tools over the graph `name`; `agent` has the switches and limits of results."""
+    toolbox = GraphToolbox(store, schema, tools, agent)
+    by_name = {tool.name: tool for tool in tools}
+    text = schema_text(schema, agent)
+    handlers = _Handlers(
+        toolbox,
+        by_name,
+        ListToolsResult(tools=[_offer(by_name[spec.name], spec) for spec in toolbox.specs]),
+        text,
+        settings,
+        asyncio.Semaphore(CALLS_AT_ONCE),
+    )
+    return Server(
+        "graphwalk",
+        version=__version__,
+        title=f"GraphWalk: {name}",
+        instructions=_instructions(name, text),
+        on_list_tools=handlers.list_tools,
+        on_call_tool=handlers.call_tool,
+        on_list_resources=handlers.list_resources,
+        on_read_resource=handlers.read_resource,
+    )
+
+
+def _instructions(name: str, schema: str) -> str:
+    text = (data_path("templates") / "mcp" / "instructions.j2").read_text(encoding="utf-8")
+    return make_environment(TEXT_FILTERS, trim=True).from_string(text).render(name=name, schema=schema)
+
+
+async def _serve_stdio(server: Server[Any]) -> None:
+    """Serve one client, which started us, until stdin closes or the task is cancelled. stdout has only the protocol."""
+    with _own_streams() as (stdin, stdout, stop):
+        async with stdio_server(anyio.wrap_file(stdin), anyio.wrap_file(stdout)) as (read, write):
+            try:
+                await server.run(read, write, server.create_initialization_options())
+            finally:
+                stop()
+
+
+class _Stoppable(io.RawIOBase):
+    """Input from a file descriptor that a byte in a pipe ends: a waiting thread cannot be ended otherwise."""
+
+    def __init__(self, descriptor: int, stop: int) -> None:
+        self._descriptor = descriptor
+        self._stop = stop
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        ready, _, _ = select.select([self._descriptor, self._stop], [], [])
+        return 0 if self._stop in ready else os.readv(self._descriptor, [buffer])
+
+
+@contextmanager
+def _own_streams() -> Iterator[tuple[Any, Any, Any]]:
+    """Yield stdin, stdout, and a function that ends stdin.
+
+    Meanwhile file descriptor 0 is empty and 1 is stderr, so that nothing else reads or disturbs the protocol.
+    """
+    sys.stdout.flush()
+    wire_in, wire_out = os.dup(0), os.dup(1)
+    heard, told = os.pipe()
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    os.dup2(2, 1)
+    reader = io.TextIOWrapper(io.BufferedReader(_Stoppable(wire_in, heard)), encoding="utf-8", errors="replace")
+    writer = os.fdopen(wire_out, "w", encoding="utf-8")
+    try:
+        yield reader, writer, lambda: os.write(told, b"x")
+    finally:
+        os.dup2(wire_in, 0)
+        os.dup2(wire_out, 1)
+        for descriptor in (wire_in, heard, told):
+            os.close(descriptor)
+        writer.close()
+
+
+Transport = Literal["stdio", "http"]
+SETTINGS = tuple(
+    f"agent.{name}" for name in (*FOREIGN, *SWITCHES, *LIMITS, "encoding", "prompts", "think", "tool_words")
+)
+"""Fields of an experiment that decide what a client sees."""
+
+
+async def serve(
+    source: GraphSource,
+    settings: Settings,
+    *,
+    say: Callable[[str], None],
+    transport: Transport = "stdio",
+    host: str = "127.0.0.1",
+    port: int = 0,
+    tools: Sequence[str] | None = None,
+    overrides: Sequence[str] = (),
+) -> None:
+    """Serve the tools until stdin closes (stdio) or the task is cancelled.
+
+    `say` prints messages; `tools` are names or files; `overrides` are `key=value`, as for an experiment. Raise
+    ConfigError or StoreError if the graph cannot be opened, a tool or override is wrong, or the port is taken.
+    """
+    loaded, agent = _offered(tools or (*GRAPH_TOOLS, LOOK_CLOSER)), _agent(overrides)
+    async with open_source(source, settings) as opened:
+        schema = await opened.store.schema(agent.schema_samples)
+        server = graph_server(opened.name, opened.store, schema, loaded, agent, settings)
+        if transport == "stdio":
+            await _serve_stdio(server)
+        else:
+            await serve_http(server, settings, host, port, say)
+
+
+def _offered(names: Sequence[str]) -> tuple[Tool, ...]:
+    """Load tools. Raise ConfigError for a tool that keeps state of an episode, for example visited cells."""
+    tools = load_tools(names)
+    for tool in tools:
+        if tool.messages:
+            raise ConfigError(f"the tool {tool.name} works in its own suite only", hint="graphwalk tools lists all")
+    return tools
+
+
+def _agent(overrides: Sequence[str]) -> AgentConfig:
+    for override in overrides:
+        key, _ = parse_override(override)
+        if key not in SETTINGS:
+            raise ConfigError(
+                f"-o {override}: the server has no setting {key}", hint=f"settings: {', '.join(SETTINGS)}"
+            )
+    return load_experiment({"name": "mcp", "suite": {"name": "ask"}, "agent": dict(FOREIGN)}, overrides).agent
