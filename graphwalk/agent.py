@@ -22,7 +22,7 @@ from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import BudgetSpentError
 from graphwalk.models.langchain import OURS, from_langchain, to_langchain
-from graphwalk.suites.suite import Opening
+from graphwalk.suites.suite import EpisodeSetup
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
@@ -48,7 +48,7 @@ class Episode:
     model and store are raised; else they end the episode with a status.
     """
 
-    opening: Opening
+    setup: EpisodeSetup
     model: Model
     config: AgentConfig
     options: CallOptions
@@ -70,7 +70,7 @@ class Episode:
 
     def must_answer(self, turns: Sequence[Turn]) -> bool:
         """Tell whether the limit of turns, calls or repeats is reached. Dialogues without tools have none of them."""
-        if self.opening.toolbox is None:
+        if self.setup.toolbox is None:
             return False
         config = self.config
         since = next((n for n in range(len(turns), 0, -1) if turns[n - 1].next_user is not None), 0)
@@ -92,7 +92,7 @@ async def run_episode(episode: Episode) -> Trajectory:
     end = (await agent_graph().ainvoke({"messages": []}, config, context=episode, version="v2")).value
     turns = _conversation(end["messages"])[1]
     status = ExitStatus(end["exit_status"])
-    return Trajectory(episode.opening.prompt, tuple(turns), status, end.get("error"))
+    return Trajectory(episode.setup.prompt, tuple(turns), status, end.get("error"))
 
 
 @cache
@@ -148,7 +148,7 @@ async def model_turn(episode: Episode, state: dict[str, Any], config: "RunnableC
     forced = episode.must_answer(turns) or state.get("remaining_steps", _NO_STEP_LIMIT) <= _LAST_STEPS
     try:
         async with asyncio.timeout_at(episode.deadline):
-            turn, run_id = await _complete(episode, [*episode.opening.prompt, *prompt], turns, forced, config)
+            turn, run_id = await _complete(episode, [*episode.setup.prompt, *prompt], turns, forced, config)
     except BudgetSpentError as error:
         return _failed(episode, error, ExitStatus.BUDGET)
     except ModelError as error:
@@ -159,9 +159,9 @@ async def model_turn(episode: Episode, state: dict[str, Any], config: "RunnableC
     message = _as_message(turn, run_id)
     if any(message.id == earlier.id for earlier in state["messages"]):
         message.id = None  # add_messages would replace the earlier one, and give this one an id of its own
-    if turn.message.tool_calls and episode.opening.toolbox is not None and not forced:
+    if turn.message.tool_calls and episode.setup.toolbox is not None and not forced:
         return _update([message])
-    if not forced and (next_user := episode.opening.next_user([*turns, turn])) is not None:
+    if not forced and (next_user := episode.setup.next_user([*turns, turn])) is not None:
         return _update([message, to_langchain(Message("user", next_user))])
     answered = ExitStatus.ANSWERED if (turn.message.content or "").strip() else ExitStatus.NO_ANSWER
     return _update([message], ExitStatus.TURN_LIMIT if forced else answered)
@@ -170,7 +170,7 @@ async def model_turn(episode: Episode, state: dict[str, Any], config: "RunnableC
 async def tool_turn(episode: Episode, state: dict[str, Any]) -> dict[str, Any]:
     """Execute all tool calls of the last message."""
     *earlier, asked = state["messages"]
-    toolbox, calls = episode.opening.toolbox, from_langchain(asked).tool_calls
+    toolbox, calls = episode.setup.toolbox, from_langchain(asked).tool_calls
     assert toolbox is not None
     since = next((n for n in range(len(earlier), 0, -1) if earlier[n - 1].type == "human"), 0)
     made = sum(message.type == "tool" for message in earlier[since:])
@@ -233,7 +233,7 @@ async def _complete(
 
     A summary that had to be made first is part of its usage and time.
     """
-    agent, model, toolbox = episode.config, episode.model, episode.opening.toolbox
+    agent, model, toolbox = episode.config, episode.model, episode.setup.toolbox
     messages = conversation(prompt, turns, agent)
     summary, usage, seconds = None, Usage(), 0.0
     if summary_due(turns, agent):

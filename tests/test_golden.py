@@ -42,7 +42,7 @@ def digests(results: Iterable[ResultRecord]) -> dict[str, str]:
     """SHA-256 of each part of a run, whatever the order of its log and the time that it took."""
     records = sorted(results, key=lambda r: (r["task_id"], r["model"], r["setting"], r["repeat"]))
     parts = {
-        "tasks": [[r["task"], r["world"]] for r in records],
+        "tasks": [[r["task"], r["graph"]] for r in records],
         "prompts": [r["trajectory"]["prompt"] for r in records],
         "transcripts": [untimed(r["trajectory"]["turns"]) for r in records],
         "scores": [[r["answer"], r["score"], r["exit_status"]] for r in records],
@@ -58,8 +58,8 @@ def untimed(value: Any) -> Any:
 
 @pytest.mark.parametrize("name", GOLDEN)
 async def test_fixed_seeds_give_what_they_always_gave(name: str, tmp_path: Path) -> None:
-    experiment, worlds, flags = RUNS[name]
-    config = load_experiment(experiment, flags=flags, worlds=worlds)
+    experiment, graphs, flags = RUNS[name]
+    config = load_experiment(experiment, flags=flags, graphs=graphs)
     new = NewRun.make(config.name, tmp_path / "run")
     await start_run(resolve(config, Environment()), new, Progress())
     now = digests(new.folder.records())

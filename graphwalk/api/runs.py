@@ -121,7 +121,7 @@ class Run:
 
         The fields of the episode (`task_id`, `model`, `setting`, `repeat`, `exit_status`, `answer`, `turns`,
         `tool_calls`, `seconds`, `tool_seconds`); of its score under their own names (`correct`, `f1`, …; None where it
-        has none); of its task, graph and usage with `task_`, `world_` and `usage_` in front.
+        has none); of its task, graph and usage with `task_`, `graph_` and `usage_` in front.
         """
         suite = suite_class(self._folder.read_manifest()["config"]["suite"]["name"])
         flat = [flat_record(result, suite.score_type) for result in self.results()]
@@ -214,7 +214,7 @@ async def arun(
     names, given = named_models(models or (), environment)
     flags = {**_dotted(overrides), **({} if models is None else {"models": names})}
     source = str(experiment) if isinstance(experiment, Path) else experiment
-    resolved = resolve(load_experiment(source, flags=flags, worlds=graphs), environment, given=given)
+    resolved = resolve(load_experiment(source, flags=flags, graphs=graphs), environment, given=given)
     new = NewRun.make(resolved.config.name, None if out is None else Path(out))
     await start_run(resolved, new, _watching(on_result))
     return Run(new.folder.path)

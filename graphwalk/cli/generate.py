@@ -91,7 +91,7 @@ def traces(
         "limit": None,
     }
     flags |= {} if seed is None else {"seed": seed}
-    config = load_experiment(experiment, override or (), flags, worlds=graphs)
+    config = load_experiment(experiment, override or (), flags, graphs=graphs)
     form = ChatForm(arguments.value, protocol.value)
     options = TraceOptions(True, grounded, None, (), thoughts, refusals, config.seed, form)
     rows = trace_rows(config, options)

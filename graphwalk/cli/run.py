@@ -224,7 +224,7 @@ def run(given: RunOptions) -> None:
         fields["suite.graphs"] = own_graphs(given.experiment, source)
         fields["store"] = given.store or ("neo4j" if source.file is None else "embedded")
     fields = {field: value for field, value in fields.items() if value is not None}
-    config = load_experiment(given.experiment, given.override or (), fields, worlds=given.graphs)
+    config = load_experiment(given.experiment, given.override or (), fields, graphs=given.graphs)
     experiment = resolve(config, environment, keys=not given.dry_run)
     check_machines(given)
     if given.dry_run:

@@ -125,7 +125,7 @@ def _metadata(result: Result) -> dict[str, Any]:
         "answer": result.answer,
         "gold_size": task.get("gold_size"),
         "par_calls": task.get("par_calls"),
-        "world": result.world,
+        "graph": result.graph,
     }
 
 

@@ -42,7 +42,7 @@ def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[s
         "score": record["score"],
         "error": trajectory.error,
         "extractor": record.get("extractor_reply"),
-        "world": {name: value for name, value in record.get("world", {}).items() if not isinstance(value, dict | list)},
+        "graph": {name: value for name, value in record.get("graph", {}).items() if not isinstance(value, dict | list)},
         "comparison": _fields(compared),
         "scene": _scene(scene),
     }

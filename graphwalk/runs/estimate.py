@@ -88,7 +88,7 @@ async def estimate_run(experiment: Experiment) -> Estimate:
 
 
 def _stratum(planned: PlannedEpisode) -> Stratum:
-    facts = planned.world.world.facts
+    facts = planned.graph.instance.facts
     size = [str(facts[name]) for name in ("entry", "n") if name in facts]
     return planned.key.model, planned.key.setting, planned.task.template, " ".join(size)
 
@@ -111,7 +111,7 @@ def _of_plan(planned: PlannedEpisode, experiment: Experiment, price: Price | Non
 
     They do not tell repeated input from new, which counts as new here.
     """
-    task, graph = planned.task, planned.world.world.graph
+    task, graph = planned.task, planned.graph.instance.graph
     expert_plays = can_play(experiment.suite, "scripted/expert", planned.key.setting, task)
     if graph is None or graph.node_count < LARGE or not expert_plays:
         return None

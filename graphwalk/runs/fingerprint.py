@@ -82,7 +82,7 @@ def fingerprint(experiment: Experiment, plan: Plan, *, whole: bool = True) -> di
             {
                 **_conditions(experiment),
                 "scorer": code_version(),
-                "graphs": [loaded.facts for loaded in plan.worlds],
+                "graphs": [loaded.facts for loaded in plan.graphs],
                 "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
                 "episodes": plan.due if whole else None,
             }

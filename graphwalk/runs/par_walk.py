@@ -111,7 +111,7 @@ class ParWalks:
         limit = experiment.agent.turn_limit or experiment.suite.turn_limit
         player = await self._expert(expert, planned) if expert else _Target(task, limit)
         listener = _Listener(player, self._text)
-        walk = Episode(await planned.opening(experiment), listener, experiment.agent, experiment.options)
+        walk = Episode(await planned.setup(experiment), listener, experiment.agent, experiment.options)
         try:
             trajectory = await run_episode(walk)
         finally:
@@ -121,7 +121,7 @@ class ParWalks:
         return ParWalk(tuple(listener.calls), len(trajectory.results), assumed=expert is None)
 
     async def _expert(self, name: str, planned: PlannedEpisode) -> Model:
-        store, suite = planned.world.store, self._experiment.suite
+        store, suite = planned.graph.store, self._experiment.suite
         schema = None if store is None else await store.schema()
         seed = seed_for(self._experiment.config.seed, "player", planned.key.text)
         return ScriptedModel(f"scripted/{name}", suite.player(name, planned.task, planned.key.setting, schema, seed))

@@ -31,7 +31,7 @@ class Result:
     """A finished episode.
 
     `answer` is what was read from the reply, or None; `score` is None if the episode ended in an infrastructure
-    failure. `usage` and `seconds`, which is elapsed time, include the extractor model's. `task` and `world` are the
+    failure. `usage` and `seconds`, which is elapsed time, include the extractor model's. `task` and `graph` are the
     records of the task and of the graph it is about.
     """
 
@@ -43,7 +43,7 @@ class Result:
     usage: Usage
     seconds: float
     task: dict[str, Any]
-    world: dict[str, Any] = field(default_factory=dict)
+    graph: dict[str, Any] = field(default_factory=dict)
     extractor_reply: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class Result:
             "usage": to_dict(self.usage),
             "seconds": round(self.seconds, 6),
             "task": self.task,
-            "world": self.world,
+            "graph": self.graph,
             "extractor_reply": self.extractor_reply,
             "trajectory": to_dict(self.trajectory),
         }
@@ -79,7 +79,7 @@ class Result:
             usage=from_dict(Usage, record["usage"]),
             seconds=record["seconds"],
             task=record["task"],
-            world=record["world"],
+            graph=record["graph"],
             extractor_reply=record["extractor_reply"],
         )
 
@@ -138,6 +138,6 @@ def flat_record(result: Result, score_type: type[Score]) -> dict[str, Any]:
         **flat,
         **scored,
         **{f"task_{name}": result.task.get(name) for name in _OF_TASK},
-        **{f"world_{name}": value for name, value in result.world.items()},
+        **{f"graph_{name}": value for name, value in result.graph.items()},
         **{f"usage_{name}": usage.get(name) for name in _OF_USAGE},
     }

@@ -114,7 +114,7 @@ class RunModels:
             return ReplayModel(spec, found)
         if self._read is not None and is_person(spec):
             return self.experiment.suite.person(planned.task, self._read) or Person(self._read)
-        store = planned.world.store
+        store = planned.graph.store
         schema = None if store is None else await store.schema()
         seed = seed_for(self.experiment.config.seed, "player", key.text)
         name = spec.partition("/")[2]

@@ -190,7 +190,7 @@ class _Run:
             self.checks["episodes"].unverified["run.json has no counts: the run ended before its first episode"] += 1
             return
         known = self.plan.known_to(self.then)
-        graphs, tasks = _json([loaded.facts for loaded in known.worlds]), known.tasks
+        graphs, tasks = _json([loaded.facts for loaded in known.graphs]), known.tasks
         for number in range(max(len(graphs), len(self.then["graphs"]))):
             pair = [found[number] if number < len(found) else None for found in (self.then["graphs"], graphs)]
             self.checks["graphs"].compare(f"run.json: graph {number}", *pair)
@@ -217,7 +217,7 @@ class _Run:
         check = self.checks["targets"]
         for task, loaded in self.plan.tasks:
             try:
-                way = await self.experiment.suite.confirm(task, loaded.world, self.experiment.config.suite)
+                way = await self.experiment.suite.confirm(task, loaded.instance, self.experiment.config.suite)
             except OracleError as error:
                 check.differing.append(f"{task.task_id}: {error}")
                 continue
@@ -238,7 +238,7 @@ class _Run:
             return
         self.scored[result.key] += not result.exit_status.infrastructure
         self.checks["tasks"].compare(where, record["task"], planned.task.model_dump(mode="json"), things=0)
-        self.checks["graphs"].compare(where, record["world"], _json(planned.world.facts), things=0)
+        self.checks["graphs"].compare(where, record["graph"], _json(planned.graph.facts), things=0)
         await check_walk(self.checks, where, planned, result, self.experiment)
         await check_player(self.checks["replies"], where, planned, result, self.models)
 
@@ -349,10 +349,10 @@ async def check_walk(
 ) -> None:
     """Prompt, tool results and course of an episode, with what its player said taken from the log."""
     limits, logged = ours.config.limits, _wire(then.trajectory)
-    opening = await planned.opening(ours)
+    setup = await planned.setup(ours)
     model = ReplayModel(then.key.model, then.trajectory)
     tokens, usd = limits.episode_tokens, limits.episode_usd
-    walk = Episode(opening, model, ours.agent, ours.options, tokens=tokens, usd=usd)
+    walk = Episode(setup, model, ours.agent, ours.options, tokens=tokens, usd=usd)
     now = _wire(await run_episode(walk))
     checks["prompts"].compare(where, logged["prompt"], now["prompt"])
     _check_results(checks["tool results"], where, logged["turns"], now["turns"])

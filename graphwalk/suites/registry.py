@@ -20,7 +20,7 @@ SUITES = Registry(
         "ask": "graphwalk.suites.ask.suite:AskSuite",
     },
 )
-_ATTRIBUTES = ("name", "settings", "config_type", "worlds_field", "thing", "task_type", "score_type")
+_ATTRIBUTES = ("name", "settings", "config_type", "graphs_field", "thing", "task_type", "score_type")
 
 
 def suite_class(name: str) -> type[Suite[Any, Any]]:
@@ -51,8 +51,8 @@ def _mistakes(name: str, suite: type[Suite[Any, Any]]) -> Iterator[str]:
         if not (inspect.isclass(given) and issubclass(given, base)):
             yield f"{attribute} is not derived from {base.__module__}.{base.__name__}"
             return
-    if suite.worlds_field not in suite.config_type.model_fields:
-        yield f"worlds_field is {suite.worlds_field!r}, which is not a field of {suite.config_type.__name__}"
+    if suite.graphs_field not in suite.config_type.model_fields:
+        yield f"graphs_field is {suite.graphs_field!r}, which is not a field of {suite.config_type.__name__}"
     if not suite.settings:
         yield "settings is empty"
     if strangers := [player for player in suite.default_players if player not in suite.players]:

@@ -34,7 +34,7 @@ T = TypeVar("T", bound=Task)
 
 
 @dataclass(frozen=True)
-class World:
+class GraphInstance:
     """What tasks are about: a graph to be loaded (None for suites that need no store) and what it was made from."""
 
     digest: str
@@ -43,7 +43,7 @@ class World:
     """The suite's own object: a Maze, an algorithm trace, …"""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What the run records about it: nodes, relationships, size, seed, preset, …"""
-    standing: GraphSource | None = None
+    existing_database: GraphSource | None = None
     """The database of which `graph` is the content, where it can be walked as it stands."""
     in_memory: bool = False
     """To be walked on the embedded engine whatever the store of the run: a database that stands gets nothing of it."""
@@ -55,7 +55,7 @@ def no_next_turn(turns: Sequence[Turn]) -> str | None:
 
 
 @dataclass(frozen=True)
-class Opening:
+class EpisodeSetup:
     """How an episode begins: the conversation so far, the tools of this episode, and how it goes on.
 
     `next_user` is asked after every reply without tool calls; None ends the dialogue.
@@ -99,7 +99,7 @@ class Suite(ABC, Generic[C, T]):
     abbreviations: ClassVar[Mapping[str, str]] = {}
     """Settings whose names are abbreviations, in words."""
     config_type: ClassVar[type[SuiteConfig]]
-    worlds_field: ClassVar[str]
+    graphs_field: ClassVar[str]
     """The field of the configuration that lists what is generated; its entries have a `count`."""
     thing: ClassVar[str]
     """One of them, as `graphwalk play` knows it: "graph", "maze", …"""
@@ -119,40 +119,45 @@ class Suite(ABC, Generic[C, T]):
     """Module with `GENERATE` and `EXPORT`: command name → function for `graphwalk generate|export` (Typer)."""
 
     @abstractmethod
-    def worlds(self, config: C, seed: int) -> Iterator[World]:
+    def graphs(self, config: C, seed: int) -> Iterator[GraphInstance]:
         """The graphs, mazes or traces of an experiment, in order."""
 
-    def world_count(self, config: C) -> int:
-        """How many `worlds` makes: by default the sum of the counts of its entries."""
-        return sum(getattr(entry, "count", 1) for entry in getattr(config, self.worlds_field))
+    def graph_count(self, config: C) -> int:
+        """How many `graphs` makes: by default the sum of the counts of its entries."""
+        return sum(getattr(entry, "count", 1) for entry in getattr(config, self.graphs_field))
 
-    async def worlds_in(self, config: C, seed: int, environment: Environment) -> AsyncIterator[World]:
+    async def read_graphs(self, config: C, seed: int, environment: Environment) -> AsyncIterator[GraphInstance]:
         """The same, with those that are read from a database; a suite that has such ones reads them here.
 
         StoreError where a database cannot be read.
         """
-        for world in self.worlds(config, seed):
-            yield world
+        for instance in self.graphs(config, seed):
+            yield instance
 
     @abstractmethod
     async def tasks(
-        self, world: World, store: GraphStore | None, config: C, seed: int, agent: AgentConfig = AgentConfig()
+        self,
+        instance: GraphInstance,
+        store: GraphStore | None,
+        config: C,
+        seed: int,
+        agent: AgentConfig = AgentConfig(),
     ) -> list[T]:
-        """The tasks about one world, each with its proven target. OracleError where two oracles differ.
+        """The tasks about one graph, each with its proven target. OracleError where two oracles differ.
 
         `agent` has the prompts, where a suite renders the question from one.
         """
 
     @abstractmethod
-    async def opening(
+    async def setup(
         self,
         task: T,
         setting: str,
-        world: World,
+        instance: GraphInstance,
         store: GraphStore | None,
         agent: AgentConfig,
         tools: Sequence[Tool] | None = None,
-    ) -> Opening:
+    ) -> EpisodeSetup:
         """A fresh episode: prompt and tools. `tools`: those that the experiment names; None: `self.tools`."""
 
     @abstractmethod
@@ -167,15 +172,15 @@ class Suite(ABC, Generic[C, T]):
     def score(self, task: T, setting: str, trajectory: Trajectory, extraction: Extraction) -> Score:
         """Compare an answer with the target. Called only where the episode did not fail for reasons of its own."""
 
-    def left_out(self, world: World) -> Mapping[str, str]:
-        """What is not asked about a world whose tasks were made: the name of a template or setting → why."""
+    def left_out(self, instance: GraphInstance) -> Mapping[str, str]:
+        """What is not asked about a graph whose tasks were made: the name of a template or setting → why."""
         return {}
 
     async def cross_check(self, task: T, store: GraphStore, answer: Any, score: Score) -> None:
         """Let the store judge the answer too. OracleError where it differs from the score; default: it is not asked."""
         return
 
-    async def confirm(self, task: T, world: World, config: C) -> str | None:
+    async def confirm(self, task: T, instance: GraphInstance, config: C) -> str | None:
         """Work out the target of a task in a way that shares no code with `tasks`, for `graphwalk verify`.
 
         Returns how, in a few words; None where there is no other way. OracleError where the target comes out different.

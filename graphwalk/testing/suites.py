@@ -31,23 +31,23 @@ async def check_suite(
     config: Mapping[str, Any] | None = None,
     *,
     seed: int = 7,
-    worlds: int | None = 1,
+    graphs: int | None = 1,
     limit: int | None = None,
     accuracy: Mapping[str, float] | None = None,
 ) -> None:
     """A suite by its name: the whole way from its configuration to its report, with all of its scripted players.
 
-    `config` is what would stand under `suite:` in an experiment, `worlds` how many of each kind are made, `limit` how
+    `config` is what would stand under `suite:` in an experiment, `graphs` how many of each kind are made, `limit` how
     many tasks are played. `accuracy` is what players are known to reach: {"expert": 1.0}.
 
     Tasks, prompts and scores are the same for the same seed and survive JSON; `confirm`, where a suite has it, agrees
     with the targets and with no other ones (OracleError); odd replies are no reason to fail;
     every field of a score is reported or named in `SuiteReport.unreported`; pictures and commands are there if named.
     """
-    experiment = _experiment(name, config or {}, seed, worlds, limit)
+    experiment = _experiment(name, config or {}, seed, graphs, limit)
     plan = await _plan(experiment)
-    _check_tasks(experiment, plan, await _plan(_experiment(name, config or {}, seed, worlds, limit)))
-    await _check_openings(experiment, plan)
+    _check_tasks(experiment, plan, await _plan(_experiment(name, config or {}, seed, graphs, limit)))
+    await _check_setups(experiment, plan)
     await _check_confirm(experiment, plan)
     results = await _results(experiment, plan)
     for result in results:
@@ -61,7 +61,7 @@ async def check_suite(
     _check_commands(experiment.suite)
 
 
-def _experiment(name: str, config: Mapping[str, Any], seed: int, worlds: int | None, limit: int | None) -> Experiment:
+def _experiment(name: str, config: Mapping[str, Any], seed: int, graphs: int | None, limit: int | None) -> Experiment:
     suite = suite_class(name)
     data = {
         "name": "check",
@@ -72,7 +72,7 @@ def _experiment(name: str, config: Mapping[str, Any], seed: int, worlds: int | N
         "limit": limit,
     }
     assert suite.players, f"the suite {name} has no scripted players, so that nothing can be played without a model"
-    return resolve(load_experiment(data, worlds=worlds), Environment())
+    return resolve(load_experiment(data, graphs=graphs), Environment())
 
 
 async def _plan(experiment: Experiment) -> Plan:
@@ -86,26 +86,28 @@ def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:
     name, task_type = experiment.suite.name, experiment.suite.task_type
     tasks = [task for task, _ in plan.tasks]
     assert tasks == [task for task, _ in again.tasks], f"{name}: the tasks differ although the seed is the same"
-    digests = [loaded.world.digest for loaded in plan.worlds]
-    assert digests == [loaded.world.digest for loaded in again.worlds], f"{name}: the worlds differ, the seed does not"
+    digests = [loaded.instance.digest for loaded in plan.graphs]
+    assert digests == [loaded.instance.digest for loaded in again.graphs], (
+        f"{name}: the graphs differ, the seed does not"
+    )
     assert len({task.task_id for task in tasks}) == len(tasks), f"{name}: two tasks have the same task_id"
     for task, loaded in plan.tasks:
         assert task.suite == name, f"{name}: the task {task.task_id} says that its suite is {task.suite!r}"
         about = task.graph_digest
-        assert about == loaded.world.digest, f"{name}: graph_digest of {task.task_id} is not the digest of its world"
+        assert about == loaded.instance.digest, f"{name}: graph_digest of {task.task_id} is not the digest of its graph"
         copy = task_type.model_validate_json(task.model_dump_json())
         assert copy == task, f"{name}: {task.task_id} is another task after JSON:\n  {task}\n  {copy}"
     config = experiment.config.suite
     kept = type(config).model_validate_json(config.model_dump_json())
     assert kept == config, f"{name}: the configuration is another one after JSON:\n  {config}\n  {kept}"
-    assert json.loads(json.dumps([loaded.facts for loaded in plan.worlds])), f"{name}: there are no worlds"
+    assert json.loads(json.dumps([loaded.facts for loaded in plan.graphs])), f"{name}: there are no graphs"
 
 
-async def _check_openings(experiment: Experiment, plan: Plan) -> None:
+async def _check_setups(experiment: Experiment, plan: Plan) -> None:
     name = experiment.suite.name
     for planned in plan.episodes:
         where = f"{name}: {planned.key.task_id} in the setting {planned.key.setting}"
-        first, second = await planned.opening(experiment), await planned.opening(experiment)
+        first, second = await planned.setup(experiment), await planned.setup(experiment)
         assert first.prompt, f"{where}: the prompt is empty"
         assert first.prompt == second.prompt, f"{where}: another prompt each time"
         if first.toolbox is not None:
@@ -119,7 +121,7 @@ async def _check_confirm(experiment: Experiment, plan: Plan) -> None:
     for task, loaded in plan.tasks:
         where = f"{suite.name}: confirm of {task.task_id}"
         try:
-            way = await suite.confirm(task, loaded.world, config)
+            way = await suite.confirm(task, loaded.instance, config)
         except OracleError as error:
             raise AssertionError(f"{where} finds another target than `tasks`: {error}") from error
         assert way is None or way, f"{where} does not say in which way; None stands for no way"
@@ -127,7 +129,7 @@ async def _check_confirm(experiment: Experiment, plan: Plan) -> None:
             continue
         wrong = task.model_copy(update={"gold": _falsified(task.gold)})
         try:
-            await suite.confirm(wrong, loaded.world, config)
+            await suite.confirm(wrong, loaded.instance, config)
         except OracleError:
             continue
         except Exception as error:

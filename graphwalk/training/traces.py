@@ -193,13 +193,13 @@ async def _tools_of(
 
     places = GraphSources(open_memory)
     try:
-        async for world in suite.worlds_in(config.suite, config.seed, environment):
-            here = settings.pop(world.digest, ())
-            store = await places.store_of(world) if here else None
+        async for instance in suite.read_graphs(config.suite, config.seed, environment):
+            here = settings.pop(instance.digest, ())
+            store = await places.store_of(instance) if here else None
             for setting in here:
-                task = suite.task_type.model_validate(asked[world.digest, setting])
-                opening = await suite.opening(task, setting, world, store, experiment.agent, experiment.tools)
-                yield (world.digest, setting), () if opening.toolbox is None else tuple(opening.toolbox.specs)
+                task = suite.task_type.model_validate(asked[instance.digest, setting])
+                setup = await suite.setup(task, setting, instance, store, experiment.agent, experiment.tools)
+                yield (instance.digest, setting), () if setup.toolbox is None else tuple(setup.toolbox.specs)
             if store is not None:
                 await store.drop()
             if not settings:

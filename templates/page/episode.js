@@ -76,8 +76,8 @@ function promptView(content) {
 }
 
 function scoreView(content) {
-  const facts = Object.entries({ ...content.score, ...content.parameters, ...content.world }).filter(([, value]) => value !== null && typeof value !== "object");
-  return facts.length > 0 && h("details", { class: "score" }, h("summary", {}, "Score, parameters and world"), h("dl", {}, facts.map(([name, value]) => h("div", {}, h("dt", {}, plainWords(name)), h("dd", {}, cut(shown(value), 120))))));
+  const facts = Object.entries({ ...content.score, ...content.parameters, ...content.graph }).filter(([, value]) => value !== null && typeof value !== "object");
+  return facts.length > 0 && h("details", { class: "score" }, h("summary", {}, "Score, parameters and graph"), h("dl", {}, facts.map(([name, value]) => h("div", {}, h("dt", {}, plainWords(name)), h("dd", {}, cut(shown(value), 120))))));
 }
 
 function closeEpisode() {

@@ -27,8 +27,8 @@ KNOWN: dict[str, dict[str, float]] = {
 
 @pytest.mark.parametrize("name", SUITES.names())
 async def test_it_keeps_the_contract(name: str) -> None:
-    worlds = None if name == "ask" else 1
-    await check_suite(name, SMALL.get(name), worlds=worlds, accuracy=KNOWN.get(name))
+    graphs = None if name == "ask" else 1
+    await check_suite(name, SMALL.get(name), graphs=graphs, accuracy=KNOWN.get(name))
 
 
 async def test_a_wrong_expectation_is_an_assertion_error() -> None:

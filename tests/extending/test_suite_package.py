@@ -127,13 +127,13 @@ HEAD = "from graphwalk_chains.suite import ChainsSuite\nfrom graphwalk.suites.su
     ("body", "cause"),
     [
         ("Broken = 7", "not a class derived from"),
-        ("class Broken(Suite):\n    name = 'broken'", "lacks settings, config_type, worlds_field"),
+        ("class Broken(Suite):\n    name = 'broken'", "lacks settings, config_type, graphs_field"),
         ("class Broken(Suite):\n    name = 'broken'", "score()"),
         ("class Broken(ChainsSuite):\n    name = 'other'", "calls itself 'other'"),
         ("class Broken(ChainsSuite):\n    name = 'broken'\n    player = Suite.player", "lacks player()"),
         ("class Broken(ChainsSuite):\n    name = 'broken'\n    settings = ()", "settings is empty"),
         (
-            "class Broken(ChainsSuite):\n    name = 'broken'\n    worlds_field = 'rings'",
+            "class Broken(ChainsSuite):\n    name = 'broken'\n    graphs_field = 'rings'",
             "'rings', which is not a field",
         ),
         ("class Broken(ChainsSuite):\n    name = 'broken'\n    config_type = dict", "config_type is not derived from"),

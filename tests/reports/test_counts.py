@@ -17,7 +17,7 @@ SIZES = {"nodes": 100, "relationships": 300}
 
 
 def asked(template: str, category: str, graph: int = 0, **task: Any) -> dict[str, Any]:
-    entry = result(graph=graph, **{"task_id": f"{graph}-{template}"}, world={"digest": f"g{graph}", **SIZES})
+    entry = result(graph=graph, task_id=f"{graph}-{template}") | {"graph": {"digest": f"g{graph}", **SIZES}}
     changes = {"template": template, "category": category, "mode": "set", "candidates": 20, **task}
     return entry | {"task": entry["task"] | changes}
 
@@ -61,7 +61,7 @@ def test_table_3_has_categories_questions_totals_and_the_papers_columns() -> Non
 
 def test_table_4_has_counts_by_size() -> None:
     results = run(1) + [
-        entry | {"world": {"digest": "h", "nodes": 500}, "task_id": f"h{entry['task_id']}"} for entry in run(1)
+        entry | {"graph": {"digest": "h", "nodes": 500}, "task_id": f"h{entry['task_id']}"} for entry in run(1)
     ]
     rows = cells(by_title(results, "table_4_graph_size")["Right answers by graph size"])
     assert [row["nodes"] for row in rows] == ["100", "500"]

@@ -12,7 +12,7 @@ from graphwalk.jinja import render_text
 from graphwalk.models.policy import Ask, Policy
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.suite import Extraction, Opening, Suite, World
+from graphwalk.suites.suite import EpisodeSetup, Extraction, GraphInstance, Suite
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.tool import Tool, load_tools
 from graphwalk.types.chat import Message
@@ -39,7 +39,7 @@ class ChainsSuite(Suite[ChainsConfig, ChainTask]):
     name: ClassVar[str] = "chains"
     settings: ClassVar[tuple[str, ...]] = ("tools", "no_tools")
     config_type: ClassVar[type[SuiteConfig]] = ChainsConfig
-    worlds_field: ClassVar[str] = "chains"
+    graphs_field: ClassVar[str] = "chains"
     thing: ClassVar[str] = "chain"
     task_type: ClassVar[type[Task]] = ChainTask
     score_type: ClassVar[type[Score]] = ChainScore
@@ -48,26 +48,26 @@ class ChainsSuite(Suite[ChainsConfig, ChainTask]):
     default_players: ClassVar[tuple[str, ...]] = ("expert", "guess")
     commands: ClassVar[str | None] = "graphwalk_chains.commands"
 
-    # --- worlds and tasks ---
+    # --- graphs and tasks ---
 
-    def worlds(self, config: ChainsConfig, seed: int) -> Iterator[World]:
+    def graphs(self, config: ChainsConfig, seed: int) -> Iterator[GraphInstance]:
         for spec in config.chains:
             for number in range(spec.count):
                 keys = make_chain(spec.length, seed, number)
                 graph = chain_graph(keys)
-                yield World(graph.digest, graph, keys, {"nodes": spec.length, "number": number})
+                yield GraphInstance(graph.digest, graph, keys, {"nodes": spec.length, "number": number})
 
     async def tasks(
         self,
-        world: World,
+        instance: GraphInstance,
         store: GraphStore | None,
         config: ChainsConfig,
         seed: int,
         agent: AgentConfig = AgentConfig(),
     ) -> list[ChainTask]:
-        keys: list[str] = world.source
+        keys: list[str] = instance.source
         task = ChainTask(
-            task_id=f"{world.digest[:12]}-chain",
+            task_id=f"{instance.digest[:12]}-chain",
             suite=self.name,
             template="end_of_chain",
             question=f"Which node does the chain that begins at {keys[0]} end at?",
@@ -75,7 +75,7 @@ class ChainsSuite(Suite[ChainsConfig, ChainTask]):
             gold=keys,
             gold_size=1,
             seed=seed,
-            graph_digest=world.digest,
+            graph_digest=instance.digest,
             par_turns=len(keys),
             par_calls=len(keys),
             length=len(keys),
@@ -84,22 +84,22 @@ class ChainsSuite(Suite[ChainsConfig, ChainTask]):
 
     # --- prompt and tools ---
 
-    async def opening(
+    async def setup(
         self,
         task: ChainTask,
         setting: str,
-        world: World,
+        instance: GraphInstance,
         store: GraphStore | None,
         agent: AgentConfig,
         tools: Sequence[Tool] | None = None,
-    ) -> Opening:
+    ) -> EpisodeSetup:
         links = sorted(pairwise(task.gold)) if setting == "no_tools" else None
         text = (FOLDER / "prompt.j2").read_text(encoding="utf-8")
         prompt = (Message("user", render_text(text, start=task.parameters["start"], links=links)),)
         if store is None or setting == "no_tools":
-            return Opening(prompt)
+            return EpisodeSetup(prompt)
         offered = tools or load_tools(self.tools)
-        return Opening(prompt, GraphToolbox(store, await store.schema(), offered, agent))
+        return EpisodeSetup(prompt, GraphToolbox(store, await store.schema(), offered, agent))
 
     # --- reading and scoring an answer ---
 

@@ -21,7 +21,7 @@ from graphwalk.suites.magma.generate import MagmaTrace, make_traces
 from graphwalk.suites.magma.score import score_episode
 from graphwalk.suites.magma.scripted import REPLIES, replies
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask, make_task, stored_graph, walking_expert
-from graphwalk.suites.suite import Opening, Suite, World
+from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Suite
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.toolbox.tool import Tool
 from graphwalk.types.episode import Score, Task, Trajectory, Turn
@@ -38,7 +38,7 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
     task_type: ClassVar[type[Task]] = MagmaTask
     score_type: ClassVar[type[Score]] = MagmaScore
     config_type: ClassVar[type[SuiteConfig]] = MagmaConfig
-    worlds_field: ClassVar[str] = "traces"
+    graphs_field: ClassVar[str] = "traces"
     thing: ClassVar[str] = "trace"
     players: ClassVar[tuple[str, ...]] = tuple(REPLIES)
     default_players: ClassVar[tuple[str, ...]] = ("expert", "random")
@@ -47,18 +47,20 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
 
     commands: ClassVar[str | None] = "graphwalk.suites.magma.commands"
 
-    def worlds(self, config: MagmaConfig, seed: int) -> Iterator[World]:
+    def graphs(self, config: MagmaConfig, seed: int) -> Iterator[GraphInstance]:
         """One per trace. ConfigError where a split has fewer distinct traces than asked for."""
         for spec in config.specs():
             for trace in make_traces(spec, seed):
-                yield World(trace.digest, stored_graph(trace) if config.in_store else None, trace, _facts(trace))
+                yield GraphInstance(
+                    trace.digest, stored_graph(trace) if config.in_store else None, trace, _facts(trace)
+                )
 
-    def world_count(self, config: MagmaConfig) -> int:
+    def graph_count(self, config: MagmaConfig) -> int:
         return sum(spec.count for spec in config.specs())
 
     async def tasks(
         self,
-        world: World,
+        instance: GraphInstance,
         store: GraphStore | None,
         config: MagmaConfig,
         seed: int,
@@ -66,8 +68,8 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
     ) -> list[MagmaTask]:
         """One per step of the trace; in free-running mode one for all steps."""
         if config.free_running:
-            return [make_task(world.source, None, agent)]
-        return [make_task(world.source, step, agent) for step in range(1, len(world.source.steps) + 1)]
+            return [make_task(instance.source, None, agent)]
+        return [make_task(instance.source, step, agent) for step in range(1, len(instance.source.steps) + 1)]
 
     def applies(self, task: MagmaTask, setting: str, config: MagmaConfig) -> bool:
         """Input–output strategies ask for the final state only, unless the experiment has `io_steps`."""
@@ -75,15 +77,15 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
             return False
         return setting in prompts.STEPWISE or config.io_steps or task.step in (None, task.total_steps)
 
-    async def opening(
+    async def setup(
         self,
         task: MagmaTask,
         setting: str,
-        world: World,
+        instance: GraphInstance,
         store: GraphStore | None,
         agent: AgentConfig,
         tools: Sequence[Tool] | None = None,
-    ) -> Opening:
+    ) -> EpisodeSetup:
         """The conversation up to the question for the task's state; a free-running one starts at the first state."""
         schema = toolbox = None
         if setting == "tools":
@@ -91,10 +93,10 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
             schema = await store.schema()
             toolbox = GraphToolbox(store, schema, tools, agent)
         if task.whole and setting in prompts.STEPWISE:
-            first = prompts.conversation(world.source, setting, 1, agent, schema)
-            return Opening(first, toolbox, partial(_next_user, world.source, setting, agent))
+            first = prompts.conversation(instance.source, setting, 1, agent, schema)
+            return EpisodeSetup(first, toolbox, partial(_next_user, instance.source, setting, agent))
         last = task.step or task.total_steps
-        return Opening(prompts.conversation(world.source, setting, last, agent, schema), toolbox)
+        return EpisodeSetup(prompts.conversation(instance.source, setting, last, agent, schema), toolbox)
 
     def extract(self, task: MagmaTask, reply: str) -> Extraction:
         return read_answer(task.algorithm, reply)
@@ -105,11 +107,11 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
     def score(self, task: MagmaTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MagmaScore:
         return score_episode(task, setting, trajectory, extraction)
 
-    async def confirm(self, task: MagmaTask, world: World, config: MagmaConfig) -> str:
+    async def confirm(self, task: MagmaTask, instance: GraphInstance, config: MagmaConfig) -> str:
         from graphwalk.suites.magma.verification import check_states
 
         states, steps = ([task.gold], [task.step]) if task.step else (task.gold, range(1, task.total_steps + 1))
-        check_states(task.algorithm, world.source.instance, states, steps)
+        check_states(task.algorithm, instance.source.instance, states, steps)
         return "networkx"
 
     def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:

@@ -60,7 +60,7 @@ def _error_class(name: str) -> Callable[[ResultRecord], float | None]:
 
 
 def _fact(name: str) -> Callable[[ResultRecord], Any]:
-    return lambda result: result.get("world", {}).get(name)
+    return lambda result: result.get("graph", {}).get(name)
 
 
 _WASTE = tuple(column for column in WASTE if column.field != "unused_results")

@@ -23,7 +23,7 @@ from graphwalk.suites.mazes.scripted import WALKERS, walk_in_words, walker_named
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.reference import ReferenceWalk, drive
-from graphwalk.suites.suite import Opening, Pictures, ReadLine, Suite, World
+from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Pictures, ReadLine, Suite
 from graphwalk.toolbox.tool import Tool
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.schema import Schema
@@ -37,7 +37,7 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
     task_type: ClassVar[type[Task]] = MazeTask
     score_type: ClassVar[type[Score]] = MazeScore
     config_type: ClassVar[type[SuiteConfig]] = MazesConfig
-    worlds_field: ClassVar[str] = "mazes"
+    graphs_field: ClassVar[str] = "mazes"
     thing: ClassVar[str] = "maze"
     tools: ClassVar[tuple[str, ...]] = MAZE_TOOLS
     players: ClassVar[tuple[str, ...]] = tuple(WALKERS)
@@ -45,7 +45,7 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
     turn_limit: ClassVar[int] = 60
     commands: ClassVar[str | None] = "graphwalk.suites.mazes.commands"
 
-    def worlds(self, config: MazesConfig, seed: int) -> Iterator[World]:
+    def graphs(self, config: MazesConfig, seed: int) -> Iterator[GraphInstance]:
         for entry, spec in enumerate(config.mazes):
             for index in range(spec.offset, spec.offset + spec.count):
                 maze = generate_maze(spec, seed, index)
@@ -62,11 +62,11 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
                     "nodes": graph.node_count,
                     "relationships": graph.relationship_count,
                 }
-                yield World(graph.digest, graph, maze, facts)
+                yield GraphInstance(graph.digest, graph, maze, facts)
 
     async def tasks(
         self,
-        world: World,
+        instance: GraphInstance,
         store: GraphStore | None,
         config: MazesConfig,
         seed: int,
@@ -74,7 +74,9 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
     ) -> list[MazeTask]:
         """One per maze. OracleError where the target is no shortest path by Cypher, or the expert finds none."""
         assert store is not None
-        task = make_task(world.source, world.digest, entry=world.facts["entry"], strict=config.strict, agent=agent)
+        task = make_task(
+            instance.source, instance.digest, entry=instance.facts["entry"], strict=config.strict, agent=agent
+        )
         await check_target(task, store)
         return [(await expert_walk(task, store)).added_to(task)]
 
@@ -82,23 +84,23 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         """Walkers see a maze through its tools."""
         return setting == "tools" or player == "empty"
 
-    async def opening(
+    async def setup(
         self,
         task: MazeTask,
         setting: str,
-        world: World,
+        instance: GraphInstance,
         store: GraphStore | None,
         agent: AgentConfig,
         tools: Sequence[Tool] | None = None,
-    ) -> Opening:
+    ) -> EpisodeSetup:
         if setting == "no_tools":
-            return Opening(no_tools_prompt(task, agent))
+            return EpisodeSetup(no_tools_prompt(task, agent))
         assert store is not None
         schema = await store.schema()
         toolbox = MazeToolbox(
             store, task.size, str(task.start), strict=task.strict, agent=agent, tools=tools, schema=schema
         )
-        return Opening(tools_prompt(task, schema, agent), toolbox)
+        return EpisodeSetup(tools_prompt(task, schema, agent), toolbox)
 
     def extract(self, task: MazeTask, reply: str) -> Extraction:
         return extract_path(reply)
@@ -113,11 +115,11 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         assert isinstance(score, MazeScore)
         await check_path(task, store, answer, score)
 
-    async def confirm(self, task: MazeTask, world: World, config: MazesConfig) -> str:
+    async def confirm(self, task: MazeTask, instance: GraphInstance, config: MazesConfig) -> str:
         from graphwalk.suites.mazes.graph import check_path
 
-        assert world.graph is not None
-        check_path(world.graph, str(task.start), str(task.goal), task.gold)
+        assert instance.graph is not None
+        check_path(instance.graph, str(task.start), str(task.goal), task.gold)
         return "networkx"
 
     def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:

@@ -56,7 +56,7 @@ MEASURES = (
     Measure("grounded", "share", scored("grounded")),
     Measure("last_mile", "count", scored("last_mile")),
     *(Measure(name, "count", _error_class(name)) for name in ERROR_CLASSES),
-    Measure("text_tokens", "amount", lambda result: result.get("world", {}).get("text_tokens")),
+    Measure("text_tokens", "amount", lambda result: result.get("graph", {}).get("text_tokens")),
     Measure("tool_calls_without_think", "count", if_scored(_without_think)),
     *(Measure(column.field, "count", scored(column.field)) for column in WASTE),
     *EFFORT,
@@ -100,11 +100,11 @@ GROUP_COLUMNS = (
 
 def remark(result: ResultRecord) -> str | None:
     """Return a note about questions whose answers only their own Cypher confirms, or that are not asked."""
-    task, world = result["task"], result.get("world", {})
+    task, graph = result["task"], result.get("graph", {})
     if task.get("oracles", 2) == 2:
-        left_out = world.get("left_out")
+        left_out = graph.get("left_out")
         # Generated graphs have no names, and may be many.
-        which = f"{world['name']} is" if "name" in world else "Some graphs are"
+        which = f"{graph['name']} is" if "name" in graph else "Some graphs are"
         return f"{which} not asked: {', '.join(left_out)} (run.json says why)." if left_out else None
     return f"{task['template']} has one oracle only: its targets come from its Cypher, and no evaluator confirms them."
 
@@ -118,8 +118,8 @@ def question_report() -> SuiteReport:
         groupings=(
             Grouping("category", "category", lambda result: result["task"].get("category"), CATEGORIES),
             Grouping("question", "question", lambda result: result["task"]["template"], tuple(shipped_kinds())),
-            Grouping("graph", "graph", lambda result: result.get("world", {}).get("name")),
-            Grouping("nodes", "graph size", lambda result: result.get("world", {}).get("nodes")),
+            Grouping("graph", "graph", lambda result: result.get("graph", {}).get("name")),
+            Grouping("nodes", "graph size", lambda result: result.get("graph", {}).get("nodes")),
         ),
         columns=COLUMNS,
         group_columns=GROUP_COLUMNS,
@@ -212,11 +212,11 @@ def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
 
 def valid_rows(result: ResultRecord) -> int | None:
     """How many rows have the form that is asked for; None where that is not known."""
-    task, world = result["task"], result.get("world", {})
+    task, graph = result["task"], result.get("graph", {})
     if task.get("candidates"):
         return int(task["candidates"])
     kind = shipped_kinds().get(task["template"])
-    sizes = [world.get(size) for size in kind.template.chance] if kind else []
+    sizes = [graph.get(size) for size in kind.template.chance] if kind else []
     return prod(sizes) if sizes and all(sizes) else None
 
 

@@ -30,7 +30,7 @@ from graphwalk.suites.questions.scripted import FOLLOW_A_PLAN, PLAYERS, WRITE_QU
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.task_cache import LARGE, Left, TaskCache
 from graphwalk.suites.questions.thoughts import no_answer, walk_in_words
-from graphwalk.suites.suite import Opening, Suite, World
+from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Suite
 from graphwalk.toolbox.by_reference import ReferenceToolbox
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.toolbox.tool import Tool, load_tools
@@ -48,8 +48,8 @@ MOST_TEXT = 2_000_000
 
 
 @dataclass(frozen=True)
-class OwnWorld:
-    """What a world was made from: an entry of `suite.graphs` and, of a twin, the graph that it is the twin of."""
+class OwnGraphOrigin:
+    """What a graph was made from: an entry of `suite.graphs` and, of a twin, the graph that it is the twin of."""
 
     entry: OwnGraph
     twin: Twin | None = None
@@ -64,7 +64,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     task_type: ClassVar[type[Task]] = QuestionTask
     score_type: ClassVar[type[Score]] = QuestionScore
     config_type: ClassVar[type[SuiteConfig]] = QuestionsConfig
-    worlds_field: ClassVar[str] = "graphs"
+    graphs_field: ClassVar[str] = "graphs"
     thing: ClassVar[str] = "graph"
     tools: ClassVar[tuple[str, ...]] = GRAPH_TOOLS
     players: ClassVar[tuple[str, ...]] = PLAYERS
@@ -82,46 +82,48 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         """Of generated graphs, by digest: questions that they cannot host."""
         self._kept = TaskCache(None)
 
-    def worlds(self, config: QuestionsConfig, seed: int) -> Iterator[World]:
+    def graphs(self, config: QuestionsConfig, seed: int) -> Iterator[GraphInstance]:
         """Those that need no database. ConfigError where one does."""
         for place, entry in enumerate(config.graphs):
             if isinstance(entry, GraphSpec):
                 yield from _generated(place, entry, seed, config)
             elif entry.file is not None:
-                yield from worlds_of(entry, place, read_file(entry), seed)
+                yield from own_graphs(entry, place, read_file(entry), seed)
             else:
-                raise ConfigError(f"the database {entry.name} must be read before there is a graph", hint="worlds_in")
+                raise ConfigError(f"the database {entry.name} must be read before there is a graph", hint="read_graphs")
 
-    async def worlds_in(self, config: QuestionsConfig, seed: int, environment: Environment) -> AsyncIterator[World]:
+    async def read_graphs(
+        self, config: QuestionsConfig, seed: int, environment: Environment
+    ) -> AsyncIterator[GraphInstance]:
         self._kept = TaskCache(environment.plans_folder)
         for place, entry in enumerate(config.graphs):
             if isinstance(entry, GraphSpec):
                 made = _generated(place, entry, seed, config)
             else:
-                made = worlds_of(entry, place, await read_source(entry, environment), seed)
-            for world in made:
-                yield world
+                made = own_graphs(entry, place, await read_source(entry, environment), seed)
+            for instance in made:
+                yield instance
 
     async def tasks(
         self,
-        world: World,
+        instance: GraphInstance,
         store: GraphStore | None,
         config: QuestionsConfig,
         seed: int,
         agent: AgentConfig = AgentConfig(),
     ) -> list[QuestionTask]:
-        tasks = await self._standard_tasks(world, store, config, seed, agent)
+        tasks = await self._standard_tasks(instance, store, config, seed, agent)
         if config.wording == "standard":
             return tasks
         texts = {kind.name: kind.template.other_wordings.get(config.wording, ()) for kind in config.kinds}
         return [in_other_words(task, texts[task.template], seed) for task in tasks]
 
     async def _standard_tasks(
-        self, world: World, store: GraphStore | None, config: QuestionsConfig, seed: int, agent: AgentConfig
+        self, instance: GraphInstance, store: GraphStore | None, config: QuestionsConfig, seed: int, agent: AgentConfig
     ) -> list[QuestionTask]:
         assert store is not None
-        kinds, graph, own = config.kinds, _graph(world), world.source
-        if not isinstance(own, OwnWorld):
+        kinds, graph, own = config.kinds, _graph(instance), instance.source
+        if not isinstance(own, OwnGraphOrigin):
             return await self._generated_tasks(graph, store, config, seed, agent)
         own.left_out.update(settings_left_out(graph, store, agent))
         if own.twin is not None:
@@ -176,8 +178,12 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         drawing: dict[str, Any] = {"per_question": config.per_question, "answer_rows": config.answer_rows}
         return await own_tasks(graph, store, config.kinds, seed=seed, leave_out=leave_out, agent=agent, **drawing)
 
-    def left_out(self, world: World) -> Mapping[str, str]:
-        return world.source.left_out if isinstance(world.source, OwnWorld) else self._left_out.get(world.digest, {})
+    def left_out(self, instance: GraphInstance) -> Mapping[str, str]:
+        return (
+            instance.source.left_out
+            if isinstance(instance.source, OwnGraphOrigin)
+            else self._left_out.get(instance.digest, {})
+        )
 
     def applies(self, task: QuestionTask, setting: str, config: QuestionsConfig) -> bool:
         """Your own graph may be too large to be given as text, or be in a database that takes no queries."""
@@ -189,29 +195,29 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
             return setting == "write_cypher" and player in WRITE_QUERIES
         return setting == "tools" and (task is None or task.oracles == 2 or player not in FOLLOW_A_PLAN)
 
-    async def opening(
+    async def setup(
         self,
         task: QuestionTask,
         setting: str,
-        world: World,
+        instance: GraphInstance,
         store: GraphStore | None,
         agent: AgentConfig,
         tools: Sequence[Tool] | None = None,
-    ) -> Opening:
+    ) -> EpisodeSetup:
         if setting == "no_tools":
-            return Opening(no_tools_prompt(task.question, _graph(world), agent))
+            return EpisodeSetup(no_tools_prompt(task.question, _graph(instance), agent))
         assert store is not None
         schema = await store.schema(agent.schema_samples)
         writes = setting == "write_cypher"
-        if (world.digest, setting, agent) not in self._offered:
-            own = None if isinstance(world.source, OwnWorld) and agent.tools is None else tools
+        if (instance.digest, setting, agent) not in self._offered:
+            own = None if isinstance(instance.source, OwnGraphOrigin) and agent.tools is None else tools
             toolbox = GraphToolbox(store, schema, load_tools(QUERY_TOOLS) if writes else own, agent)
             system = (write_cypher_system if writes else tools_system)(schema, agent)
-            self._offered[world.digest, setting, agent] = system, toolbox
-        system, toolbox = self._offered[world.digest, setting, agent]
+            self._offered[instance.digest, setting, agent] = system, toolbox
+        system, toolbox = self._offered[instance.digest, setting, agent]
         answering = next((tool for tool in tools or () if tool.operation == BY_REFERENCE), None)
         offered = toolbox if answering is None or writes else ReferenceToolbox(toolbox, answering, agent)
-        return Opening((system, Message("user", task.question)), offered)
+        return EpisodeSetup((system, Message("user", task.question)), offered)
 
     def extract(self, task: QuestionTask, reply: str) -> Extraction:
         return extract_rows(task, reply)
@@ -222,10 +228,10 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     def score(self, task: QuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
         return score_question(task, setting, trajectory, extraction)
 
-    async def confirm(self, task: QuestionTask, world: World, config: QuestionsConfig) -> str | None:
+    async def confirm(self, task: QuestionTask, instance: GraphInstance, config: QuestionsConfig) -> str | None:
         """By brute force, for questions that have one."""
         kind = next(kind for kind in config.kinds if kind.name == task.template)
-        rows = rows_by_brute_force(kind.python, _graph(world), task.parameters)
+        rows = rows_by_brute_force(kind.python, _graph(instance), task.parameters)
         if rows is not None and not same_rows(rows, task.gold):
             raise OracleError(f"brute force over networkx finds other rows for {task.template} {task.parameters}")
         return None if rows is None else "networkx"
@@ -261,36 +267,40 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return {**{f"questions/{kind.name}.yaml": kind.file.text for kind in config.kinds}, **tools}
 
 
-def _generated(place: int, spec: GraphSpec, seed: int, config: QuestionsConfig) -> Iterator[World]:
+def _generated(place: int, spec: GraphSpec, seed: int, config: QuestionsConfig) -> Iterator[GraphInstance]:
     for index in range(spec.count):
         graph = generate_graph(spec, seed, index)
         size = {"nodes": graph.node_count, "relationships": graph.relationship_count}
         if config.text_tokens:
             size["text_tokens"] = whole_text_tokens(graph)
-        yield World(graph.digest, graph, facts={"entry": place, "index": index, "preset": spec.preset, **size})
+        yield GraphInstance(graph.digest, graph, facts={"entry": place, "index": index, "preset": spec.preset, **size})
 
 
-def worlds_of(entry: OwnGraph, place: int, graph: PropertyGraph, seed: int) -> Iterator[World]:
+def own_graphs(entry: OwnGraph, place: int, graph: PropertyGraph, seed: int) -> Iterator[GraphInstance]:
     """The graph and, where it is asked for, its twin; `place` is that of the entry in `suite.graphs`."""
-    standing = entry if entry.neo4j is not None else None
-    yield _world(graph, place, OwnWorld(entry), entry.facts, standing)
+    existing_database = entry if entry.neo4j is not None else None
+    yield _own_graph(graph, place, OwnGraphOrigin(entry), entry.facts, existing_database)
     if entry.twin:
         twin = make_twin(graph, seed)
         facts = {**entry.facts, "name": f"{entry.name} (twin)", "twin_of": graph.digest}
-        made = _world(twin.graph, place, OwnWorld(entry, twin), facts, None)
-        yield replace(made, in_memory=standing is not None)
+        made = _own_graph(twin.graph, place, OwnGraphOrigin(entry, twin), facts, None)
+        yield replace(made, in_memory=existing_database is not None)
 
 
-def _world(
-    graph: PropertyGraph, place: int, source: OwnWorld, facts: Mapping[str, object], standing: OwnGraph | None
-) -> World:
+def _own_graph(
+    graph: PropertyGraph,
+    place: int,
+    source: OwnGraphOrigin,
+    facts: Mapping[str, object],
+    existing_database: OwnGraph | None,
+) -> GraphInstance:
     size = {"nodes": graph.node_count, "relationships": graph.relationship_count}
-    return World(graph.digest, graph, source, {"entry": place, **facts, **size}, standing)
+    return GraphInstance(graph.digest, graph, source, {"entry": place, **facts, **size}, existing_database)
 
 
-def _graph(world: World) -> PropertyGraph:
-    assert world.graph is not None
-    return world.graph
+def _graph(instance: GraphInstance) -> PropertyGraph:
+    assert instance.graph is not None
+    return instance.graph
 
 
 def settings_left_out(graph: PropertyGraph, store: GraphStore, agent: AgentConfig) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ from graphwalk.suites.magma.export import STRATEGIES
 from graphwalk.suites.magma.score import ERRORS
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask
-from graphwalk.suites.suite import World
+from graphwalk.suites.suite import GraphInstance
 from graphwalk.types.chat import CallOptions, Message, Usage
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 
@@ -31,25 +31,25 @@ def experiment(**suite: Any) -> AnyExperiment:
     return experiment_from({"name": "t", "suite": {"name": "magma", "traces": traces, **suite}, "seed": 3}, "test")
 
 
-def tasks(config: AnyExperiment) -> list[tuple[MagmaTask, World]]:
+def tasks(config: AnyExperiment) -> list[tuple[MagmaTask, GraphInstance]]:
     return [
-        (task, world)
-        for world in SUITE.worlds(config.suite, config.seed)
-        for task in asyncio.run(SUITE.tasks(world, None, config.suite, config.seed))
+        (task, instance)
+        for instance in SUITE.graphs(config.suite, config.seed)
+        for task in asyncio.run(SUITE.tasks(instance, None, config.suite, config.seed))
     ]
 
 
 def played(policy: str, setting: str, config: AnyExperiment) -> Iterator[tuple[MagmaTask, Trajectory, MagmaScore]]:
-    for task, world in tasks(config):
+    for task, instance in tasks(config):
         if SUITE.applies(task, setting, config.suite):
-            trajectory = asyncio.run(walk(policy, setting, task, world))
+            trajectory = asyncio.run(walk(policy, setting, task, instance))
             yield task, trajectory, SUITE.score(task, setting, trajectory, SUITE.extract(task, trajectory.reply))
 
 
-async def walk(policy: str, setting: str, task: MagmaTask, world: World) -> Trajectory:
-    opening = await SUITE.opening(task, setting, world, None, AgentConfig())
+async def walk(policy: str, setting: str, task: MagmaTask, instance: GraphInstance) -> Trajectory:
+    setup = await SUITE.setup(task, setting, instance, None, AgentConfig())
     model = ScriptedModel(policy, SUITE.player(policy, task, setting, None, 1))
-    return await run_episode(Episode(opening, model, AgentConfig(), CallOptions()))
+    return await run_episode(Episode(setup, model, AgentConfig(), CallOptions()))
 
 
 WAYS: list[dict[str, bool]] = [{}, {"free_running": True}, {"io_steps": True}]
@@ -184,7 +184,7 @@ def test_shipped_experiments() -> None:
     assert {count for n, count in counts if n == 5} == {112}
     assert {count for n, count in counts if n > 5} == {125}
     quick = load_experiment("magma-one-algorithm", ["suite.traces.0.algorithm=dijkstra"], {"suite.traces.*.count": 2})
-    assert [(w.facts["algorithm"], w.facts["n"]) for w in SUITE.worlds(quick.suite, quick.seed)] == [
+    assert [(w.facts["algorithm"], w.facts["n"]) for w in SUITE.graphs(quick.suite, quick.seed)] == [
         ("dijkstra", 5)
     ] * 2
     asked = {name: load_experiment(name).suite.io_steps for name in ("magma", "magma-one-size", "magma-paper")}

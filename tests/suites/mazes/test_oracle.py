@@ -115,7 +115,7 @@ async def test_the_search_is_bounded() -> None:
 
 async def test_a_run_asks_the_store_and_stops_where_it_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A scorer that takes every path for valid is found out by the first one that is not."""
-    config = load_experiment("paper-table-1", flags={"models": ["scripted/flawed:early_stop"]}, worlds=1)
+    config = load_experiment("paper-table-1", flags={"models": ["scripted/flawed:early_stop"]}, graphs=1)
     experiment = resolve(config, Environment())
 
     def lenient(task: MazeTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
@@ -135,7 +135,7 @@ async def test_a_database_that_is_gone_by_then_is_no_mistake_of_the_model(
         raise StoreError("gone")
 
     monkeypatch.setattr(maze_suite, "check_path", gone)
-    config = load_experiment("paper-table-1", flags={"models": ["scripted/expert"]}, worlds=1)
+    config = load_experiment("paper-table-1", flags={"models": ["scripted/expert"]}, graphs=1)
     new = NewRun.make(config.name, tmp_path / "run")
     summary = await start_run(resolve(config, Environment()), new, Progress())
     (record,) = new.folder.records()

@@ -1,4 +1,4 @@
-"""Mazes as a suite: worlds, tasks, episodes."""
+"""Mazes as a suite: graphs, tasks, episodes."""
 
 import asyncio
 from typing import Any
@@ -23,9 +23,9 @@ def config(*mazes: dict[str, Any], **more: Any) -> AnyExperiment:
 async def tasks_of(asked: AnyExperiment) -> list[MazeTask]:
     suite, database = MazesSuite(), EmbeddedDatabase()
     tasks = []
-    for world in suite.worlds(asked.suite, asked.seed):
-        assert world.graph is not None
-        tasks += await suite.tasks(world, await database.load(world.graph), asked.suite, asked.seed)
+    for instance in suite.graphs(asked.suite, asked.seed):
+        assert instance.graph is not None
+        tasks += await suite.tasks(instance, await database.load(instance.graph), asked.suite, asked.seed)
     return tasks
 
 
@@ -60,9 +60,9 @@ async def test_strictness_travels_with_the_task() -> None:
 
 def test_what_reports_group_by() -> None:
     asked = config({"walls": 0.4, "generator": "prim", "min_path": 12})
-    (world,) = MazesSuite().worlds(asked.suite, asked.seed)
+    (instance,) = MazesSuite().graphs(asked.suite, asked.seed)
     facts = {"size": 10, "wall_ratio": 0.4, "walls": 40, "min_path": 12, "generator": "prim", "entry": 0, "index": 0}
-    assert facts.items() <= dict(world.facts).items()
+    assert facts.items() <= dict(instance.facts).items()
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_walkers_need_tools(policy: str, setting: str, plays: bool) -> None:
 def test_the_shipped_experiments_can_be_generated(name: str) -> None:
     asked = load_experiment(name, flags={"suite.mazes.*.count": 1})
     assert isinstance(suite_named(asked.suite.name), MazesSuite)
-    assert list(MazesSuite().worlds(asked.suite, asked.seed))
+    assert list(MazesSuite().graphs(asked.suite, asked.seed))
     assert asked.agent.turn_limit == (30 if name == "paper-table-1" else 60)
 
 

@@ -13,7 +13,7 @@ from tests.reports.results import result
 def figures(sizes: dict[int, int | None]) -> list[Figure]:
     def record(number: int, nodes: int, tokens: int | None) -> dict[str, Any]:
         counted = {} if tokens is None else {"text_tokens": tokens}
-        return result(graph=number, world={"digest": f"g{number}", "nodes": nodes, **counted})
+        return result(graph=number) | {"graph": {"digest": f"g{number}", "nodes": nodes, **counted}}
 
     observed = observe([record(number, *size) for number, size in enumerate(sizes.items())], question_report())
     return worth_drawing(list(question_figures(report_on(observed), observed)))
