@@ -1,4 +1,4 @@
-"""Targets of all suites recomputed with networkx, by the ways that `graphwalk verify` uses (`Suite.confirm`)."""
+"""Targets of all suites recomputed with networkx, by the ways that `graphwalk verify` uses (`Verification.confirm`)."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -50,7 +50,7 @@ async def targets(seed: int = 12) -> dict[str, Found]:
             for task in await suite.tasks(instance, store, config, seed):
                 count = found.setdefault(f"{suite.name}: {task.template}", Found())
                 try:
-                    way = await suite.confirm(task, instance, config)
+                    way = await suite.verification.confirm(task, instance, config)
                 except OracleError as error:
                     count.differ.append(str(error))
                     continue

@@ -89,7 +89,7 @@ def play(
 
     `model` is "provider/model", "scripted/expert", or an object with `async complete(messages, tools, options)`.
     `setting`: "tools", "no_tools" (the whole graph as text) or "write_cypher" (queries of its own). `seed` is that
-    of scripted players, `neo4j_auth` as for `open_store`. `agent` are fields of an experiment's
+    of scripted agents, `neo4j_auth` as for `open_store`. `agent` are fields of an experiment's
     agent: `turn_limit=10`, `encoding="csv"`, …
 
     The result has `answer`, `score` (None where the episode failed for reasons of its own, which `trajectory.error`
@@ -232,7 +232,7 @@ def run(
 ) -> Run:
     """Run an experiment: a name ("quickstart"), the path of a YAML file, or a dictionary with what would stand in one.
 
-    `models`: names or objects with `complete`; None: those of the experiment, else the scripted players. `graphs`: how
+    `models`: names or objects with `complete`; None: those of the experiment, else the scripted agents. `graphs`: how
     many graphs, mazes or traces of each kind. `out`: the run folder, by default runs/TIME-NAME-ID. `on_result` is told
     of every finished episode. `neo4j_auth`: as for `open_store`. `overrides` are fields of the experiment: `limit=10`,
     `settings=["no_tools"]`, `agent={"turn_limit": 10}` (the other fields of `agent` stay).

@@ -59,7 +59,7 @@ def traces(
     ],
     out: Annotated[Path, typer.Option(help="FILE.jsonl or FILE.parquet; FILE.manifest.json tells what it holds.")],
     model: Annotated[
-        list[str] | None, typer.Option("--model", "-m", help="A scripted player; repeatable. Default: scripted/expert.")
+        list[str] | None, typer.Option("--model", "-m", help="A scripted agent; repeatable. Default: scripted/expert.")
     ] = None,
     graphs: Annotated[int | None, typer.Option(min=1, help="Graphs, mazes or instances of each kind.")] = None,
     seed: Annotated[int | None, typer.Option(help="Everything follows from it. Default: the experiment's.")] = None,
@@ -75,7 +75,7 @@ def traces(
     ] = None,
     workers: Workers = None,
 ) -> None:
-    """Let scripted players do the tasks of an experiment, and write what is right as chats for fine-tuning.
+    """Let scripted agents do the tasks of an experiment, and write what is right as chats for fine-tuning.
 
     The same lines as `graphwalk export traces --correct` writes of a run, without the run.
     """

@@ -56,7 +56,7 @@ def play(
     if out is not None:
         drawn_format(suite, out)
     result = run_async(play_first(experiment, typed_lines()))
-    pictures = suite.pictures()
+    pictures = suite.presentation.pictures
     for drawing in pictures.drawings([result.as_dict()]) if pictures is not None else ():
         draw(drawing)
     if out is not None:

@@ -50,7 +50,7 @@ def _draw_plots(folder: Path, plots: Path) -> None:
 
     run = RunFolder.open(folder)
     suite = suite_named(run.read_manifest()["config"]["suite"]["name"])
-    written = save_figures(worth_drawing(list(suite.figures(*measured(run)))), plots)
+    written = save_figures(worth_drawing(list(suite.presentation.figures(*measured(run)))), plots)
     for path in written:
         data(str(path))
     say(f"{counted(len(written), 'file')} written to {plots}")

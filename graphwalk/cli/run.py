@@ -120,7 +120,7 @@ class RunOptions:
         typer.Option(
             "--model",
             "-m",
-            help="provider/model; repeatable. Default: GRAPHWALK_MODEL, else scripted players.",
+            help="provider/model; repeatable. Default: GRAPHWALK_MODEL, else scripted agents.",
             autocompletion=options.models,
         ),
     ] = None
@@ -276,7 +276,7 @@ def _start(experiment: "Experiment", given: RunOptions) -> None:
     exporter, shard = exporter_if(given.otel), WHOLE if given.shard is None else Shard.parse(given.shard)
     new = NewRun.make(experiment.config.name, given.out)
     if not experiment.config.models and not experiment.environment.model:
-        say("No model named: the scripted players run. To run your own:  --model openai/gpt-4.1-mini")
+        say("No model named: the scripted agents run. To run your own:  --model openai/gpt-4.1-mini")
     work = partial(start_run, experiment, new, log_level=given.log_level, shard=shard)
     finish(new.folder, work, exporter, given.fail_under, given.json, new=True)
 

@@ -1,4 +1,4 @@
-"""Scripted players: a policy is a generator that asks for tool calls, receives their results, and returns an answer.
+"""Scripted agents: a policy is a generator that asks for tool calls, receives their results, and returns an answer.
 
 A policy sees what a language model sees (the question's parameters, the schema, tool results) and nothing else.
 """

@@ -30,7 +30,7 @@ _MOST_COMPARED = 2_000
 def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[str, Any]:
     """All of an episode that is not in the index, as JSON values. Texts are as they were logged, and never markup."""
     trajectory = from_dict(Trajectory, record["trajectory"])
-    scene = suite.scene(record) or Scene()
+    scene = suite.presentation.scene(record) or Scene()
     compared = scene.comparison or plain_comparison(record["answer"], record["task"].get("gold"))
     return {
         "question": record["task"]["question"],

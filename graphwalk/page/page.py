@@ -110,7 +110,7 @@ def figures_of(run: RunContent) -> dict[str, Any]:
     """Every figure with its data, and drawn where matplotlib is there; else how to get that."""
     if run.report is None or run.observed is None:
         return {"figures": [], "missing": None}
-    made = worth_drawing(list(suite_named(run.suite).figures(run.report, run.observed)))
+    made = worth_drawing(list(suite_named(run.suite).presentation.figures(run.report, run.observed)))
     return {"figures": [_figure(one, can_draw()) for one in made], "missing": None if can_draw() else INSTALL}
 
 

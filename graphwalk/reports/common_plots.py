@@ -9,7 +9,6 @@ import numpy as np
 from graphwalk.console import counted
 from graphwalk.reports.observations import Observations, Player
 from graphwalk.reports.plots import Figure, Panel, Point, Series
-from graphwalk.reports.report import row_of
 from graphwalk.reports.suite_report import Report, ReportRow
 from graphwalk.types.inert import visible
 
@@ -125,6 +124,8 @@ def point(row: Mapping[str, Any], measure: str, x: str | float) -> Point:
 
 def by_answer_size(observed: Observations) -> Figure:
     """Accuracy by the number of rows of the target, in ranges that double."""
+    from graphwalk.reports.report import row_of  # brings scipy
+
     sizes, right = observed.column("answer_rows"), observed.column("accuracy")
     settings = len({player.setting for player in observed.players})
     series = []

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphwalk.reports.compare import comparison_table, memorisation_table
 from graphwalk.reports.measures import TASKS
 from graphwalk.reports.suite_report import BASELINE, Column, Grouping, Report, ReportRow
 from graphwalk.reports.text_table import UNKNOWN, Cell, Header, TextTable, interval_text, one_decimal, short
@@ -19,6 +18,8 @@ _MOST_PUBLISHED = 24
 
 def text_tables(report: Report) -> Iterator[TextTable]:
     """Yield the tables overall, by group, and model against model; tables without rows are left out."""
+    from graphwalk.reports.compare import comparison_table, memorisation_table  # brings scipy
+
     reference = report.reference
     source = " ".join([f"(paper): {reference.source}.", *reference.notes]) if reference else ""
     rows = [*report.rows, *report.baselines, *_published(reference.rows if reference else ())]

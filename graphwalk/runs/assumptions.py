@@ -33,7 +33,7 @@ def assumptions(experiment: Experiment, estimate: Estimate) -> Iterator[str]:
         yield "Repeated input is what a conversation sends again; it is priced as cached from 1,024 tokens on."
     if any(row.usd is None for row in real):
         yield "Cost unknown: give prices, for example -o 'prices={MODEL: {input: 0.4, output: 1.6}}'."
-    words = experiment.suite.abbreviations
+    words = experiment.suite.presentation.abbreviations
     if named := [f"{name}: {words[name]}" for name in experiment.config.settings if name in words]:
         yield f"{'; '.join(named)}."
     if agent.compaction == "summary":

@@ -54,7 +54,8 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
     suites = {run.manifest["config"]["suite"]["name"] for run in every}
     if len(suites) > 1:
         raise ConfigError(f"these are runs of different suites: {', '.join(sorted(suites))}")
-    declared = suite_named(suites.pop()).report()
+    suite = suite_named(suites.pop())
+    declared = suite.presentation.report(suite)
     observed = {name: observe(run.records(), declared) for name, run in runs.items()}
     notes = [line for other in every[1:] for line in _differences(every[0], other)]
 

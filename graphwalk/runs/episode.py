@@ -99,7 +99,9 @@ async def _checked(
     if result.score is None or store is None:
         return result
     try:
-        await suite.cross_check(planned.task, store, result.answer, suite.score_type.model_validate(result.score))
+        await suite.verification.cross_check(
+            planned.task, store, result.answer, suite.score_type.model_validate(result.score)
+        )
     except StoreError as error:
         failed = Trajectory(trajectory.prompt, trajectory.turns, ExitStatus.STORE_ERROR, f"cross-check: {error}")
         return _result(planned, experiment, failed, extracted)

@@ -22,7 +22,7 @@ from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.episode import ExitStatus, Task
 
 EXPERTS = ("expert", "cypher")
-"""Scripted players that go straight to the answer, each in settings of its own."""
+"""Scripted agents that go straight to the answer, each in settings of its own."""
 _REMEMBERED = 1024
 """Messages; prompts are the largest, and those of one graph follow each other."""
 
@@ -106,7 +106,7 @@ class ParWalks:
         experiment = self._experiment
         setting, task = planned.key.setting, planned.task
         suite = experiment.suite
-        able = (e for e in self._experts if e in suite.players and can_play(suite, f"scripted/{e}", setting, task))
+        able = (e for e in self._experts if e in suite.agents.names and can_play(suite, f"scripted/{e}", setting, task))
         expert = next(able, None)
         limit = experiment.agent.turn_limit or experiment.suite.turn_limit
         player = await self._expert(expert, planned) if expert else _Target(task, limit)
@@ -124,7 +124,9 @@ class ParWalks:
         store, suite = planned.graph.store, self._experiment.suite
         schema = None if store is None else await store.schema()
         seed = seed_for(self._experiment.config.seed, "player", planned.key.text)
-        return ScriptedModel(f"scripted/{name}", suite.player(name, planned.task, planned.key.setting, schema, seed))
+        return ScriptedModel(
+            f"scripted/{name}", suite.agents.policy(name, planned.task, planned.key.setting, schema, seed)
+        )
 
 
 class _Listener:

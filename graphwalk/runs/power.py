@@ -63,7 +63,8 @@ def measured_pairs(path: Path, models: Sequence[str], settings: Sequence[str]) -
     """Measure all pairs of players of a run. ConfigError if no pair has two graphs, and two tasks on one of them."""
     folder = RunFolder.open(path)
     manifest = folder.read_manifest()
-    observed = observe(folder.records(), suite_named(manifest["config"]["suite"]["name"]).report())
+    suite = suite_named(manifest["config"]["suite"]["name"])
+    observed = observe(folder.records(), suite.presentation.report(suite))
     players = chosen(observed.players, models, settings)
     outcomes = {player: player_outcomes(observed, observed.rows_of(player)) for player in players}
     found = []

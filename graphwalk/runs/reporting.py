@@ -40,7 +40,8 @@ def measured(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None)
 def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Report, Observations]:
     manifest = folder.read_manifest()
     config = manifest["config"]
-    declared = suite_named(config["suite"]["name"]).report()
+    suite = suite_named(config["suite"]["name"])
+    declared = suite.presentation.report(suite)
     reference, notes = _reference(declared, config.get("reference"))
     seen: set[EpisodeKey] = set()
     observed = observe(_seen(records, seen), declared)

@@ -113,9 +113,9 @@ class RunModels:
                 raise ConfigError(f"{spec} has no episode of {missing}")
             return ReplayModel(spec, found)
         if self._read is not None and is_person(spec):
-            return self.experiment.suite.person(planned.task, self._read) or Person(self._read)
+            return self.experiment.suite.presentation.human(planned.task, self._read) or Person(self._read)
         store = planned.graph.store
         schema = None if store is None else await store.schema()
         seed = seed_for(self.experiment.config.seed, "player", key.text)
         name = spec.partition("/")[2]
-        return ScriptedModel(spec, self.experiment.suite.player(name, planned.task, key.setting, schema, seed))
+        return ScriptedModel(spec, self.experiment.suite.agents.policy(name, planned.task, key.setting, schema, seed))

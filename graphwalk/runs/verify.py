@@ -42,7 +42,7 @@ CHECKS: Mapping[str, str] = {
     "prompts": "written again",
     "tool results": "every call made again on a fresh store",
     "turns": "follow-up questions, forced answers, how the episode ended",
-    "replies": "said again by scripted players; of models, found in replies.jsonl",
+    "replies": "said again by scripted agents; of models, found in replies.jsonl",
     "scores": "answer and score read again from the reply",
     "totals": "turns, calls, tokens and seconds of each line",
 }
@@ -217,7 +217,9 @@ class _Run:
         check = self.checks["targets"]
         for task, loaded in self.plan.tasks:
             try:
-                way = await self.experiment.suite.confirm(task, loaded.instance, self.experiment.config.suite)
+                way = await self.experiment.suite.verification.confirm(
+                    task, loaded.instance, self.experiment.config.suite
+                )
             except OracleError as error:
                 check.differing.append(f"{task.task_id}: {error}")
                 continue

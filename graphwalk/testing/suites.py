@@ -35,7 +35,7 @@ async def check_suite(
     limit: int | None = None,
     accuracy: Mapping[str, float] | None = None,
 ) -> None:
-    """A suite by its name: the whole way from its configuration to its report, with all of its scripted players.
+    """A suite by its name: the whole way from its configuration to its report, with all of its scripted agents.
 
     `config` is what would stand under `suite:` in an experiment, `graphs` how many of each kind are made, `limit` how
     many tasks are played. `accuracy` is what players are known to reach: {"expert": 1.0}.
@@ -66,12 +66,12 @@ def _experiment(name: str, config: Mapping[str, Any], seed: int, graphs: int | N
     data = {
         "name": "check",
         "suite": {"name": name, **config},
-        "models": [f"scripted/{player}" for player in suite.players],
+        "models": [f"scripted/{name}" for name in suite.agents.names],
         "settings": suite.settings,
         "seed": seed,
         "limit": limit,
     }
-    assert suite.players, f"the suite {name} has no scripted players, so that nothing can be played without a model"
+    assert suite.agents.names, f"the suite {name} has no scripted agents, so that nothing can be played without a model"
     return resolve(load_experiment(data, graphs=graphs), Environment())
 
 
@@ -121,7 +121,7 @@ async def _check_confirm(experiment: Experiment, plan: Plan) -> None:
     for task, loaded in plan.tasks:
         where = f"{suite.name}: confirm of {task.task_id}"
         try:
-            way = await suite.confirm(task, loaded.instance, config)
+            way = await suite.verification.confirm(task, loaded.instance, config)
         except OracleError as error:
             raise AssertionError(f"{where} finds another target than `tasks`: {error}") from error
         assert way is None or way, f"{where} does not say in which way; None stands for no way"
@@ -129,7 +129,7 @@ async def _check_confirm(experiment: Experiment, plan: Plan) -> None:
             continue
         wrong = task.model_copy(update={"gold": _falsified(task.gold)})
         try:
-            await suite.confirm(wrong, loaded.instance, config)
+            await suite.verification.confirm(wrong, loaded.instance, config)
         except OracleError:
             continue
         except Exception as error:
@@ -201,7 +201,9 @@ class _Watched(dict[str, Any]):
 
 def _check_report(experiment: Experiment, records: list[dict[str, Any]]) -> None:
     suite, read = experiment.suite, set[str]()
-    report = build_report([{**record, "score": _Watched(record["score"], read)} for record in records], suite.report())
+    report = build_report(
+        [{**record, "score": _Watched(record["score"], read)} for record in records], suite.presentation.report(suite)
+    )
     for write in (as_text, to_csv, to_markdown):
         assert write(report).strip(), f"{suite.name}: {write.__name__} writes nothing"
     assert json.loads(to_json(report))["rows"], f"{suite.name}: the report has no rows"
@@ -216,7 +218,7 @@ def _check_report(experiment: Experiment, records: list[dict[str, Any]]) -> None
 
 
 def _check_pictures(suite: Suite[Any, Any], results: list[Result]) -> None:
-    pictures = suite.pictures()
+    pictures = suite.presentation.pictures
     if pictures is not None:
         records = [result.as_dict() for result in results[:3]]
         assert list(pictures.drawings(records)), f"{suite.name}: nothing is drawn for a terminal"
@@ -225,12 +227,14 @@ def _check_pictures(suite: Suite[Any, Any], results: list[Result]) -> None:
 
 
 def _check_commands(suite: Suite[Any, Any]) -> None:
-    if suite.commands is None:
+    if suite.presentation.commands is None:
         return
     try:
-        module = __import__(suite.commands, fromlist=["commands"])
+        module = __import__(suite.presentation.commands, fromlist=["commands"])
     except ImportError as error:
-        raise ConfigError(f"{suite.name}: the module {suite.commands} cannot be imported: {error}") from error
+        raise ConfigError(
+            f"{suite.name}: the module {suite.presentation.commands} cannot be imported: {error}"
+        ) from error
     for kind in ("GENERATE", "EXPORT"):
         for command, function in getattr(module, kind, {}).items():
             assert callable(function), f"{suite.name}: {kind}[{command!r}] is not a function"

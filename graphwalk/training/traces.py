@@ -337,7 +337,7 @@ def _spoken(run: Episodes, result: Result, options: TraceOptions) -> Trajectory:
     thoughts: Sequence[str] = [""] * len(result.trajectory.turns)
     if result.key.model.startswith("scripted/"):
         suite = run.experiment.suite
-        thoughts = suite.thoughts(run.task(result), result.key.setting, result.trajectory, options.seed)
+        thoughts = suite.agents.thoughts(run.task(result), result.key.setting, result.trajectory, options.seed)
     return thinking_aloud(result.trajectory, thoughts)
 
 
@@ -368,7 +368,7 @@ def _drawn(result: Result, options: TraceOptions) -> bool:
 
 def _refused(run: Episodes, result: Result, options: TraceOptions) -> list[Line]:
     """The same beginning with a question that the graph has no answer to; none where the suite has no such thing."""
-    found = run.experiment.suite.without_answer(run.task(result), result.trajectory, options.seed)
+    found = run.experiment.suite.agents.without_answer(run.task(result), result.trajectory, options.seed)
     if found is None:
         return []
     question, reply = found

@@ -18,7 +18,7 @@ def test_it_runs_to_its_report(place: Place) -> None:
     estimate = place.graphwalk("run", "quickstart", "--graphs", 1, "-m", "constant/[]", "--dry-run", "--json")
     assert json.loads(estimate.stdout)["rows"][0]["episodes"] == len(shipped_kinds())
     episodes = 2 * len(shipped_kinds())
-    assert f"{episodes} episodes, {episodes} of them done before" in place.graphwalk("resume", "run").stderr
+    assert f"nothing left to do: all {episodes} episodes have a score" in place.graphwalk("resume", "run").stderr
     assert f"{episodes} results scored again, 0 scores changed" in place.graphwalk("rescore", "run").stderr
 
 

@@ -11,7 +11,7 @@ from graphwalk.suites.questions.report import baselines, paper_reference
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import result
 
-DECLARED = suite_named("questions").report()
+DECLARED = suite_named("questions").presentation.report(suite_named("questions"))
 ASKED = {name: kind.template.category for name, kind in shipped_kinds().items()}
 SIZES = {"nodes": 100, "relationships": 300}
 

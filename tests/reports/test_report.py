@@ -9,7 +9,7 @@ from graphwalk.reports.report import build_report
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import QUESTIONS, failure, result, run
 
-DECLARED = suite_named("questions").report()
+DECLARED = suite_named("questions").presentation.report(suite_named("questions"))
 
 
 def rows_of(results, **how):

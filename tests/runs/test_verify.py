@@ -39,7 +39,7 @@ Copy = Callable[[str], Awaitable[Path]]
 
 @pytest.fixture(scope="module")
 def made() -> dict[str, Path]:
-    """Runs of scripted players by suite, made once."""
+    """Runs of scripted agents by suite, made once."""
     return {}
 
 

@@ -1,10 +1,10 @@
-"""The suite `chains`: tasks, prompts, tools, scores and scripted players."""
+"""The suite `chains`: tasks, prompts, tools, scores and scripted agents."""
 
 import json
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
@@ -12,7 +12,7 @@ from graphwalk.jinja import render_text
 from graphwalk.models.policy import Ask, Policy
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.suite import EpisodeSetup, Extraction, GraphInstance, Suite
+from graphwalk.suites.suite import EpisodeSetup, Extraction, GraphInstance, Presentation, ScriptedAgents, Suite
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.toolbox.tool import Tool, load_tools
 from graphwalk.types.chat import Message
@@ -35,6 +35,44 @@ class ChainScore(Score):
     """Nodes between the answer and the end; None where the answer is no node of the chain."""
 
 
+# --- optional: scripted agents, and the commands `graphwalk generate chain` and `graphwalk export chains` ---
+
+
+class ChainAgents(ScriptedAgents[ChainTask]):
+    names: ClassVar[tuple[str, ...]] = ("expert", "lazy", "guess")
+    default_names: ClassVar[tuple[str, ...]] = ("expert", "guess")
+
+    def can_play(self, name: str, setting: str, task: ChainTask | None = None) -> bool:
+        return setting == "tools" or name == "guess"
+
+    def policy(self, name: str, task: ChainTask, setting: str, schema: Schema | None, seed: int) -> Policy:
+        if name == "guess":
+            return _answers(stdlib_random(seed, "guess").choice(["k1", "k2"]))
+        return _walks(str(task.parameters["start"]), 1 if name == "lazy" else task.length)
+
+
+def _answers(key: str) -> Policy:
+    yield from ()
+    return json.dumps({"end": key})
+
+
+def _walks(key: str, steps: int) -> Policy:
+    """Follow the chain for so many steps, or to its end."""
+    for _ in range(steps):
+        (text,) = yield [Ask("next_node", {"key": key})]
+        if not text.startswith("[{"):
+            break
+        key = json.loads(text)[0]["next"]
+    return json.dumps({"end": key})
+
+
+class ChainPresentation(Presentation[ChainTask]):
+    commands: ClassVar[str | None] = "graphwalk_chains.commands"
+
+
+# --- the suite ---
+
+
 class ChainsSuite(Suite[ChainsConfig, ChainTask]):
     name: ClassVar[str] = "chains"
     settings: ClassVar[tuple[str, ...]] = ("tools", "no_tools")
@@ -44,9 +82,8 @@ class ChainsSuite(Suite[ChainsConfig, ChainTask]):
     task_type: ClassVar[type[Task]] = ChainTask
     score_type: ClassVar[type[Score]] = ChainScore
     tools: ClassVar[tuple[str, ...]] = (str(FOLDER / "next_node.yaml"),)
-    players: ClassVar[tuple[str, ...]] = ("expert", "lazy", "guess")
-    default_players: ClassVar[tuple[str, ...]] = ("expert", "guess")
-    commands: ClassVar[str | None] = "graphwalk_chains.commands"
+    agents: ClassVar[ScriptedAgents[Any]] = ChainAgents()
+    presentation: ClassVar[Presentation[Any]] = ChainPresentation()
 
     # --- graphs and tasks ---
 
@@ -124,28 +161,3 @@ class ChainsSuite(Suite[ChainsConfig, ChainTask]):
             extraction_stage=extraction.stage,
             steps_short=len(task.gold) - 1 - task.gold.index(answer) if answer in task.gold else None,
         )
-
-    # --- scripted players ---
-
-    def can_play(self, player: str, setting: str, task: ChainTask | None = None) -> bool:
-        return setting == "tools" or player == "guess"
-
-    def player(self, name: str, task: ChainTask, setting: str, schema: Schema | None, seed: int) -> Policy:
-        if name == "guess":
-            return _answers(stdlib_random(seed, "guess").choice(["k1", "k2"]))
-        return _walks(str(task.parameters["start"]), 1 if name == "lazy" else task.length)
-
-
-def _answers(key: str) -> Policy:
-    yield from ()
-    return json.dumps({"end": key})
-
-
-def _walks(key: str, steps: int) -> Policy:
-    """Follows the chain for so many steps, or to its end."""
-    for _ in range(steps):
-        (text,) = yield [Ask("next_node", {"key": key})]
-        if not text.startswith("[{"):
-            break
-        key = json.loads(text)[0]["next"]
-    return json.dumps({"end": key})

@@ -2,28 +2,25 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.graphs.files import load_graph
-from graphwalk.models.policy import Policy
-from graphwalk.reports.plots import Scene
-from graphwalk.reports.suite_report import ResultRecord, SuiteReport
 from graphwalk.scoring.extraction import Extraction, spoken
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.ask.scripted import look
+from graphwalk.suites.ask.report import AskPresentation
+from graphwalk.suites.ask.scripted import AskAgents
 from graphwalk.suites.ask.task import AskConfig, AskScore, AskTask, score_of, task_about
-from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Pictures, Suite
+from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
 from graphwalk.toolbox.schema_text import schema_text
 from graphwalk.toolbox.tool import Tool
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.schema import Schema
 
 
 class AskSuite(Suite[AskConfig, AskTask]):
@@ -38,8 +35,8 @@ class AskSuite(Suite[AskConfig, AskTask]):
     thing: ClassVar[str] = "own graph"
     judged: ClassVar[bool] = False
     tools: ClassVar[tuple[str, ...]] = (*GRAPH_TOOLS, LOOK_CLOSER)
-    players: ClassVar[tuple[str, ...]] = ("look",)
-    default_players: ClassVar[tuple[str, ...]] = ("look",)
+    agents: ClassVar[ScriptedAgents[Any]] = AskAgents()
+    presentation: ClassVar[Presentation[Any]] = AskPresentation()
 
     def graphs(self, config: AskConfig, seed: int) -> Iterator[GraphInstance]:
         for source in config.graphs:
@@ -90,25 +87,6 @@ class AskSuite(Suite[AskConfig, AskTask]):
 
     def score(self, task: AskTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> AskScore:
         return score_of(trajectory, extraction.answer)
-
-    def report(self) -> SuiteReport:
-        from graphwalk.suites.ask.report import REPORT
-
-        return REPORT
-
-    def player(self, name: str, task: AskTask, setting: str, schema: Schema | None, seed: int) -> Policy:
-        assert schema is not None
-        return look(task.question, schema)
-
-    def scene(self, record: ResultRecord) -> Scene:
-        from graphwalk.suites.ask.pictures import ask_scene
-
-        return ask_scene(record)
-
-    def pictures(self) -> Pictures:
-        from graphwalk.suites.ask.pictures import AskPictures
-
-        return AskPictures()
 
 
 def instance_of(source: GraphSource, graph: PropertyGraph | None) -> GraphInstance:

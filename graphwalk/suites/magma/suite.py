@@ -1,31 +1,26 @@
 """MAGMA: classical graph algorithms carried out step by step, every step scored (arXiv 2410.22597; docs/magma.md)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
-from graphwalk.errors import ConfigError
-from graphwalk.models.policy import Policy
-from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Figure, Scene
-from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
 from graphwalk.scoring.extraction import Extraction
-from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.config import MagmaConfig
 from graphwalk.suites.magma.generate import MagmaTrace, make_traces
+from graphwalk.suites.magma.report import MagmaPresentation
 from graphwalk.suites.magma.score import score_episode
-from graphwalk.suites.magma.scripted import REPLIES, replies
-from graphwalk.suites.magma.task import MagmaScore, MagmaTask, make_task, stored_graph, walking_expert
-from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Suite
+from graphwalk.suites.magma.scripted import MagmaAgents
+from graphwalk.suites.magma.task import MagmaScore, MagmaTask, make_task, stored_graph
+from graphwalk.suites.magma.verification import MagmaVerification
+from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite, Verification
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.toolbox.tool import Tool
 from graphwalk.types.episode import Score, Task, Trajectory, Turn
-from graphwalk.types.schema import Schema
 
 
 class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
@@ -34,18 +29,16 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
 
     name: ClassVar[str] = "magma"
     settings: ClassVar[tuple[str, ...]] = (*prompts.STRATEGIES, "tools")
-    abbreviations: ClassVar[Mapping[str, str]] = prompts.STRATEGIES
     task_type: ClassVar[type[Task]] = MagmaTask
     score_type: ClassVar[type[Score]] = MagmaScore
     config_type: ClassVar[type[SuiteConfig]] = MagmaConfig
     graphs_field: ClassVar[str] = "traces"
     thing: ClassVar[str] = "trace"
-    players: ClassVar[tuple[str, ...]] = tuple(REPLIES)
-    default_players: ClassVar[tuple[str, ...]] = ("expert", "random")
     tools: ClassVar[tuple[str, ...]] = GRAPH_TOOLS
     turn_limit: ClassVar[int] = 100
-
-    commands: ClassVar[str | None] = "graphwalk.suites.magma.commands"
+    agents: ClassVar[ScriptedAgents[Any]] = MagmaAgents()
+    presentation: ClassVar[Presentation[Any]] = MagmaPresentation()
+    verification: ClassVar[Verification[Any, Any]] = MagmaVerification()
 
     def graphs(self, config: MagmaConfig, seed: int) -> Iterator[GraphInstance]:
         """One per trace. ConfigError where a split has fewer distinct traces than asked for."""
@@ -106,41 +99,6 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
 
     def score(self, task: MagmaTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MagmaScore:
         return score_episode(task, setting, trajectory, extraction)
-
-    async def confirm(self, task: MagmaTask, instance: GraphInstance, config: MagmaConfig) -> str:
-        from graphwalk.suites.magma.verification import check_states
-
-        states, steps = ([task.gold], [task.step]) if task.step else (task.gold, range(1, task.total_steps + 1))
-        check_states(task.algorithm, instance.source.instance, states, steps)
-        return "networkx"
-
-    def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:
-        from graphwalk.suites.magma.report import magma_figures
-
-        return magma_figures(report, observed)
-
-    def scene(self, record: ResultRecord) -> Scene:
-        from graphwalk.suites.magma.scene import magma_scene
-
-        return magma_scene(record)
-
-    def report(self) -> SuiteReport:
-        from graphwalk.suites.magma.report import REPORT
-
-        return REPORT
-
-    def player(self, name: str, task: MagmaTask, setting: str, schema: Schema | None, seed: int) -> Policy:
-        """ConfigError for a name that is not one of `players`."""
-        if name not in REPLIES:
-            raise ConfigError(f"magma has no scripted model {name!r}", hint=f"there are: {', '.join(REPLIES)}")
-        if setting == "tools" and name == "expert":
-            return walking_expert(task, setting)
-        return replies(name, task, setting, seed)
-
-    def thoughts(self, task: MagmaTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
-        from graphwalk.suites.magma.scripted import steps_in_words
-
-        return steps_in_words(task, setting, trajectory, stdlib_random(seed, "thoughts", task.task_id))
 
 
 def _next_user(trace: MagmaTrace, setting: str, agent: AgentConfig, turns: Sequence[Turn]) -> str | None:

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from graphwalk.errors import ConfigError
+from graphwalk.models.base import Model
 from graphwalk.reports.common_plots import against_size, cost_against_accuracy, failure_classes, over_par, within_calls
 from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, TASKS, WASTE, count_if, number, scored
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Figure
+from graphwalk.reports.plots import Figure, Scene
 from graphwalk.reports.suite_report import (
     BASELINE,
     Column,
@@ -22,7 +23,10 @@ from graphwalk.reports.suite_report import (
 from graphwalk.reports.tables import players_table
 from graphwalk.reports.text_table import TextTable, dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.resources import data_path
-from graphwalk.suites.mazes.task import PATH_ERRORS
+from graphwalk.suites.mazes.human import HumanInMaze
+from graphwalk.suites.mazes.pictures import MazePictures, maze_scene
+from graphwalk.suites.mazes.task import PATH_ERRORS, MazeTask
+from graphwalk.suites.suite import Pictures, Presentation, ReadLine, Suite
 
 _SIZES = {
     "size": "cells on a side",
@@ -192,3 +196,20 @@ REPORT = SuiteReport(
     ),
     tables=more_tables,
 )
+
+
+class MazePresentation(Presentation[MazeTask]):
+    commands: ClassVar[str | None] = "graphwalk.suites.mazes.commands"
+    pictures: ClassVar[Pictures | None] = MazePictures()
+
+    def report(self, suite: Suite[Any, Any]) -> SuiteReport:
+        return REPORT
+
+    def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:
+        return maze_figures(report, observed)
+
+    def scene(self, record: ResultRecord) -> Scene:
+        return maze_scene(record)
+
+    def human(self, task: MazeTask, read: ReadLine) -> Model:
+        return HumanInMaze(task, read)

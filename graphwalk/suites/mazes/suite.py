@@ -6,11 +6,6 @@ from typing import Any, ClassVar
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import OracleError
-from graphwalk.models.base import Model
-from graphwalk.models.policy import Policy
-from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Figure, Scene
-from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
 from graphwalk.scoring.extraction import Extraction
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
@@ -18,15 +13,15 @@ from graphwalk.suites.mazes.config import MazesConfig
 from graphwalk.suites.mazes.generate import Maze, generate_maze
 from graphwalk.suites.mazes.graph import maze_graph
 from graphwalk.suites.mazes.prompts import answer_format, no_tools_prompt, question, tools_prompt
-from graphwalk.suites.mazes.score import check_path, check_target, extract_path, path_error, score_path
-from graphwalk.suites.mazes.scripted import WALKERS, walk_in_words, walker_named
+from graphwalk.suites.mazes.report import MazePresentation
+from graphwalk.suites.mazes.score import MazeVerification, check_target, extract_path, path_error, score_path
+from graphwalk.suites.mazes.scripted import MazeAgents, agent_named
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.reference import ReferenceWalk, drive
-from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Pictures, ReadLine, Suite
+from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite, Verification
 from graphwalk.toolbox.tool import Tool
 from graphwalk.types.episode import Score, Task, Trajectory
-from graphwalk.types.schema import Schema
 
 
 class MazesSuite(Suite[MazesConfig, MazeTask]):
@@ -40,10 +35,10 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
     graphs_field: ClassVar[str] = "mazes"
     thing: ClassVar[str] = "maze"
     tools: ClassVar[tuple[str, ...]] = MAZE_TOOLS
-    players: ClassVar[tuple[str, ...]] = tuple(WALKERS)
-    default_players: ClassVar[tuple[str, ...]] = ("expert", "depth_first", "random", "flawed")
     turn_limit: ClassVar[int] = 60
-    commands: ClassVar[str | None] = "graphwalk.suites.mazes.commands"
+    agents: ClassVar[ScriptedAgents[Any]] = MazeAgents()
+    presentation: ClassVar[Presentation[Any]] = MazePresentation()
+    verification: ClassVar[Verification[Any, Any]] = MazeVerification()
 
     def graphs(self, config: MazesConfig, seed: int) -> Iterator[GraphInstance]:
         for entry, spec in enumerate(config.mazes):
@@ -80,10 +75,6 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         await check_target(task, store)
         return [(await expert_walk(task, store)).added_to(task)]
 
-    def can_play(self, player: str, setting: str, task: MazeTask | None = None) -> bool:
-        """Walkers see a maze through its tools."""
-        return setting == "tools" or player == "empty"
-
     async def setup(
         self,
         task: MazeTask,
@@ -111,54 +102,11 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
     def score(self, task: MazeTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
         return score_path(task, setting, trajectory, extraction)
 
-    async def cross_check(self, task: MazeTask, store: GraphStore, answer: Any, score: Score) -> None:
-        assert isinstance(score, MazeScore)
-        await check_path(task, store, answer, score)
-
-    async def confirm(self, task: MazeTask, instance: GraphInstance, config: MazesConfig) -> str:
-        from graphwalk.suites.mazes.graph import check_path
-
-        assert instance.graph is not None
-        check_path(instance.graph, str(task.start), str(task.goal), task.gold)
-        return "networkx"
-
-    def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:
-        from graphwalk.suites.mazes.report import maze_figures
-
-        return maze_figures(report, observed)
-
-    def scene(self, record: ResultRecord) -> Scene:
-        from graphwalk.suites.mazes.pictures import maze_scene
-
-        return maze_scene(record)
-
-    def report(self) -> SuiteReport:
-        from graphwalk.suites.mazes.report import REPORT
-
-        return REPORT
-
-    def person(self, task: MazeTask, read: ReadLine) -> Model:
-        from graphwalk.suites.mazes.person import MazePlayer
-
-        return MazePlayer(task, read)
-
-    def pictures(self) -> Pictures:
-        from graphwalk.suites.mazes.pictures import MazePictures
-
-        return MazePictures()
-
-    def thoughts(self, task: MazeTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
-        return walk_in_words(trajectory, stdlib_random(seed, "thoughts", task.task_id))
-
-    def player(self, name: str, task: MazeTask, setting: str, schema: Schema | None, seed: int) -> Policy:
-        draw = stdlib_random(seed, "policy", task.task_id)
-        return walker_named(name, str(task.start), str(task.goal), draw)
-
 
 def make_task(
     maze: Maze, graph_digest: str, *, entry: int = 0, strict: bool = False, agent: AgentConfig = AgentConfig()
 ) -> MazeTask:
-    """The task about a maze, without par."""
+    """The task about a maze, without its reference walk."""
     path = maze.shortest_path()
     return MazeTask(
         task_id=f"{maze.digest[:12]}-maze-{entry}-{maze.index}",
@@ -186,7 +134,7 @@ async def expert_walk(task: MazeTask, store: GraphStore) -> ReferenceWalk:
     start, goal = str(task.start), str(task.goal)
     toolbox = MazeToolbox(store, task.size, start, strict=task.strict)
     prompt = tools_prompt(task, await store.schema(), AgentConfig())
-    played = await drive(walker_named("expert", start, goal, stdlib_random(0, "expert")), toolbox, prompt)
+    played = await drive(agent_named("expert", start, goal, stdlib_random(0, "expert")), toolbox, prompt)
     path = [int(key) for key in extract_path(played.answer).answer or ()]
     if not path or path_error(task.maze, path):
         raise OracleError(

@@ -1,24 +1,29 @@
-"""The scripted players by name: an expert, one with the flaws of weak models, and baselines."""
+"""The scripted agents by name: an expert, one with the flaws of weak models, and baselines."""
 
 import json
 import random
 import re
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from typing import ClassVar
 
 from graphwalk.encodings import read_rows
 from graphwalk.errors import ConfigError
 from graphwalk.models.policy import Ask, Policy
 from graphwalk.models.scripted import NO_ANSWER, AnswerNow
+from graphwalk.seeds import stdlib_random
 from graphwalk.suites.questions.catalogue import python_part
 from graphwalk.suites.questions.flawed import FLAWS, flawed, varied
 from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.questions.thoughts import no_answer, walk_in_words
 from graphwalk.suites.questions.walker import Centre, Steps, Walker, neighborhood, nodes, read, unique_values
+from graphwalk.suites.suite import ScriptedAgents
 from graphwalk.toolbox.observed import KEY, labels_in
+from graphwalk.types.episode import Trajectory
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 
-PLAYERS = (
+AGENTS = (
     "expert",
     "varied",
     "by_reference",
@@ -29,9 +34,9 @@ PLAYERS = (
     *(f"flawed:{flaw}" for flaw in FLAWS),
 )
 WRITE_QUERIES = ("cypher",)
-"""Those that play the setting write_cypher, and no other."""
+"""Agents that play the setting write_cypher, and no other."""
 FOLLOW_A_PLAN = ("expert", "varied", "by_reference", "flawed")
-"""Those that play only questions with a Python part."""
+"""Agents that play only questions with a Python part."""
 ANSWER = "answer"
 PAGE = 1000
 """Rows that the tool shows unless the experiment says otherwise."""
@@ -42,7 +47,7 @@ MOST_ROWS = 4
 HIGHEST_COUNT = 12
 
 
-def player_named(name: str, task: QuestionTask, schema: Schema, draw: random.Random) -> Policy:
+def agent_named(name: str, task: QuestionTask, schema: Schema, draw: random.Random) -> Policy:
     """Return the scripted agent of this name for one episode. ConfigError for an unknown name."""
     if name == "empty":
         return always_empty()
@@ -52,7 +57,7 @@ def player_named(name: str, task: QuestionTask, schema: Schema, draw: random.Ran
         return random_walk(task, schema, draw)
     kind, _, flaw = name.partition(":")
     if kind not in FOLLOW_A_PLAN or (flaw and kind != "flawed"):
-        raise ConfigError(f"there is no scripted player {name!r}", hint=f"known players: {', '.join(PLAYERS)}")
+        raise ConfigError(f"there is no scripted agent {name!r}", hint=f"there are: {', '.join(AGENTS)}")
     walk = expert(task.template, task.parameters, schema)
     if kind == "flawed":
         return flawed(walk, draw, only=flaw or None)
@@ -206,3 +211,24 @@ def _any_call(draw: random.Random, memory: _Memory, schema: Schema) -> Ask:
     types = [(type_.type, p.name) for type_ in schema.relationships for p in type_.properties]
     owner, name = draw.choice(owners + types)
     return unique_values(name, owner, "node" if (owner, name) in owners else "relationship")
+
+
+class QuestionAgents(ScriptedAgents[QuestionTask]):
+    names: ClassVar[tuple[str, ...]] = AGENTS
+    default_names: ClassVar[tuple[str, ...]] = ("expert", "flawed", "random")
+
+    def can_play(self, name: str, setting: str, task: QuestionTask | None = None) -> bool:
+        """Return False without tools or queries, and for a question without the plan that an agent follows."""
+        if setting == "write_cypher" or name in WRITE_QUERIES:
+            return setting == "write_cypher" and name in WRITE_QUERIES
+        return setting == "tools" and (task is None or task.oracles == 2 or name not in FOLLOW_A_PLAN)
+
+    def policy(self, name: str, task: QuestionTask, setting: str, schema: Schema | None, seed: int) -> Policy:
+        assert schema is not None
+        return agent_named(name, task, schema, stdlib_random(seed, "policy", task.task_id))
+
+    def thoughts(self, task: QuestionTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
+        return walk_in_words(task, trajectory, stdlib_random(seed, "thoughts", task.task_id))
+
+    def without_answer(self, task: QuestionTask, trajectory: Trajectory, seed: int) -> tuple[str, str] | None:
+        return no_answer(task, trajectory, stdlib_random(seed, "without-answer", task.task_id))

@@ -7,37 +7,30 @@ from typing import Any, ClassVar
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.environment import Environment
-from graphwalk.errors import ConfigError, OracleError
+from graphwalk.errors import ConfigError
 from graphwalk.graphs.anonymise import Twin, make_twin
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.text import graph_text
-from graphwalk.models.policy import Policy
-from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Figure, Scene
-from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
 from graphwalk.scoring.extraction import Extraction
-from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_file, read_source
-from graphwalk.suites.questions.brute_force import rows_by_brute_force
+from graphwalk.suites.questions.brute_force import QuestionVerification
 from graphwalk.suites.questions.config import OwnGraph, QuestionsConfig
 from graphwalk.suites.questions.generate import LeaveOut, in_other_words, own_tasks, paging_of, tasks_in, twin_tasks
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_system, whole_text_tokens, write_cypher_system
-from graphwalk.suites.questions.rows import same_rows
+from graphwalk.suites.questions.report import QuestionPresentation
 from graphwalk.suites.questions.score import QuestionScore, extract_rows, score_question
-from graphwalk.suites.questions.scripted import FOLLOW_A_PLAN, PLAYERS, WRITE_QUERIES, player_named
+from graphwalk.suites.questions.scripted import QuestionAgents
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.task_cache import LARGE, Left, TaskCache
-from graphwalk.suites.questions.thoughts import no_answer, walk_in_words
-from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Suite
+from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite, Verification
 from graphwalk.toolbox.by_reference import ReferenceToolbox
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.toolbox.tool import Tool, load_tools
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.schema import Schema
 
 BY_REFERENCE = "rows_of_results"
 """The operation of a tool that answers."""
@@ -67,8 +60,9 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     graphs_field: ClassVar[str] = "graphs"
     thing: ClassVar[str] = "graph"
     tools: ClassVar[tuple[str, ...]] = GRAPH_TOOLS
-    players: ClassVar[tuple[str, ...]] = PLAYERS
-    default_players: ClassVar[tuple[str, ...]] = ("expert", "flawed", "random")
+    agents: ClassVar[ScriptedAgents[Any]] = QuestionAgents()
+    presentation: ClassVar[Presentation[Any]] = QuestionPresentation()
+    verification: ClassVar[Verification[Any, Any]] = QuestionVerification()
 
     def __init__(self) -> None:
         self._offered: dict[tuple[str, str, AgentConfig], tuple[Message, GraphToolbox]] = {}
@@ -189,12 +183,6 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         """Your own graph may be too large to be given as text, or be in a database that takes no queries."""
         return (task.graph_digest, setting) not in self._unasked
 
-    def can_play(self, player: str, setting: str, task: QuestionTask | None = None) -> bool:
-        """Players walk by tools, or write queries; those that follow a plan need a question that has one."""
-        if setting == "write_cypher" or player in WRITE_QUERIES:
-            return setting == "write_cypher" and player in WRITE_QUERIES
-        return setting == "tools" and (task is None or task.oracles == 2 or player not in FOLLOW_A_PLAN)
-
     async def setup(
         self,
         task: QuestionTask,
@@ -227,39 +215,6 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
 
     def score(self, task: QuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
         return score_question(task, setting, trajectory, extraction)
-
-    async def confirm(self, task: QuestionTask, instance: GraphInstance, config: QuestionsConfig) -> str | None:
-        """By brute force, for questions that have one."""
-        kind = next(kind for kind in config.kinds if kind.name == task.template)
-        rows = rows_by_brute_force(kind.python, _graph(instance), task.parameters)
-        if rows is not None and not same_rows(rows, task.gold):
-            raise OracleError(f"brute force over networkx finds other rows for {task.template} {task.parameters}")
-        return None if rows is None else "networkx"
-
-    def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:
-        from graphwalk.suites.questions.plots import question_figures
-
-        return question_figures(report, observed)
-
-    def scene(self, record: ResultRecord) -> Scene:
-        from graphwalk.suites.questions.plots import question_scene
-
-        return question_scene(record)
-
-    def report(self) -> SuiteReport:
-        from graphwalk.suites.questions.report import question_report
-
-        return question_report()
-
-    def player(self, name: str, task: QuestionTask, setting: str, schema: Schema | None, seed: int) -> Policy:
-        assert schema is not None
-        return player_named(name, task, schema, stdlib_random(seed, "policy", task.task_id))
-
-    def thoughts(self, task: QuestionTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
-        return walk_in_words(task, trajectory, stdlib_random(seed, "thoughts", task.task_id))
-
-    def without_answer(self, task: QuestionTask, trajectory: Trajectory, seed: int) -> tuple[str, str] | None:
-        return no_answer(task, trajectory, stdlib_random(seed, "without-answer", task.task_id))
 
     def texts(self, config: QuestionsConfig) -> Mapping[str, str]:
         """The YAML of every question, and of the tool that write_cypher has in place of all others."""

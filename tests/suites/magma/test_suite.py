@@ -48,7 +48,7 @@ def played(policy: str, setting: str, config: AnyExperiment) -> Iterator[tuple[M
 
 async def walk(policy: str, setting: str, task: MagmaTask, instance: GraphInstance) -> Trajectory:
     setup = await SUITE.setup(task, setting, instance, None, AgentConfig())
-    model = ScriptedModel(policy, SUITE.player(policy, task, setting, None, 1))
+    model = ScriptedModel(policy, SUITE.agents.policy(policy, task, setting, None, 1))
     return await run_episode(Episode(setup, model, AgentConfig(), CallOptions()))
 
 
@@ -143,7 +143,7 @@ def test_a_model_that_diverges_and_recovers() -> None:
 
 def test_a_dialogue_that_broke_off() -> None:
     task = next(t for t, _ in tasks(experiment(free_running=True)) if t.total_steps > 3)
-    score = free_score(task, [SUITE.player("expert", task, "is", None, 0).send(None)])  # type: ignore[list-item]
+    score = free_score(task, [SUITE.agents.policy("expert", task, "is", None, 0).send(None)])  # type: ignore[list-item]
     assert [step.exact for step in score.steps] == [True] + [False] * (task.total_steps - 1)
     assert (score.correct, score.first_divergence, score.missing_prefix) == (False, 2, 0)
 
@@ -173,7 +173,7 @@ def test_an_extractor_model_may_read_what_we_cannot() -> None:
 
 def test_an_unknown_scripted_model() -> None:
     with pytest.raises(ConfigError, match="no scripted model 'clever'"):
-        SUITE.player("clever", tasks(experiment())[0][0], "io", None, 0)
+        SUITE.agents.policy("clever", tasks(experiment())[0][0], "io", None, 0)
 
 
 def test_shipped_experiments() -> None:

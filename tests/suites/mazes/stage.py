@@ -44,7 +44,7 @@ class Stage:
     ) -> tuple[MazeScore, Trajectory]:
         suite = MazesSuite()
         setup = await suite.setup(self.task, setting, self.instance, self.store, agent)
-        policy = suite.player(name, self.task, setting, None, seed)
+        policy = suite.agents.policy(name, self.task, setting, None, seed)
         trajectory = await run_episode(Episode(setup, ScriptedModel(f"scripted/{name}", policy), agent, CallOptions()))
         return suite.score(self.task, setting, trajectory, suite.extract(self.task, trajectory.reply)), trajectory
 

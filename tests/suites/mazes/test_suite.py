@@ -70,7 +70,7 @@ def test_what_reports_group_by() -> None:
     [("expert", "tools", True), ("expert", "no_tools", False), ("empty", "no_tools", True)],
 )
 def test_walkers_need_tools(policy: str, setting: str, plays: bool) -> None:
-    assert MazesSuite().can_play(policy, setting) == plays
+    assert MazesSuite.agents.can_play(policy, setting) == plays
 
 
 @pytest.mark.parametrize("name", [n for n in shipped_experiments() if n.startswith("maze-") or n == "paper-table-1"])

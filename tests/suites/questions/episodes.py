@@ -1,4 +1,4 @@
-"""Episodes of scripted players through the agent's loop, scored as in a run."""
+"""Episodes of scripted agents through the agent's loop, scored as in a run."""
 
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ class Stage:
     ) -> tuple[QuestionScore, Trajectory]:
         suite, config = QuestionsSuite(), agent or AgentConfig()
         setup = await suite.setup(task, setting, self.instance, self.store, config)
-        player = suite.player(name, task, setting, await self.store.schema(), seed)
+        player = suite.agents.policy(name, task, setting, await self.store.schema(), seed)
         options = CallOptions(parallel_tool_calls=config.parallel_tool_calls)
         trajectory = await run_episode(Episode(setup, ScriptedModel(f"scripted/{name}", player), config, options))
         extraction = suite.extract(task, trajectory.reply)

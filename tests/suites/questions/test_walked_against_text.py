@@ -5,8 +5,7 @@ from typing import Any
 from graphwalk.reports.observations import observe
 from graphwalk.reports.plots import Figure, worth_drawing
 from graphwalk.reports.report import report_on
-from graphwalk.suites.questions.plots import question_figures
-from graphwalk.suites.questions.report import question_report
+from graphwalk.suites.questions.report import question_figures, question_report
 from tests.reports.results import result
 
 

@@ -1,4 +1,4 @@
-"""Runs as they are logged, without trajectories: of scripted players, and of states that a test makes up."""
+"""Runs as they are logged, without trajectories: of scripted agents, and of states that a test makes up."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ async def results(*policies: str, settings: tuple[str, ...] = ("io", "is"), **su
 
 async def _episode(policy: str, setting: str, task: Any, instance: Any) -> dict[str, Any]:
     setup = await SUITE.setup(task, setting, instance, None, AgentConfig())
-    model = ScriptedModel(policy, SUITE.player(policy, task, setting, None, 1))
+    model = ScriptedModel(policy, SUITE.agents.policy(policy, task, setting, None, 1))
     trajectory = await run_episode(Episode(setup, model, AgentConfig(), CallOptions()))
     score = SUITE.score(task, setting, trajectory, SUITE.extract(task, trajectory.reply))
     return {
