@@ -18,9 +18,9 @@ from benchmarks.token_ratios import by_server
 from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.tokens import MESSAGE_TOKENS, count_tokens, message_text
+from graphwalk.runs.estimate import ReferenceEpisodes
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.graph_sources import GraphSources
-from graphwalk.runs.par_walk import ParWalks
 from graphwalk.runs.plan import make_plan
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
@@ -71,7 +71,9 @@ async def largest(config: Mapping[str, Any], size: Callable[[str], int]) -> dict
         return EmbeddedDatabase()
 
     plan = await make_plan(resolved, GraphSources(open_scratch), lambda tasks: None)
-    walks = ParWalks(resolved, experts=("by_reference" if "answer" in (resolved.agent.tools or ()) else "expert",))
+    walks = ReferenceEpisodes(
+        resolved, experts=("by_reference" if "answer" in (resolved.agent.tools or ()) else "expert",)
+    )
     found: dict[str, list[int]] = {}
     for planned in plan.episodes:
         calls = (await walks.of(planned)).calls

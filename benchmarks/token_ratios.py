@@ -16,9 +16,9 @@ from typing import Any
 from graphwalk.environment import Environment
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.models.tokens import count_tokens, message_text, tools_text
+from graphwalk.runs.estimate import ReferenceEpisodes
 from graphwalk.runs.experiment import resolve
 from graphwalk.runs.graph_sources import GraphSources
-from graphwalk.runs.par_walk import ParWalks
 from graphwalk.runs.plan import make_plan
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
@@ -51,7 +51,7 @@ async def collect() -> Texts:
             return EmbeddedDatabase()
 
         plan = await make_plan(experiment, GraphSources(open_scratch), lambda tasks: None)
-        walks = ParWalks(experiment)
+        walks = ReferenceEpisodes(experiment)
         kind = f"{experiment.suite.name}, {setting}" + "".join(f", {value}" for value in flags.values())
         for planned in plan.episodes:
             walk = await walks.of(planned)

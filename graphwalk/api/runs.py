@@ -46,7 +46,7 @@ def make_tasks(
     """`per_question` tasks of every question about a graph; `questions`: a name or several (None: all that ship).
 
     A task has its `question`, the right answer in `gold` (rows as dictionaries), the Cypher that finds it, and the
-    tool calls that the expert needs (`par_calls`). ConfigError for an unknown question, or one that the graph cannot
+    tool calls of the expert (`reference_calls`). ConfigError for an unknown question, or one that the graph cannot
     host; OracleError where the two oracles differ.
     """
     work = amake_tasks(graph, seed=seed, questions=questions, per_question=per_question)

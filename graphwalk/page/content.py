@@ -247,7 +247,7 @@ def _line(record: Record) -> dict[str, Any]:
         "kind": task["template"],
         "group": task.get("category") or "",
         "question": task["question"][:_LONGEST_QUESTION],
-        "par": task.get("par_calls"),
+        "reference": task.get("reference_calls"),
         "right": score.get("correct"),
         "failed": ExitStatus(record["exit_status"]).infrastructure,
         "error": score.get("error_class") or _wrong_steps(score),

@@ -94,7 +94,7 @@ def index_of(runs: Sequence[RunContent], states: Mapping[str, str] | None = None
             player = players.setdefault((number, key.model, key.setting), len(players))
             task = tasks.setdefault((key.task_id, episode.digest), len(tasks))
             if task == len(told):
-                told.append([key.task_id, line["kind"], line["group"], line["question"], line["par"]])
+                told.append([key.task_id, line["kind"], line["group"], line["question"], line["reference"]])
             lines.append([player, task, key.repeat, *(line[name] for name in LINE)])
     return {
         "title": title_of(runs),

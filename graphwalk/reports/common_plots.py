@@ -9,7 +9,7 @@ import numpy as np
 from graphwalk.console import counted
 from graphwalk.reports.observations import Observations, Player
 from graphwalk.reports.plots import Figure, Panel, Point, Series
-from graphwalk.reports.suite_report import Report, ReportRow
+from graphwalk.reports.suite_report import REFERENCE, Report, ReportRow
 from graphwalk.types.inert import visible
 
 PAPER = " (paper)"
@@ -30,7 +30,7 @@ def common_figures(report: Report, observed: Observations) -> Iterator[Figure]:
 def effort_figures(report: Report, observed: Observations) -> Iterator[Figure]:
     """What was reached within how many calls, and at what cost."""
     yield within_calls(observed)
-    yield over_par(report)
+    yield over_reference(report)
     yield cost_against_accuracy(report)
 
 
@@ -84,7 +84,7 @@ def against_size(
         *_series(computed, grouping, measure, 1, True, number=True, mark=""),
     )
     about = "Bars are 95 % intervals over graphs." + (" Dashed: the paper's." if published else "")
-    about += " Dashed grey: par, the scripted expert." if computed else ""
+    about += " Dashed grey: the scripted expert." if computed else ""
     name = f"{measure}-by-{grouping.replace('_', '-')}"
     wide = is_wide(float(point.x) for one in series for point in one.points)
     return Figure(name, title, "lines", (Panel(series),), x, y, about, percent, logarithmic=wide)
@@ -187,13 +187,13 @@ def _survival(observed: Observations, player: Player, calls: Any, right: Any) ->
     yield Point(float(calls[numbers].max()), 100.0 * len(needed) / len(numbers))
 
 
-def over_par(report: Report) -> Figure:
+def over_reference(report: Report) -> Figure:
     """Calls and tokens as multiples of what the scripted expert needs."""
-    par = next((row for row in report.baselines if row["model"] == "par"), {})
+    expert = next((row for row in report.baselines if row["model"] == REFERENCE), {})
     series = []
     for row in report.rows:
-        points = [point(row, "calls_over_par", "calls")] if row.get("calls_over_par") is not None else []
-        ours, needed = row.get("tokens_per_question"), par.get("tokens_per_question")
+        points = [point(row, "calls_over_reference", "calls")] if row.get("calls_over_reference") is not None else []
+        ours, needed = row.get("tokens_per_question"), expert.get("tokens_per_question")
         if ours is not None and needed:
             points.append(Point("tokens", ours / needed))
         if points:
@@ -201,7 +201,14 @@ def over_par(report: Report) -> Figure:
     about = (
         "1 is what the scripted expert needs on the same tasks. Calls: mean of the ratios; tokens: ratio of the means."
     )
-    return Figure("over-par", "Effort over par", "dots", (Panel(tuple(series)),), y="times par", about=about)
+    return Figure(
+        "over-reference",
+        "Effort over the reference",
+        "dots",
+        (Panel(tuple(series)),),
+        y="times the reference",
+        about=about,
+    )
 
 
 _PRICES = (

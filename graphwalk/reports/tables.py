@@ -133,13 +133,13 @@ class Fact:
     optional: int
 
 
-def common_facts(player: str, chance: str, par: str) -> tuple[Fact, ...]:
-    """Size of the answers, chance level, par. `player` is a baseline that has a row for every task."""
+def common_facts(player: str, chance: str, reference: str) -> tuple[Fact, ...]:
+    """Size of the answers, chance level, reference walk. `player` is a baseline that has a row for every task."""
     return (
         Fact("rows", player, "answer_rows", short, 20),
         Fact("chance %", chance, "accuracy", one_decimal, 10),
-        Fact("par calls", par, "calls_per_question", one_decimal, 30),
-        Fact("par tokens", par, "tokens_per_question", short, 30),
+        Fact("reference calls", reference, "calls_per_question", one_decimal, 30),
+        Fact("reference tokens", reference, "tokens_per_question", short, 30),
     )
 
 

@@ -48,15 +48,15 @@ def _of_the_paper(experiment: Experiment, estimate: Estimate) -> Iterator[str]:
     reference = experiment.reference
     if reference is None or not rows:
         return
-    at_par = rows[0].tool_calls / rows[0].episodes
+    of_expert = rows[0].tool_calls / rows[0].episodes
     per_question = {}
     for row in reference.rows:
         calls = row.get("calls_per_question") or (row.get("tool_calls") or 0) / row["questions"]
         if calls:
-            per_question[row["model"]] = calls / at_par
+            per_question[row["model"]] = calls / of_expert
     if per_question:
         least, most = (choose(per_question, key=lambda model: per_question[model]) for choose in (min, max))
         yield (
             f"Tool calls of the paper's models: {per_question[least]:.1f} ({least}) to {per_question[most]:.1f} "
-            f"({most}) times the expert's {at_par:.1f} a question."
+            f"({most}) times the expert's {of_expert:.1f} a question."
         )

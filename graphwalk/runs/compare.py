@@ -22,7 +22,7 @@ _OF_NO_EPISODE = frozenset(
     {"name", "description", "models", "settings", "repeats", "limit", "limits", "keep", "prices", "reference"}
 )
 """Fields of the configuration that shape no single episode."""
-_PAR = frozenset({"par_turns", "par_calls", "par_input_tokens", "par_output_tokens"})
+_REFERENCE = frozenset({"reference_turns", "reference_calls", "reference_input_tokens", "reference_output_tokens"})
 """Fields of a task that count effort, which depends on the pages that an agent reads."""
 
 
@@ -38,7 +38,7 @@ class _Run:
         """Yield the results, and note their tasks."""
         for result in self.folder.records():
             if result["task_id"] not in self.tasks:
-                asked = {name: value for name, value in result["task"].items() if name not in _PAR}
+                asked = {name: value for name, value in result["task"].items() if name not in _REFERENCE}
                 self.tasks[result["task_id"]] = {name: _digest(value) for name, value in asked.items()}
             yield result
 

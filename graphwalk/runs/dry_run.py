@@ -1,4 +1,4 @@
-"""What a dry run tells: tasks, calls, tokens and cost at par."""
+"""What a dry run tells: tasks, and the calls, tokens and cost of reference walks."""
 
 import json
 from dataclasses import asdict, dataclass, field
@@ -43,7 +43,7 @@ class ModelEstimate:
 
 @dataclass
 class Estimate:
-    """A dry run: tasks, and per model and setting what walks at par would take. Real models take more.
+    """A dry run: tasks, and per model and setting what reference walks take. Real models take more.
 
     `played` of `pairs` pairs of task and setting were played. `notes` say what is assumed, one line each.
     """

@@ -1,26 +1,37 @@
 """What a run would do and cost, without calling a model."""
 
+import json
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from statistics import fmean, variance
 
+from graphwalk.agent import Episode, run_episode
 from graphwalk.config.calls import Price
-from graphwalk.models.tokens import tokenizer_of
+from graphwalk.errors import ModelError, StoreError
+from graphwalk.models.base import Model
+from graphwalk.models.scripted import ScriptedModel
+from graphwalk.models.text_protocol import TextProtocol
+from graphwalk.models.tokens import count_messages, count_tokens, message_text, tokenizer_of, tools_text
 from graphwalk.runs.assumptions import assumptions
 from graphwalk.runs.dry_run import Estimate, ModelEstimate
 from graphwalk.runs.experiment import Experiment, can_play, per_episode
 from graphwalk.runs.graph_sources import GraphSources
-from graphwalk.runs.par_walk import ParWalk, ParWalks, sizes_for
 from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runs.power import detectable_effect
-from graphwalk.seeds import stdlib_random
+from graphwalk.seeds import seed_for, stdlib_random
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.task_cache import LARGE
-from graphwalk.types.chat import Message
+from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
+from graphwalk.types.episode import ExitStatus, Task
 
+EXPERTS = ("expert", "cypher")
+"""Scripted agents that go straight to the answer, each in settings of its own."""
+_REMEMBERED = 1024
+"""Messages; prompts are the largest, and those of one graph follow each other."""
 PLAYED_WHOLE = 600
 """Plans with so many pairs of task and setting are played whole; of larger ones a sample is."""
 SAMPLE = 6
@@ -66,7 +77,7 @@ async def estimate_run(experiment: Experiment) -> Estimate:
     for planned in plan.episodes:
         strata[_stratum(planned)].append(planned)
     pairs = {(planned.key.task_id, planned.key.setting) for planned in plan.episodes}
-    walks, sizes = ParWalks(experiment), {model: sizes_for(model) for model in experiment.models}
+    walks, sizes = ReferenceEpisodes(experiment), {model: sizes_for(model) for model in experiment.models}
     rows: dict[tuple[str, str], list[tuple[int, int, Sequence[_Takes]]]] = defaultdict(list)
     played: set[tuple[str, str]] = set()
     for stratum, episodes in strata.items():
@@ -115,14 +126,19 @@ def _of_plan(planned: PlannedEpisode, experiment: Experiment, price: Price | Non
     expert_plays = can_play(experiment.suite, "scripted/expert", planned.key.setting, task)
     if graph is None or graph.node_count < LARGE or not expert_plays:
         return None
-    turns, calls, read, written = task.par_turns, task.par_calls, task.par_input_tokens, task.par_output_tokens
+    turns, calls, read, written = (
+        task.reference_turns,
+        task.reference_calls,
+        task.reference_input_tokens,
+        task.reference_output_tokens,
+    )
     if turns is None or calls is None or read is None or written is None:
         return None
     usd = math.nan if price is None else price.cost(read, 0, written)
     return _Takes(turns, calls, math.nan, read, 0, written, usd, usd, 0, of_plan=1)
 
 
-def _takes(walk: ParWalk, size: Callable[[Message | str], int], price: Price | None) -> _Takes:
+def _takes(walk: "ReferenceEpisode", size: Callable[[Message | str], int], price: Price | None) -> _Takes:
     calls = walk.tokens(size)
     usd = usd_uncached = math.nan
     if price is not None:
@@ -181,3 +197,150 @@ def _by_template(plan: Plan) -> dict[str, int]:
     for task, _ in plan.tasks:
         counts[task.template] = counts.get(task.template, 0) + 1
     return counts
+
+
+# Episodes of the expert, recorded call by call: the loop, tools, limits and compaction are those of the experiment.
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a model: what was sent, and what came back."""
+
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...]
+    reply: Message
+
+
+@dataclass(frozen=True, slots=True)
+class CallTokens:
+    """Tokens of one call. `repeated` is the beginning that it shares with the call before, which providers may hold
+    ready (prompt caching); `new` is the rest of the input.
+    """
+
+    new: int
+    repeated: int
+    output: int
+
+
+@dataclass(frozen=True)
+class ReferenceEpisode:
+    """An episode of the expert. `assumed`: no expert plays this, and replies with the target alone stand in for one."""
+
+    calls: tuple[Call, ...]
+    tool_calls: int
+    assumed: bool
+
+    @cached_property
+    def characters(self) -> int:
+        """All that is sent, over all calls: contents, calls and tool specifications."""
+        return sum(
+            len(tools_text(call.tools)) + sum(len(message_text(message)) for message in call.messages)
+            for call in self.calls
+        )
+
+    def tokens(self, size: Callable[[Message | str], int]) -> list[CallTokens]:
+        """Tokens of each call; `size` counts a message, or the text of the tool specifications."""
+        counted: list[CallTokens] = []
+        before: Sequence[Message] = ()
+        for call in self.calls:
+            sizes = [size(message) for message in call.messages]
+            specs = size(tools_text(call.tools))
+            repeated = sum(sizes[: _shared(before, call.messages)]) + (specs if before else 0)
+            counted.append(CallTokens(sum(sizes) + specs - repeated, repeated, size(call.reply)))
+            before = call.messages
+        return counted
+
+
+def sizes_for(model: str | None) -> Callable[[Message | str], int]:
+    """Counts as `count_tokens` does for a model, and what many episodes share only once."""
+
+    @lru_cache(maxsize=_REMEMBERED)
+    def size(part: Message | str) -> int:
+        return count_tokens(part, model)[0] if isinstance(part, str) else count_messages((part,), model)
+
+    return size
+
+
+class ReferenceEpisodes:
+    """Plays the episodes of an experiment, each task and setting once, by the first expert that can."""
+
+    def __init__(self, experiment: Experiment, experts: Sequence[str] = EXPERTS) -> None:
+        self._experiment, self._experts = experiment, experts
+        protocol = experiment.agent.tool_protocol
+        self._text = None if protocol == "native" else TextProtocol(protocol, experiment.agent.texts)
+        self._walks: dict[tuple[str, str], ReferenceEpisode] = {}
+
+    async def of(self, planned: PlannedEpisode) -> ReferenceEpisode:
+        """The walk of an episode, whoever its model is. StoreError where the graph or a tool fails."""
+        key = planned.key.task_id, planned.key.setting
+        if key not in self._walks:
+            self._walks[key] = await self._play(planned)
+        return self._walks[key]
+
+    async def _play(self, planned: PlannedEpisode) -> ReferenceEpisode:
+        experiment = self._experiment
+        setting, task = planned.key.setting, planned.task
+        suite = experiment.suite
+        able = (e for e in self._experts if e in suite.agents.names and can_play(suite, f"scripted/{e}", setting, task))
+        expert = next(able, None)
+        limit = experiment.agent.turn_limit or experiment.suite.turn_limit
+        player = await self._expert(expert, planned) if expert else _Target(task, limit)
+        listener = _Recorder(player, self._text)
+        walk = Episode(await planned.setup(experiment), listener, experiment.agent, experiment.options)
+        try:
+            trajectory = await run_episode(walk)
+        finally:
+            await player.close()
+        if trajectory.exit_status is ExitStatus.STORE_ERROR:
+            raise StoreError(f"the expert cannot walk {task.task_id}: {trajectory.error}")
+        return ReferenceEpisode(tuple(listener.calls), len(trajectory.results), assumed=expert is None)
+
+    async def _expert(self, name: str, planned: PlannedEpisode) -> Model:
+        store, suite = planned.graph.store, self._experiment.suite
+        schema = None if store is None else await store.schema()
+        seed = seed_for(self._experiment.config.seed, "player", planned.key.text)
+        return ScriptedModel(
+            f"scripted/{name}", suite.agents.policy(name, planned.task, planned.key.setting, schema, seed)
+        )
+
+
+class _Recorder:
+    """Writes down what a model is sent, in the form in which it is sent, and what it says."""
+
+    def __init__(self, inner: Model, text: TextProtocol | None) -> None:
+        self.name = inner.name
+        self.calls: list[Call] = []
+        self._inner, self._text = inner, text
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        reply = await self._inner.complete(messages, tools, options)
+        sent, specs = messages, tools
+        if self._text is not None:
+            sent, specs, _ = self._text.outgoing(messages, tools, options)
+        self.calls.append(Call(tuple(sent), tuple(specs), reply.message))
+        return reply
+
+    async def close(self) -> None: ...
+
+
+class _Target:
+    """Answers every request with the target and nothing else, for at most so many turns."""
+
+    def __init__(self, task: Task, turns: int) -> None:
+        self.name = "target"
+        self._answer = json.dumps(task.gold, ensure_ascii=False, default=str)
+        self._left = turns
+
+    async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
+        if self._left == 0:
+            raise ModelError("the dialogue is longer than the turn limit")
+        self._left -= 1
+        return Reply(Message("assistant", self._answer))
+
+    async def close(self) -> None: ...
+
+
+def _shared(before: Sequence[Message], now: Sequence[Message]) -> int:
+    """How many messages both begin with."""
+    pairs = zip(before, now, strict=False)
+    return next((number for number, (one, other) in enumerate(pairs) if one != other), min(len(before), len(now)))

@@ -9,7 +9,7 @@ from graphwalk.types.chat import Usage
 from graphwalk.types.episode import ExitStatus, Score, Trajectory
 from graphwalk.types.wire import from_dict, to_dict
 
-RUN_VERSION = 2
+RUN_VERSION = 3
 """Version of the files of a run, their `schema_version`."""
 
 
@@ -114,7 +114,7 @@ class EpisodeFilter:
 
 _OF_TASK = (
     *("template", "question", "gold", "gold_size"),
-    *("par_turns", "par_calls", "par_input_tokens", "par_output_tokens"),
+    *("reference_turns", "reference_calls", "reference_input_tokens", "reference_output_tokens"),
 )
 _OF_USAGE = ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "cost")
 

@@ -31,9 +31,9 @@ class ReferenceWalk:
 
     def added_to(self, task: T) -> T:
         """Return the task with these reference figures."""
-        par = {"par_turns": self.turns, "par_calls": self.calls}
-        tokens = {"par_input_tokens": self.input_tokens, "par_output_tokens": self.output_tokens}
-        return task.model_copy(update={**par, **tokens})
+        calls = {"reference_turns": self.turns, "reference_calls": self.calls}
+        tokens = {"reference_input_tokens": self.input_tokens, "reference_output_tokens": self.output_tokens}
+        return task.model_copy(update={**calls, **tokens})
 
 
 class Account:

@@ -323,9 +323,9 @@ def _left_out(result: Result, options: TraceOptions) -> str | None:
         return "not correct"
     if options.grounded and score.get("grounded") != 1:
         return "not grounded"
-    par = result.task.get("par_calls")
+    reference = result.task.get("reference_calls")
     calls = sum(not held.is_note for held in result.trajectory.results)
-    if options.over_par is not None and (par is None or calls > par * options.over_par):
+    if options.over_par is not None and (reference is None or calls > reference * options.over_par):
         return "too many calls"
     return None
 

@@ -51,8 +51,8 @@ function columnView(episode, content, step, state, two) {
 }
 
 function numbersOf(episode) {
-  const par = episode.par ? ` (par ${episode.par})` : "";
-  return [counted(episode.turns, "turn"), `${counted(episode.calls, "call")}${par}`, episode.tokens !== null && `${amount(episode.tokens)} tokens`, duration(episode.seconds), episode.cost !== null && money(episode.cost)].filter(Boolean).join(" · ");
+  const reference = episode.reference ? ` (reference ${episode.reference})` : "";
+  return [counted(episode.turns, "turn"), `${counted(episode.calls, "call")}${reference}`, episode.tokens !== null && `${amount(episode.tokens)} tokens`, duration(episode.seconds), episode.cost !== null && money(episode.cost)].filter(Boolean).join(" · ");
 }
 
 const withStep = (state, place) => { state.set("step", place); return state; };

@@ -1,4 +1,4 @@
-"""Tables that stand as the papers print them: right answers side by side, chance and par beside them."""
+"""Tables that stand as the papers print them: right answers side by side, chance and the expert beside them."""
 
 from typing import Any
 
@@ -102,7 +102,7 @@ def test_chance_and_par_stand_in_the_table_with_their_own_number_of_tasks() -> N
         for graph in range(3)
     ]
     row = cells(by_title(results)["Right answers by question"])[0]
-    assert (row["rows"], row["chance %"], row["par calls"]) == ("2", "50.0 (2)", "2.0")
+    assert (row["rows"], row["chance %"], row["reference calls"]) == ("2", "50.0 (2)", "2.0")
 
 
 def test_the_papers_notes_are_in_every_form() -> None:

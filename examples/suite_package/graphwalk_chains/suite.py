@@ -113,8 +113,8 @@ class ChainsSuite(Suite[ChainsConfig, ChainTask]):
             gold_size=1,
             seed=seed,
             graph_digest=instance.digest,
-            par_turns=len(keys),
-            par_calls=len(keys),
+            reference_turns=len(keys),
+            reference_calls=len(keys),
             length=len(keys),
         )
         return [task]

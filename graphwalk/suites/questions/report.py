@@ -21,6 +21,7 @@ from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Fate, Figure, Panel, Point, Scene, Series, StateTable
 from graphwalk.reports.suite_report import (
     BASELINE,
+    REFERENCE,
     Column,
     Grouping,
     Measure,
@@ -46,7 +47,7 @@ from graphwalk.types.wire import from_dict
 _MOST_ROWS = 2_000
 """Rows of an answer that are laid out beside the target."""
 
-CHANCE, PAR, EMPTY, EVERYTHING = "chance", "par", "always empty", "everything"
+CHANCE, EMPTY, EVERYTHING = "chance", "always empty", "everything"
 
 
 def _error_class(name: str) -> Callable[[ResultRecord], float | None]:
@@ -153,7 +154,7 @@ def question_report() -> SuiteReport:
             "N: questions with a score; Correct: right answers. P, R, F1: means over questions."
             " FP: rows given that are not right, in total. rows: median size of the right answer.",
             "chance: one valid row drawn at random (a count: any up to the nodes or relationships of the graph),"
-            " and what is to be expected of it. par: the scripted expert.",
+            " and what is to be expected of it. expert (reference): the scripted expert.",
             'Episodes that ended in an infrastructure failure have no score and are counted under "failed".',
         ),
         tables=more_tables,
@@ -211,11 +212,11 @@ def _paper() -> dict[str, Any]:
 
 def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
     """ "always empty"; "everything", which gives every candidate row; "chance", which gives one valid row drawn at
-    random, with the scores to be expected of it; "par", the scripted expert.
+    random, with the scores to be expected of it; and the scripted expert.
 
     `candidates` of a task is the number of rows that the form of its answer allows (nodes of the asked label, pairs
-    of nodes of the asked labels, …); where a task does not record it, nothing is known about "everything". Par is
-    left out where a task has none.
+    of nodes of the asked labels, …); where a task does not record it, nothing is known about "everything". The
+    expert is left out if a task has no reference walk.
     """
     task = result["task"]
     gold = task["gold_size"]
@@ -225,10 +226,13 @@ def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
     rows = valid_rows(result)
     if rows:
         yield _player(result, CHANCE, _random_row(gold / rows, gold, task.get("mode", "set") != "set"))
-    if task.get("par_calls") is not None:
-        walk = {"turns": task.get("par_turns"), "tool_calls": task["par_calls"]}
-        usage = {"input_tokens": task.get("par_input_tokens"), "output_tokens": task.get("par_output_tokens")}
-        yield {**_player(result, PAR, _score(gold, gold, gold)), **walk, "usage": usage}
+    if task.get("reference_calls") is not None:
+        walk = {"turns": task.get("reference_turns"), "tool_calls": task["reference_calls"]}
+        usage = {
+            "input_tokens": task.get("reference_input_tokens"),
+            "output_tokens": task.get("reference_output_tokens"),
+        }
+        yield {**_player(result, REFERENCE, _score(gold, gold, gold)), **walk, "usage": usage}
 
 
 def valid_rows(result: ResultRecord) -> int | None:
@@ -274,7 +278,7 @@ def _player(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[
     return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None, "tool_seconds": None}
 
 
-_FACTS = common_facts(EMPTY, CHANCE, PAR)
+_FACTS = common_facts(EMPTY, CHANCE, REFERENCE)
 _NOTE = "right/asked. rows: median size of the right answer. chance %: one valid row at random. (n): known for n tasks."
 _MISTAKES = tuple(
     Column(name.replace("_", " "), name, integer, optional=place // 2) for place, name in enumerate(ERROR_CLASSES)
@@ -335,7 +339,7 @@ def walked_against_text(report: Report) -> Figure:
         measure="tokens_per_question",
         y="tokens per question",
         percent=False,
-        baselines=("par",),
+        baselines=(REFERENCE,),
     )
     texts = {
         float(row["nodes"]): row["text_tokens"] for row in report.groups.get("nodes", ()) if row.get("text_tokens")

@@ -35,11 +35,11 @@ async def test_one_task_per_maze_with_par() -> None:
     assert [task.index for task in tasks] == [0, 1, 2, 5]
     for task in tasks:
         assert task.graph_digest == maze_graph(task.maze).digest
-        assert task.par_turns is not None
-        assert task.par_calls is not None
-        assert (task.par_input_tokens or 0) > (task.par_output_tokens or 0) > task.par_calls
+        assert task.reference_turns is not None
+        assert task.reference_calls is not None
+        assert (task.reference_input_tokens or 0) > (task.reference_output_tokens or 0) > task.reference_calls
         # every step of the way is a visit, then come the call for the path, and the answer
-        assert task.par_turns == task.par_calls + 1 >= task.shortest_path_length + 3
+        assert task.reference_turns == task.reference_calls + 1 >= task.shortest_path_length + 3
         assert MazeTask.model_validate_json(task.model_dump_json()) == task
 
 

@@ -84,8 +84,8 @@ def tokens_of(message: Message) -> int:
 
 async def test_a_task_holds_them() -> None:
     (task,) = await tasks_on(generate_graph(GraphSpec(preset="paper-100"), 5), seed=5, questions=["path_finding"])
-    assert (task.par_calls or 0) > 2
-    assert (task.par_input_tokens or 0) > (task.par_output_tokens or 0) > 100
+    assert (task.reference_calls or 0) > 2
+    assert (task.reference_input_tokens or 0) > (task.reference_output_tokens or 0) > 100
     assert QuestionTask.model_validate_json(task.model_dump_json()) == task
 
 
@@ -143,10 +143,10 @@ async def test_par_counts_the_pages_that_the_agent_reads(agent: AgentConfig) -> 
     whole = {task.task_id: task for task in await tasks_in(graph, store, choose_kinds(None), seed=5)}
     for task in tasks:
         played = await drive(expert(task.template, task.parameters, schema), toolbox)
-        assert (task.par_turns, task.par_calls) == (played.turns, played.calls), task.template
+        assert (task.reference_turns, task.reference_calls) == (played.turns, played.calls), task.template
         assert task.task_id in whole
         assert task.gold == whole[task.task_id].gold
-    assert any(task.par_calls != whole[task.task_id].par_calls for task in tasks)
+    assert any(task.reference_calls != whole[task.task_id].reference_calls for task in tasks)
 
 
 async def test_pages_of_an_own_graph_are_counted() -> None:
@@ -158,4 +158,4 @@ async def test_pages_of_an_own_graph_are_counted() -> None:
         toolbox = GraphToolbox(store, await store.schema(), agent=agent)
         for task in await suite.tasks(instance, store, config, 1, agent):
             played = await drive(expert(task.template, task.parameters, await store.schema()), toolbox)
-            assert (task.par_turns, task.par_calls) == (played.turns, played.calls), task.template
+            assert (task.reference_turns, task.reference_calls) == (played.turns, played.calls), task.template
