@@ -115,22 +115,22 @@ def generate() -> None:
 
 @app.command("twin")
 def twin(
-    out: Annotated[Path, typer.Option(help="FILE.json, FILE.graphml or FILE.cypher: the twin.")],
+    out: Annotated[Path, typer.Option(help="FILE.json, FILE.graphml or FILE.cypher: the copy.")],
     mapping: Annotated[Path, typer.Option(help="FILE.json: what stands for what. Only its owner may read it.")],
     graph: GraphFile = None,
     database: DatabaseName = None,
     seed: Seed = 0,
 ) -> None:
-    """Make the anonymised twin of a graph: the same structure, and not one of its words."""
+    """Make an anonymised copy of a graph: the same structure, and not one of its words."""
     from graphwalk.errors import ConfigError
-    from graphwalk.graphs.anonymise import make_twin, save_mapping
+    from graphwalk.graphs.anonymise import make_anonymised_copy, save_mapping
     from graphwalk.graphs.files import graph_format, save_graph
     from graphwalk.stores.sources import read_source
 
     graph_format(out)
     if out.resolve() == mapping.resolve():
-        raise ConfigError("--out and --mapping are one file", hint="keep the mapping apart from the twin")
-    made = make_twin(run_async(read_source(chosen_source(graph, database), read_environment())), seed)
+        raise ConfigError("--out and --mapping are one file", hint="keep the mapping apart from the copy")
+    made = make_anonymised_copy(run_async(read_source(chosen_source(graph, database), read_environment())), seed)
     save_mapping(made, mapping)
     save_graph(made.graph, out)
     data(f"nodes          {made.graph.node_count}")

@@ -11,7 +11,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.environment import Environment
 from graphwalk.errors import OracleError
-from graphwalk.graphs.anonymise import Twin
+from graphwalk.graphs.anonymise import AnonymisedCopy
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import Database, GraphStore
 from graphwalk.stores.cypher import render_cypher
@@ -148,8 +148,8 @@ async def own_tasks(
     )
 
 
-async def twin_tasks(
-    twin: Twin,
+async def copy_tasks(
+    copy: AnonymisedCopy,
     originals: Sequence[QuestionTask],
     store: GraphStore,
     kinds: Sequence[QuestionKind],
@@ -158,49 +158,49 @@ async def twin_tasks(
     leave_out: LeaveOut,
     agent: AgentConfig = AgentConfig(),
 ) -> list[QuestionTask]:
-    """The same questions on the twin that `store` holds, in the names of the twin.
+    """The same questions on the copy that `store` holds, in the names of the copy.
 
     A question of your own that has names or values in its text cannot be asked: `leave_out` is called.
     """
     scratch: Database = EmbeddedDatabase()
-    twins, index = GraphIndex(twin.graph), GraphIndex(twin.original)
-    reference = await _own_reference(twins, store, scratch, agent)
-    maker = TaskMaker(twin.graph, store, seed=seed, index=twins, reference=reference, load=scratch.load)
+    copied, index = GraphIndex(copy.graph), GraphIndex(copy.original)
+    reference = await _own_reference(copied, store, scratch, agent)
+    maker = TaskMaker(copy.graph, store, seed=seed, index=copied, reference=reference, load=scratch.load)
     by_name = {kind.name: kind for kind in kinds}
     tasks = []
     for original in originals:
         kind = by_name[original.template]
-        parameters = mapped_parameters(kind.template, original.parameters, index, twin)
+        parameters = mapped_parameters(kind.template, original.parameters, index, copy)
         number = int(original.task_id.rpartition("-")[2])
         task = await maker.task(kind, number, parameters)
         if same_answer(original, task):
             tasks.append(task.model_copy(update={"twin_of": original.task_id, "answer_rows": original.answer_rows}))
         else:
-            leave_out(kind.name, "its text names what has another name in the twin")
+            leave_out(kind.name, "its text names what has another name in the copy")
     return tasks
 
 
 def mapped_parameters(
-    template: QuestionTemplate, parameters: Mapping[str, Value], index: GraphIndex, twin: Twin
+    template: QuestionTemplate, parameters: Mapping[str, Value], index: GraphIndex, copy: AnonymisedCopy
 ) -> dict[str, Value]:
-    """The parameters of a task about the original, of which `index` is, as they are in the twin."""
+    """The parameters of a task about the original, of which `index` is, as they are in the copy."""
     mapped: dict[str, Value] = {}
     for name, parameter in template.parameters.items():
         given = parameters[name]
         match parameter.role:
             case "label":
-                mapped[name] = twin.labels[str(given)]
+                mapped[name] = copy.labels[str(given)]
             case "relationship_type":
-                mapped[name] = twin.relationship_types[str(given)]
+                mapped[name] = copy.relationship_types[str(given)]
             case "property":
-                mapped[name] = twin.properties[str(given)]
+                mapped[name] = copy.properties[str(given)]
             case "key":
-                mapped[name] = twin.keys[str(given)]
+                mapped[name] = copy.keys[str(given)]
             case "value":
                 property_name = str(parameters[str(parameter.of)])
                 owner = template.parameters[str(parameter.of)].of
                 raw = _raw(_entities(template, parameters, str(owner), index), property_name, given)
-                mapped[name] = twin.values.of(property_name, raw)
+                mapped[name] = copy.values.of(property_name, raw)
             case "hops":
                 mapped[name] = given
     return mapped
@@ -220,7 +220,7 @@ def _raw(entities: Iterable[Node | Relationship], name: str, given: Value) -> Va
 
 
 def same_answer(original: QuestionTask, task: QuestionTask) -> bool:
-    """False where a query has names or values in its text, which the twin does not have."""
+    """False where a query has names or values in its text, which the copy does not have."""
     computed = [[row[field] for row in one.gold for field in one.computed_fields] for one in (original, task)]
     return original.gold_size == task.gold_size and computed[0] == computed[1]
 
@@ -267,7 +267,7 @@ async def make_tasks(
     spec says, else 3. `index`: the graph as evaluators read it, where it is known. `reference` walks the questions that
     the expert has a plan for. `load` puts a graph into the database that is looked at in drawing, and in the search
     for a small counter-example; by default an embedded one. With `leave_out` questions that the graph cannot host are
-    left out. ConfigError where it cannot host one otherwise, or its YAML is wrong; OracleError where two oracles differ.
+    left out. ConfigError if it cannot host one otherwise, or its YAML is wrong; OracleError if oracles differ.
     """
     maker = TaskMaker(graph, store, seed=seed, index=index, reference=reference, load=load)
     space = ParameterSpace(maker.index, max_hops or int(graph.spec.get("hops", MAX_HOPS)))

@@ -8,7 +8,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
-from graphwalk.graphs.anonymise import Twin, make_twin
+from graphwalk.graphs.anonymise import AnonymisedCopy, make_anonymised_copy
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.text import graph_text
 from graphwalk.scoring.extraction import Extraction
@@ -17,7 +17,7 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_file, read_source
 from graphwalk.suites.questions.brute_force import QuestionVerification
 from graphwalk.suites.questions.config import OwnGraph, QuestionsConfig
-from graphwalk.suites.questions.generate import LeaveOut, in_other_words, own_tasks, paging_of, tasks_in, twin_tasks
+from graphwalk.suites.questions.generate import LeaveOut, copy_tasks, in_other_words, own_tasks, paging_of, tasks_in
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_system, whole_text_tokens, write_cypher_system
 from graphwalk.suites.questions.report import QuestionPresentation
 from graphwalk.suites.questions.score import QuestionScore, extract_rows, score_question
@@ -42,10 +42,10 @@ MOST_TEXT = 2_000_000
 
 @dataclass(frozen=True)
 class OwnGraphOrigin:
-    """What a graph was made from: an entry of `suite.graphs` and, of a twin, the graph that it is the twin of."""
+    """What a graph was made from: an entry of `suite.graphs` and, of an anonymised copy, the original."""
 
     entry: OwnGraph
-    twin: Twin | None = None
+    copy: AnonymisedCopy | None = None
     left_out: dict[str, str] = field(default_factory=dict)
 
 
@@ -69,7 +69,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         """System prompt and tools by graph and setting: neither holds anything of an episode, so that all episodes on a
         graph share them."""
         self._made: dict[tuple[str, int], list[QuestionTask]] = {}
-        """Tasks about own graphs, by digest and seed: twins are asked the same."""
+        """Tasks about own graphs, by digest and seed: anonymised copies are asked the same."""
         self._unasked: set[tuple[str, str]] = set()
         """Digest and setting, where an own graph cannot be asked about in one."""
         self._left_out: dict[str, Left] = {}
@@ -120,10 +120,10 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         if not isinstance(own, OwnGraphOrigin):
             return await self._generated_tasks(graph, store, config, seed, agent)
         own.left_out.update(settings_left_out(graph, store, agent))
-        if own.twin is not None:
+        if own.copy is not None:
             leave_out = own.left_out.__setitem__
-            originals = await self._originals(own.twin, config, seed, agent)
-            tasks = await twin_tasks(own.twin, originals, store, kinds, seed=seed, leave_out=leave_out, agent=agent)
+            originals = await self._originals(own.copy, config, seed, agent)
+            tasks = await copy_tasks(own.copy, originals, store, kinds, seed=seed, leave_out=leave_out, agent=agent)
         else:
             tasks = await self._own_tasks(graph, store, config, seed, own.left_out.__setitem__, agent)
             self._made[graph.digest, seed] = tasks
@@ -150,14 +150,14 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return tasks
 
     async def _originals(
-        self, twin: Twin, config: QuestionsConfig, seed: int, agent: AgentConfig
+        self, copy: AnonymisedCopy, config: QuestionsConfig, seed: int, agent: AgentConfig
     ) -> list[QuestionTask]:
-        """The tasks about the graph of a twin, made once."""
-        key = twin.original.digest, seed
+        """The tasks about the graph of a copy, made once."""
+        key = copy.original.digest, seed
         if key not in self._made:
-            store = await EmbeddedDatabase().load(twin.original)
+            store = await EmbeddedDatabase().load(copy.original)
             unheard: LeaveOut = lambda name, reason: None  # noqa: E731
-            self._made[key] = await self._own_tasks(twin.original, store, config, seed, unheard, agent)
+            self._made[key] = await self._own_tasks(copy.original, store, config, seed, unheard, agent)
         return self._made[key]
 
     async def _own_tasks(
@@ -232,13 +232,13 @@ def _generated(place: int, spec: GraphSpec, seed: int, config: QuestionsConfig) 
 
 
 def own_graphs(entry: OwnGraph, place: int, graph: PropertyGraph, seed: int) -> Iterator[GraphInstance]:
-    """The graph and, where it is asked for, its twin; `place` is that of the entry in `suite.graphs`."""
+    """The graph and, if it is asked for, its anonymised copy; `place` is that of the entry in `suite.graphs`."""
     existing_database = entry if entry.neo4j is not None else None
     yield _own_graph(graph, place, OwnGraphOrigin(entry), entry.facts, existing_database)
     if entry.twin:
-        twin = make_twin(graph, seed)
+        copy = make_anonymised_copy(graph, seed)
         facts = {**entry.facts, "name": f"{entry.name} (twin)", "twin_of": graph.digest}
-        made = _own_graph(twin.graph, place, OwnGraphOrigin(entry, twin), facts, None)
+        made = _own_graph(copy.graph, place, OwnGraphOrigin(entry, copy), facts, None)
         yield replace(made, in_memory=existing_database is not None)
 
 
