@@ -12,7 +12,7 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.config import MazesConfig
 from graphwalk.suites.mazes.generate import Maze, generate_maze
 from graphwalk.suites.mazes.graph import maze_graph
-from graphwalk.suites.mazes.prompts import answer_format, no_tools_prompt, question, tools_prompt
+from graphwalk.suites.mazes.pictures import draw_with_keys
 from graphwalk.suites.mazes.report import MazePresentation
 from graphwalk.suites.mazes.score import MazeVerification, check_target, extract_path, path_error, score_path
 from graphwalk.suites.mazes.scripted import MazeAgents, agent_named
@@ -21,7 +21,9 @@ from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.reference import ReferenceWalk, drive
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite, Verification
 from graphwalk.toolbox.tool import Tool
+from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Task, Trajectory
+from graphwalk.types.schema import Schema
 
 
 class MazesSuite(Suite[MazesConfig, MazeTask]):
@@ -97,7 +99,7 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         return extract_path(reply)
 
     def answer_format(self, task: MazeTask, agent: AgentConfig = AgentConfig()) -> str:
-        return answer_format(agent)
+        return agent.render("maze_format.j2").strip()
 
     def score(self, task: MazeTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
         return score_path(task, setting, trajectory, extraction)
@@ -112,7 +114,7 @@ def make_task(
         task_id=f"{maze.digest[:12]}-maze-{entry}-{maze.index}",
         suite="mazes",
         template="maze",
-        question=question(maze.start, maze.goal, agent),
+        question=agent.render("maze_question.j2", start=maze.start, goal=maze.goal).strip(),
         parameters={"size": maze.size, "start": str(maze.start), "goal": str(maze.goal)},
         gold=[str(cell) for cell in path],
         gold_size=len(path),
@@ -141,3 +143,24 @@ async def expert_walk(task: MazeTask, store: GraphStore) -> ReferenceWalk:
             f"the expert finds no way through {task.task_id}, which has one: {task.gold}\n  expert: {played.answer}"
         )
     return played
+
+
+def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
+    """System prompt with the schema table (docs/method.md, Schema), and the question as user message."""
+    system = agent.render(
+        "maze_tools.j2",
+        rows=tuple(schema.rows()),
+        size=task.size,
+        start=task.start,
+        goal=task.goal,
+        strict=task.strict,
+        clock=agent.clock,
+    )
+    return Message("system", system), Message("user", task.question)
+
+
+def no_tools_prompt(task: MazeTask, agent: AgentConfig) -> tuple[Message, ...]:
+    """System prompt with the drawn maze, and the question as user message."""
+    drawing = draw_with_keys(task.maze)
+    system = agent.render("maze_no_tools.j2", drawing=drawing, size=task.size, clock=agent.clock)
+    return Message("system", system), Message("user", task.question)
