@@ -149,8 +149,7 @@ async def play_task(experiment: Experiment, task: Task, graph: PropertyGraph) ->
         raise ConfigError(
             f"the task {task.task_id} is not about this graph", hint="give the graph that the task was made from"
         )
-    facts = {"nodes": graph.node_count, "relationships": graph.relationship_count}
-    async with _loaded(GraphInstance(graph.digest, graph, facts=facts), experiment) as loaded:
+    async with _loaded(GraphInstance.of(graph), experiment) as loaded:
         for planned in episodes_about(task, loaded, experiment):
             return await _played(planned, experiment)
     raise no_episode(experiment)

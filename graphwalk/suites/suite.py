@@ -51,6 +51,12 @@ class GraphInstance:
     in_memory: bool = False
     """Load it into the embedded engine, whatever the store of the run."""
 
+    @classmethod
+    def of(cls, graph: PropertyGraph, source: Any = None, facts: Mapping[str, Any] = {}) -> "GraphInstance":
+        """Return the instance of a graph; its size is added to the facts."""
+        size = {"nodes": graph.node_count, "relationships": graph.relationship_count}
+        return cls(graph.digest, graph, source, {**facts, **size})
+
 
 def no_next_turn(turns: Sequence[Turn]) -> str | None:
     """End the dialogue with the first reply that calls no tool."""

@@ -91,8 +91,7 @@ class ChainsSuite(Suite[ChainsConfig, ChainTask]):
         for spec in config.chains:
             for number in range(spec.count):
                 keys = make_chain(spec.length, seed, number)
-                graph = chain_graph(keys)
-                yield GraphInstance(graph.digest, graph, keys, {"nodes": spec.length, "number": number})
+                yield GraphInstance.of(chain_graph(keys), keys, {"number": number})
 
     async def tasks(
         self,

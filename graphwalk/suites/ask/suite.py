@@ -94,5 +94,4 @@ def instance_of(source: GraphSource, graph: PropertyGraph | None) -> GraphInstan
     facts = {"name": source.name, "source": source.model_dump(mode="json", exclude_none=True)}
     if graph is None:
         return GraphInstance(hashlib.sha256(source.model_dump_json().encode()).hexdigest(), None, source, facts)
-    size = {"nodes": graph.node_count, "relationships": graph.relationship_count}
-    return GraphInstance(graph.digest, graph, source, {**facts, **size})
+    return GraphInstance.of(graph, source, facts)

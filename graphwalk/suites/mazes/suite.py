@@ -46,7 +46,6 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         for entry, spec in enumerate(config.mazes):
             for index in range(spec.offset, spec.offset + spec.count):
                 maze = generate_maze(spec, seed, index)
-                graph = maze_graph(maze)
                 facts = {
                     "entry": entry,
                     "index": index,
@@ -56,10 +55,8 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
                     "min_path": spec.min_path,
                     "generator": maze.generator,
                     "shortest_path_length": maze.shortest_path_length,
-                    "nodes": graph.node_count,
-                    "relationships": graph.relationship_count,
                 }
-                yield GraphInstance(graph.digest, graph, maze, facts)
+                yield GraphInstance.of(maze_graph(maze), maze, facts)
 
     async def tasks(
         self,

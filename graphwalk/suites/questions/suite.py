@@ -225,32 +225,21 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
 def _generated(place: int, spec: GraphSpec, seed: int, config: QuestionsConfig) -> Iterator[GraphInstance]:
     for index in range(spec.count):
         graph = generate_graph(spec, seed, index)
-        size = {"nodes": graph.node_count, "relationships": graph.relationship_count}
-        if config.text_tokens:
-            size["text_tokens"] = whole_text_tokens(graph)
-        yield GraphInstance(graph.digest, graph, facts={"entry": place, "index": index, "preset": spec.preset, **size})
+        tokens = {"text_tokens": whole_text_tokens(graph)} if config.text_tokens else {}
+        facts = {"entry": place, "index": index, "preset": spec.preset, **tokens}
+        yield GraphInstance.of(graph, facts=facts)
 
 
 def own_graphs(entry: OwnGraph, place: int, graph: PropertyGraph, seed: int) -> Iterator[GraphInstance]:
-    """The graph and, if it is asked for, its anonymised copy; `place` is that of the entry in `suite.graphs`."""
+    """Yield the graph and, if it is asked for, its anonymised copy; `place` is that of the entry in `suite.graphs`."""
     existing_database = entry if entry.neo4j is not None else None
-    yield _own_graph(graph, place, OwnGraphOrigin(entry), entry.facts, existing_database)
+    original = GraphInstance.of(graph, OwnGraphOrigin(entry), {"entry": place, **entry.facts})
+    yield replace(original, existing_database=existing_database)
     if entry.twin:
         copy = make_anonymised_copy(graph, seed)
-        facts = {**entry.facts, "name": f"{entry.name} (twin)", "twin_of": graph.digest}
-        made = _own_graph(copy.graph, place, OwnGraphOrigin(entry, copy), facts, None)
-        yield replace(made, in_memory=existing_database is not None)
-
-
-def _own_graph(
-    graph: PropertyGraph,
-    place: int,
-    source: OwnGraphOrigin,
-    facts: Mapping[str, object],
-    existing_database: OwnGraph | None,
-) -> GraphInstance:
-    size = {"nodes": graph.node_count, "relationships": graph.relationship_count}
-    return GraphInstance(graph.digest, graph, source, {"entry": place, **facts, **size}, existing_database)
+        facts = {"entry": place, **entry.facts, "name": f"{entry.name} (twin)", "twin_of": graph.digest}
+        instance = GraphInstance.of(copy.graph, OwnGraphOrigin(entry, copy), facts)
+        yield replace(instance, in_memory=existing_database is not None)
 
 
 def _graph(instance: GraphInstance) -> PropertyGraph:
