@@ -24,14 +24,14 @@ WALL_CLOCK = frozenset({"seconds", "elapsed_in_tools"})
 GOLDEN: dict[str, dict[str, str]] = json.loads((DATA / "golden.json").read_text())
 
 
-def _scripted(*players: str) -> list[str]:
-    return [f"scripted/{player}" for player in players]
+def _scripted(*names: str) -> list[str]:
+    return [f"scripted/{name}" for name in names]
 
 
-MAZE_PLAYERS = ("expert", "depth_first", "random", "flawed", "empty")
+MAZE_AGENTS = ("expert", "depth_first", "random", "flawed", "empty")
 RUNS: dict[str, tuple[str, int | None, dict[str, Any]]] = {
     "quickstart": ("quickstart", 2, {"models": _scripted("expert", "flawed", "random", "empty")}),
-    "mazes": ("paper-table-1", 4, {"seed": 3, "models": _scripted(*MAZE_PLAYERS)}),
+    "mazes": ("paper-table-1", 4, {"seed": 3, "models": _scripted(*MAZE_AGENTS)}),
     "magma": ("magma", None, {"seed": 3, "models": _scripted("expert", "random", "flawed:hallucination")}),
     "odd": (str(DATA / "odd.yaml"), None, {}),
 }

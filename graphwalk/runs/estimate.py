@@ -12,7 +12,6 @@ from graphwalk.agent import Episode, run_episode
 from graphwalk.config.calls import Price
 from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.base import Model
-from graphwalk.models.scripted import ScriptedModel
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import count_messages, count_tokens, message_text, tokenizer_of, tools_text
 from graphwalk.runs.assumptions import assumptions
@@ -21,7 +20,7 @@ from graphwalk.runs.experiment import Experiment, can_play, per_episode
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
 from graphwalk.runs.power import detectable_effect
-from graphwalk.seeds import seed_for, stdlib_random
+from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.task_cache import LARGE
@@ -284,24 +283,16 @@ class ReferenceEpisodes:
         able = (e for e in self._experts if e in suite.agents.names and can_play(suite, f"scripted/{e}", setting, task))
         expert = next(able, None)
         limit = experiment.agent.turn_limit or experiment.suite.turn_limit
-        player = await self._expert(expert, planned) if expert else _Target(task, limit)
-        listener = _Recorder(player, self._text)
+        model: Model = await planned.scripted(expert, experiment) if expert else _Target(task, limit)
+        listener = _Recorder(model, self._text)
         walk = Episode(await planned.setup(experiment), listener, experiment.agent, experiment.options)
         try:
             trajectory = await run_episode(walk)
         finally:
-            await player.close()
+            await model.close()
         if trajectory.exit_status is ExitStatus.STORE_ERROR:
             raise StoreError(f"the expert cannot walk {task.task_id}: {trajectory.error}")
         return ReferenceEpisode(tuple(listener.calls), len(trajectory.results), assumed=expert is None)
-
-    async def _expert(self, name: str, planned: PlannedEpisode) -> Model:
-        store, suite = planned.graph.store, self._experiment.suite
-        schema = None if store is None else await store.schema()
-        seed = seed_for(self._experiment.config.seed, "player", planned.key.text)
-        return ScriptedModel(
-            f"scripted/{name}", suite.agents.policy(name, planned.task, planned.key.setting, schema, seed)
-        )
 
 
 class _Recorder:

@@ -8,9 +8,11 @@ from typing import Any
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError
 from graphwalk.models.registry import is_person
+from graphwalk.models.scripted import ScriptedModel
 from graphwalk.runs.experiment import Experiment, can_play, no_episode
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.result import EpisodeKey
+from graphwalk.seeds import seed_for
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance
 from graphwalk.types.episode import Task
@@ -47,6 +49,13 @@ class PlannedEpisode:
         return await experiment.suite.setup(
             self.task, self.key.setting, graph.instance, graph.store, experiment.agent, experiment.tools
         )
+
+    async def scripted(self, name: str, experiment: Experiment) -> ScriptedModel:
+        """Return the scripted agent of this name, in place of the model."""
+        schema = None if self.graph.store is None else await self.graph.store.schema()
+        seed = seed_for(experiment.config.seed, "player", self.key.text)
+        policy = experiment.suite.agents.policy(name, self.task, self.key.setting, schema, seed)
+        return ScriptedModel(f"scripted/{name}", policy)
 
 
 @dataclass

@@ -242,7 +242,7 @@ class _Run:
         self.checks["tasks"].compare(where, record["task"], planned.task.model_dump(mode="json"), things=0)
         self.checks["graphs"].compare(where, record["graph"], _json(planned.graph.facts), things=0)
         await check_walk(self.checks, where, planned, result, self.experiment)
-        await check_player(self.checks["replies"], where, planned, result, self.models)
+        await check_again(self.checks["replies"], where, planned, result, self.models)
 
     def _check_score(self, where: str, record: dict[str, Any], result: Result) -> None:
         suite = self.experiment.suite
@@ -349,7 +349,7 @@ async def seated(experiment: Experiment, replies: Path) -> AsyncIterator[RunMode
 async def check_walk(
     checks: dict[str, Check], where: str, planned: PlannedEpisode, then: Result, ours: Experiment
 ) -> None:
-    """Prompt, tool results and course of an episode, with what its player said taken from the log."""
+    """Prompt, tool results and course of an episode, with what its model said taken from the log."""
     limits, logged = ours.config.limits, _wire(then.trajectory)
     setup = await planned.setup(ours)
     model = ReplayModel(then.key.model, then.trajectory)
@@ -387,8 +387,8 @@ def _course(turn: dict[str, Any]) -> dict[str, Any]:
     return {"calls": calls, **{name: turn.get(name) for name in ("next_user", "forced", "summary")}}
 
 
-async def check_player(check: Check, where: str, planned: PlannedEpisode, then: Result, models: RunModels) -> None:
-    """What the player says when it plays again."""
+async def check_again(check: Check, where: str, planned: PlannedEpisode, then: Result, models: RunModels) -> None:
+    """Compare what a model says when it plays again."""
     experiment, spec = models.experiment, then.key.model
     if spec not in experiment.models:
         check.unverified[f"{spec.partition('/')[0]} cannot be asked again"] += len(then.trajectory.turns)

@@ -73,14 +73,14 @@ def tokens_told(toolbox: Toolbox, prompt: Sequence[Message]) -> int:
     return tools + sum(_tokens(message) for message in prompt)
 
 
-async def drive(player: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> ReferenceWalk:
+async def drive(agent: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> ReferenceWalk:
     """Let a scripted agent use the tools. Raise StoreError if one fails, TypeError if the agent holds a dialogue."""
     account = Account(tokens_told(toolbox, prompt))
     results: list[str] | None = None
     while True:
         account.turn()
         try:
-            asks = next(player) if results is None else player.send(results)
+            asks = next(agent) if results is None else agent.send(results)
         except StopIteration as end:
             return account.close(end.value)
         if isinstance(asks, str):

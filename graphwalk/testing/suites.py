@@ -38,7 +38,7 @@ async def check_suite(
     """A suite by its name: the whole way from its configuration to its report, with all of its scripted agents.
 
     `config` is what would stand under `suite:` in an experiment, `graphs` how many of each kind are made, `limit` how
-    many tasks are played. `accuracy` is what players are known to reach: {"expert": 1.0}.
+    many tasks are played. `accuracy` is what scripted agents are known to reach: {"expert": 1.0}.
 
     Tasks, prompts and scores are the same for the same seed and survive JSON; `confirm`, where a suite has it, agrees
     with the targets and with no other ones (OracleError); odd replies are no reason to fail;
@@ -54,8 +54,8 @@ async def check_suite(
         _check_result(experiment.suite, result)
     for task, _ in plan.tasks:
         _check_odd_replies(experiment.suite, task)
-    for player, wanted in (accuracy or {}).items():
-        _check_accuracy(player, wanted, results)
+    for agent, wanted in (accuracy or {}).items():
+        _check_accuracy(agent, wanted, results)
     _check_report(experiment, [result.as_dict() for result in results])
     _check_pictures(experiment.suite, results)
     _check_commands(experiment.suite)
@@ -150,9 +150,9 @@ def _falsified(gold: Any) -> Any:
 
 async def _results(experiment: Experiment, plan: Plan) -> list[Result]:
     results = []
-    async with RunModels(experiment) as players:
+    async with RunModels(experiment) as models:
         for planned in plan.episodes:
-            async with players.for_episode(planned) as (model, extractor):
+            async with models.for_episode(planned) as (model, extractor):
                 results.append(await play(planned, model, extractor, experiment))
     return results
 
@@ -176,11 +176,11 @@ def _check_odd_replies(suite: Suite[Any, Any], task: Task) -> None:
             raise AssertionError(f"{suite.name}: extract fails on the reply {reply[:20]!r}: {error!r}") from error
 
 
-def _check_accuracy(player: str, wanted: float, results: Iterable[Result]) -> None:
-    right = [bool(r.score and r.score["correct"]) for r in results if r.key.model == f"scripted/{player}"]
-    assert right, f"scripted/{player} played nothing"
+def _check_accuracy(name: str, wanted: float, results: Iterable[Result]) -> None:
+    right = [bool(r.score and r.score["correct"]) for r in results if r.key.model == f"scripted/{name}"]
+    assert right, f"scripted/{name} played nothing"
     reached = sum(right) / len(right)
-    assert abs(reached - wanted) < 1e-9, f"scripted/{player} reaches {reached:.4f} and is known for {wanted:.4f}"
+    assert abs(reached - wanted) < 1e-9, f"scripted/{name} reaches {reached:.4f} and is known for {wanted:.4f}"
 
 
 class _Watched(dict[str, Any]):

@@ -19,7 +19,7 @@ from graphwalk.types.episode import Trajectory
 from graphwalk.types.schema import Schema
 
 MakeReply = Callable[[MagmaTask, list[Any], Random], str]
-"""The text a player says where the given state is right."""
+"""The text an agent says if the given state is right."""
 
 MALFORMED = "none"
 

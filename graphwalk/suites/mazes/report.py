@@ -154,10 +154,10 @@ def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
     """Players that need not be run: one that never answers, and the explorer."""
     task = result["task"]
     empty = {"correct": False, "strict_correct": False, "optimal": False, "error_class": "no_answer"}
-    yield _player(result, "always empty", empty)
+    yield _baseline(result, "always empty", empty)
     if task.get("reference_calls") is not None:
         walk = {"turns": task.get("reference_turns"), "tool_calls": task["reference_calls"]}
-        expert = _player(result, REFERENCE, {"correct": True, "strict_correct": True})
+        expert = _baseline(result, REFERENCE, {"correct": True, "strict_correct": True})
         yield {
             **expert,
             **walk,
@@ -168,7 +168,7 @@ def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
         }
 
 
-def _player(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
+def _baseline(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
     fields = {"model": model, "setting": BASELINE, "repeat": 0, "exit_status": "answered", "score": score}
     return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None, "tool_seconds": None}
 

@@ -220,19 +220,19 @@ def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
     """
     task = result["task"]
     gold = task["gold_size"]
-    yield _player(result, EMPTY, _score(0, 0, gold))
+    yield _baseline(result, EMPTY, _score(0, 0, gold))
     if task.get("candidates"):
-        yield _player(result, EVERYTHING, _score(task["candidates"], gold, gold))
+        yield _baseline(result, EVERYTHING, _score(task["candidates"], gold, gold))
     rows = valid_rows(result)
     if rows:
-        yield _player(result, CHANCE, _random_row(gold / rows, gold, task.get("mode", "set") != "set"))
+        yield _baseline(result, CHANCE, _random_row(gold / rows, gold, task.get("mode", "set") != "set"))
     if task.get("reference_calls") is not None:
         walk = {"turns": task.get("reference_turns"), "tool_calls": task["reference_calls"]}
         usage = {
             "input_tokens": task.get("reference_input_tokens"),
             "output_tokens": task.get("reference_output_tokens"),
         }
-        yield {**_player(result, REFERENCE, _score(gold, gold, gold)), **walk, "usage": usage}
+        yield {**_baseline(result, REFERENCE, _score(gold, gold, gold)), **walk, "usage": usage}
 
 
 def valid_rows(result: ResultRecord) -> int | None:
@@ -273,7 +273,7 @@ def _score(rows: int, right: int, gold: int) -> dict[str, Any]:
     }
 
 
-def _player(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
+def _baseline(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
     fields = {"model": model, "setting": BASELINE, "repeat": 0, "exit_status": "answered", "score": score}
     return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None, "tool_seconds": None}
 
