@@ -88,6 +88,7 @@ asyncio.run(check_suite("chains", accuracy={"expert": 1.0, "lazy": 0.0, "guess":
 
 PICTURES = """
 from graphwalk_chains.suite import ChainsSuite
+from graphwalk.suites.suite import Presentation
 
 
 class Drawn:
