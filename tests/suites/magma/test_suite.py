@@ -171,8 +171,8 @@ def test_an_extractor_model_may_read_what_we_cannot() -> None:
     assert SUITE.score(task, "io", said, Extraction(task.gold, "model")).correct
 
 
-def test_an_unknown_scripted_model() -> None:
-    with pytest.raises(ConfigError, match="no scripted model 'clever'"):
+def test_an_unknown_scripted_agent() -> None:
+    with pytest.raises(ConfigError, match="no scripted agent 'clever'"):
         SUITE.agents.policy("clever", tasks(experiment())[0][0], "io", None, 0)
 
 
