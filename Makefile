@@ -5,15 +5,22 @@ BIN := $(VENV)/bin
 USER_STAMP := $(VENV)/.installed
 STAMP := $(VENV)/.installed-dev
 export NO_MKDOCS_2_WARNING := 1
+# uv installs in a fraction of pip's time. Where the machine has none, pip leaves compiling to the first import.
+UV := $(shell command -v uv 2>/dev/null)
+CREATE_VENV := $(if $(UV),$(UV) venv --quiet --seed --python $(PYTHON),$(PYTHON) -m venv)
+INSTALL := $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile)
 # What GraphWalk needs beside the pinned packages of verifiers and OpenEnv, which have another version of mcp.
 WALKING := aiohttp langchain-core kglite langgraph lark "genai-prices>=0.2.3,<0.3" neo4j networkx platformdirs psutil python-dotenv typer pytz rich jinja2 pyyaml
 
-.PHONY: quickstart test check audit docs format formats lock release bench coverage soak reliability mutants truth clrs mcp bench-peers pictures environments training-setup train-smoke ray openai clean
+.PHONY: quickstart test test-all check audit docs format formats lock release bench coverage soak reliability mutants truth clrs mcp bench-peers pictures environments training-setup train-smoke ray openai clean
 
 quickstart: $(USER_STAMP) ## Generate graphs, run the scripted agents, print the table
 	@$(BIN)/graphwalk run quickstart
 
-test: $(STAMP) check ## Lint, types, layers, documentation, and all tests but the slow ones
+test: $(STAMP) check ## Lint, types, layers, documentation, and the tests of every change
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow and not extended"
+
+test-all: $(STAMP) check ## The same on every release of Neo4j, with bulk imports, outages and benchmarks
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
 check: $(STAMP) audit
@@ -125,17 +132,16 @@ mcp: $(STAMP) ## Walk a graph with the official MCP clients, and record it in do
 	npm install --silent --no-audit --no-fund --prefix build/node @modelcontextprotocol/sdk@1.32.2
 	$(BIN)/python -m benchmarks.mcp_sessions
 
-$(USER_STAMP): pyproject.toml ## What running it takes
-	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+$(USER_STAMP): pyproject.toml ## Install what running takes
+	@test -d $(VENV) || $(CREATE_VENV) $(VENV)
 	@echo "Installing into $(VENV) …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@$(INSTALL) -e .
 	@touch $(USER_STAMP)
 
-$(STAMP): $(USER_STAMP) requirements/dev.txt ## What working on it takes, in the versions that are locked
+$(STAMP): $(USER_STAMP) requirements/dev.txt ## Install what development takes, in the locked versions
 	@echo "Installing what tests and documentation need …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@$(INSTALL) --require-hashes -r requirements/dev.txt
+	@$(INSTALL) --no-deps -e .
 	@touch $(STAMP)
 
 clean:

@@ -40,7 +40,7 @@ class Part(NamedTuple):
     """Tests left out, as for `pytest -k`: those that take long, or measure how long something takes."""
 
 
-_READING = ("brackets", "candidates", "choice", "extraction", "marks", "relaxed", "rows", "values")
+_READING = ("extraction", "replies", "rows", "values")
 PARTS = {
     "evaluators": Part(
         (
@@ -52,9 +52,9 @@ PARTS = {
         "odd_graphs or cypher_gives or smallest_graph",
     ),
     "reading": Part(
-        tuple(f"scoring/{name}.py" for name in _READING),
+        tuple(f"evaluation/{name}.py" for name in _READING),
         tuple(
-            f"tests/scoring/test_{name}.py"
+            f"tests/evaluation/test_{name}.py"
             for name in (
                 "candidates",
                 "choice",
@@ -70,15 +70,19 @@ PARTS = {
         "hostile_replies or million",
     ),
     "evidence": Part(
-        ("scoring/evidence.py", "scoring/waste.py"),
-        ("tests/scoring/test_evidence.py", "tests/scoring/test_waste.py"),
+        ("evaluation/evidence.py",),
+        ("tests/evaluation/test_evidence.py", "tests/evaluation/test_waste.py"),
     ),
     "statistics": Part(("evaluation/statistics.py", "evaluation/power.py"), ("tests/evaluation",), "test_coverage"),
     "questions": Part(("suites/questions/score.py",), ("tests/suites/questions/test_score.py",)),
     "mazes": Part(("suites/mazes/scoring.py",), ("tests/suites/mazes/test_scoring.py",)),
     "magma": Part(
         ("suites/magma/answers.py", "suites/magma/judgement.py", "suites/magma/scoring.py"),
-        ("tests/suites/magma/test_answers.py", "tests/suites/magma/test_scoring.py", "tests/scoring/test_replies.py"),
+        (
+            "tests/suites/magma/test_answers.py",
+            "tests/suites/magma/test_scoring.py",
+            "tests/evaluation/test_replies.py",
+        ),
         "hostile_texts or many_prefixes",
     ),
 }

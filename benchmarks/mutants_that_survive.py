@@ -39,36 +39,34 @@ REASONS: dict[str, dict[str, str]] = {
         r"content or .XXXX.": "neither text has a prefix",
         r"score.step >= diverged": "the step that diverged is not exact",
     },
-    "scoring/evidence.py": {
+    "evaluation/evidence.py": {
         r"ensure_ascii=None": "None is no more than False",
         r"start \+ 2\)": "no phrase begins again one character further on",
-    },
-    "scoring/waste.py": {
         r"position = 0, 1|position <= len": "nothing is before the first call, or behind the last",
         r"length > 1$": "a block has two calls at least",
         r"range\(2, min": "blocks of one call, or longer than what is before or after, repeat nothing",
         r"block\[1\] for": "calls that are not all equal differ from any of them",
         r"XXXX": "no result holds the word",
     },
-    "scoring/brackets.py": {r"left - 1 →": _EFFORT},
-    "scoring/extraction.py": {
+    "evaluation/extraction.py": {
         r"or True else \[\]": "what the other shapes find is not looked at",
         r"\[:2\]: → ": "the slash of a closing tag stands second",
         r"shape.stage, (?:None|1), 0": "nobody asks where the text as a whole begins",
     },
-    "scoring/relaxed.py": {r"isascii\(\)\) and False": "ASCII has nothing to translate"},
-    "scoring/candidates.py": {
+    "evaluation/replies.py": {
+        r"left - 1 →": _EFFORT,
+        r"isascii\(\)\) and False": "ASCII has nothing to translate",
         r"after \+ .XX …XX": "any word behind it does",
         r"default=\((?:1, 0, 0|0, 1, 0|0, 0, 1)\)|start <= last|kind == _UNCLOSED\) and|\(None, True\)": (
             "a bracket without a partner can be read nowhere, and shares its place with no other"
         ),
         r"_MOST_|attempts.failed|self.failed|self._literals|^break →|if value is not None:$": _EFFORT,
     },
-    "scoring/marks.py": {
+    "evaluation/rows.py": {
         r"or .XXXX.\).lower": "a text without a word is none of the words that stand for nothing",
         r"range\(len\(lines\)\)|number >= read_until": "the line is the first, or has no bars: no table begins there",
     },
-    "scoring/values.py": {
+    "evaluation/values.py": {
         r"\(.(?:XXjsonXX|JSON).,": "any mark tells a list or object from text",
         r"deepest|bracket in|_LITERAL_DEPTH": "it spares Python's parser what is refused as too deep all the same",
         r"raise ValueError\(.*→ raise ValueError\(": "the text of an error that is caught at once",

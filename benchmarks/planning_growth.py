@@ -19,7 +19,7 @@ from typing import NamedTuple
 from benchmarks.markers import DOCS, markdown_table, write_between_markers
 from benchmarks.planning import AIMS, seconds_of_planning
 from graphwalk.reports.plot_files import page_svg
-from graphwalk.reports.plots import Figure, Panel, Point, Series
+from graphwalk.reports.plots import Panel, Plot, Point, Series
 
 SIZES = (100, 1_000, 10_000, 100_000)
 GRAPHS, LARGE = 3, 1_000_000
@@ -69,11 +69,11 @@ def table(measured: dict[int, list[Planned]]) -> str:
     return markdown_table(["nodes, relationships", "processor time", "spread", "aim", "÷ n log₂ n", "memory"], lines)
 
 
-def figure(seconds: dict[int, float]) -> Figure:
+def figure(seconds: dict[int, float]) -> Plot:
     """Measured times, and n log n through that of the largest graph."""
     largest = max(seconds)
     each = seconds[largest] / (largest * log2(largest))
-    return Figure(
+    return Plot(
         "planning",
         "Planning twelve questions about a graph",
         "lines",

@@ -5,6 +5,7 @@ by itself, by Ctrl-C, by SIGTERM, by SIGKILL (tests/guard.py). Where none can be
 had, the tests that need one are skipped, and the summary says so.
 """
 
+import multiprocessing.util
 import os
 import tempfile
 import uuid
@@ -50,8 +51,16 @@ def pytest_configure(config: pytest.Config) -> None:
         config.stash[_GUARD] = start_guard(folder, HOME)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """`make test` uses one release of Neo4j, `make test-all` every release."""
+    for item in items:
+        if any(release in item.name for release in RELEASE_NAMES[1:]):
+            item.add_marker("extended")
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     if _GUARD in config.stash:
+        multiprocessing.util._exit_function()  # what it would remove later is in the folder that the guard removes
         # Its input ends, as it would if this process were killed.
         config.stash[_GUARD].communicate()
 

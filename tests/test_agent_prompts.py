@@ -7,7 +7,7 @@ import pytest
 from graphwalk.agent import answer_now, call_tools, conversation, summary_message
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.calls import Limits
-from graphwalk.scoring.extraction import extract_with_model
+from graphwalk.evaluation.extraction import extract_with_model
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask

@@ -28,7 +28,7 @@ def compare(
     Differences with intervals and tests, overall and by group, and the tasks that changed sides. Runs that do not
     hold the same tasks, or were scored by different code, are refused.
     """
-    from graphwalk.reports.compare import (
+    from graphwalk.reports.formats import (
         MOST_TASKS,
         TerminalComparison,
         comparison_csv,

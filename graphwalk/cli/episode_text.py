@@ -15,9 +15,9 @@ from rich.text import Text
 
 from graphwalk.console import NO_LIMIT, counted, printable
 from graphwalk.encodings import decode_notes, read_rows
+from graphwalk.evaluation.rows import row_set, typed_rows
 from graphwalk.reports.text_table import dollars, duration
 from graphwalk.runs.result import Result
-from graphwalk.scoring.rows import row_set, typed_rows
 from graphwalk.types.episode import ToolResult, Turn
 from graphwalk.types.inert import visible
 

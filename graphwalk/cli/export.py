@@ -108,8 +108,9 @@ def traces(
 
     `datasets`, TRL and chat templates read them: {"messages", "tools", "task_id", …}.
     """
+    from graphwalk.evaluation.splits import manifest_path
     from graphwalk.runs.run_folder import RunFolder
-    from graphwalk.training.traces import ChatForm, TraceOptions, export_traces, manifest_path, read_run
+    from graphwalk.training.traces import ChatForm, TraceOptions, export_traces, read_run
 
     form = ChatForm(arguments.value, protocol.value)
     options = TraceOptions(correct, grounded, over_par, tuple(model or ()), thoughts, refusals, seed, form)
@@ -130,14 +131,14 @@ def check_splits(
     """Prove that files of traces share no graph, no chat and no name. Exit code 2 where they do."""
     from itertools import combinations
 
-    from graphwalk.training import splits
+    from graphwalk.evaluation import splits
 
     contents = splits.check_splits(files)
     for content in contents:
         numbers = (content.chats, len(content.graphs), len(content.names), len(content.wordings))
-        data(f"{content.path}  {', '.join(map(counted, numbers, ('chat', 'graph', 'name', 'wording')))}")
+        data(f"{content.name}  {', '.join(map(counted, numbers, ('chat', 'graph', 'name', 'wording')))}")
     for one, other in combinations(contents, 2):
         shared = one.wordings & other.wordings
         if wordings and shared:
-            raise ConfigError(f"{one.path} and {other.path} share {counted(len(shared), 'wording')}: {min(shared)}")
+            raise ConfigError(f"{one.name} and {other.name} share {counted(len(shared), 'wording')}: {min(shared)}")
     say("proven: no graph, no chat and no name is in two of them, and each is as its manifest says")

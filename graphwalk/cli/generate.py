@@ -1,5 +1,6 @@
 """`graphwalk generate` and `graphwalk convert`."""
 
+import hashlib
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -15,6 +16,8 @@ from graphwalk.console import data, say
 from graphwalk.environment import Environment, read_environment
 from graphwalk.errors import ConfigError
 from graphwalk.progress import progress_bar
+from graphwalk.types.episode import SCHEMA_VERSION
+from graphwalk.version import __version__
 
 if TYPE_CHECKING:
     from graphwalk.graphs.generate import GraphSpec
@@ -80,9 +83,10 @@ def traces(
     The same lines as `graphwalk export traces --correct` writes of a run, without the run.
     """
     from graphwalk.bulk.writing import write_rows
+    from graphwalk.evaluation.splits import manifest_path, write_manifest
     from graphwalk.experiments.loading import load_experiment
     from graphwalk.training.played import trace_rows
-    from graphwalk.training.traces import ChatForm, TraceOptions, manifest_path, write_manifest
+    from graphwalk.training.traces import ChatForm, TraceOptions
 
     flags: dict[str, Any] = {
         "models": model or ["scripted/expert"],
@@ -96,7 +100,10 @@ def traces(
     options = TraceOptions(True, grounded, None, (), thoughts, refusals, config.seed, form)
     rows = trace_rows(config, options)
     written = write_rows(rows, out, workers)
-    write_manifest(out, written.rows, rows.about)
+    with out.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    made = {"schema_version": SCHEMA_VERSION, "file": out.name, "sha256": digest, "lines": written.rows}
+    write_manifest(manifest_path(out), {**made, "graphwalk_version": __version__, **rows.about})
     say(f"{written}, written to {out}, and {manifest_path(out)}")
 
 

@@ -74,7 +74,7 @@ def _cases(
 ) -> "Iterator[tuple[dict[str, Any], Spread, Design]]":
     """What is compared, its spread, and the design to take where none is asked for."""
     from graphwalk.evaluation.power import Design, assumed_spread
-    from graphwalk.runs.power import measured_pairs
+    from graphwalk.runs.reporting import measured_pairs
 
     if run is not None:
         for pair in measured_pairs(run, models, settings):

@@ -42,7 +42,7 @@ def report(
 
 
 def _draw_plots(folder: Path, plots: Path) -> None:
-    from graphwalk.reports.plot_files import save_figures
+    from graphwalk.reports.plot_files import save_plots
     from graphwalk.reports.plots import worth_drawing
     from graphwalk.runs.reporting import measured
     from graphwalk.runs.run_folder import RunFolder
@@ -50,7 +50,7 @@ def _draw_plots(folder: Path, plots: Path) -> None:
 
     run = RunFolder.open(folder)
     suite = suite_named(run.read_manifest()["config"]["suite"]["name"])
-    written = save_figures(worth_drawing(list(suite.presentation.figures(*measured(run)))), plots)
+    written = save_plots(worth_drawing(list(suite.presentation.figures(*measured(run)))), plots)
     for path in written:
         data(str(path))
     say(f"{counted(len(written), 'file')} written to {plots}")

@@ -1,1 +1,1 @@
-"""What results show: statistics of runs whose tasks share graphs."""
+"""How replies are read and scored, and the statistics of the scores."""

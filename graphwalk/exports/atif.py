@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from graphwalk.exports.conversations import calls_of, is_language_model, read_arguments
-from graphwalk.exports.episodes import Episodes, without_none, write_files
+from graphwalk.exports.episodes import Episodes, calls_of, is_language_model, read_arguments, without_none, write_files
 from graphwalk.runs.result import Result
 from graphwalk.types.chat import Message, ToolCall, Usage
 from graphwalk.types.episode import ToolResult, Turn

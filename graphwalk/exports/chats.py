@@ -4,8 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from graphwalk.exports.conversations import calls_of, said
-from graphwalk.exports.episodes import Episodes
+from graphwalk.exports.episodes import Episodes, calls_of, messages_of
 from graphwalk.files import write_whole
 from graphwalk.runs.result import Result
 
@@ -25,7 +24,7 @@ def _lines(episodes: Episodes) -> Iterator[str]:
 
 def _messages(result: Result) -> list[dict[str, object]]:
     messages: list[dict[str, object]] = []
-    for message, turn, _ in said(result):
+    for message, turn, _ in messages_of(result):
         wire = message.as_openai()
         if turn is not None and message.role == "assistant" and not message.tool_calls and (calls := calls_of(turn)):
             wire["tool_calls"] = [

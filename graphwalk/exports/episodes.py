@@ -1,6 +1,7 @@
-"""JSON as programs in other languages take it: models write what Python's reader and writer let pass."""
+"""The episodes of a run as exports read them, and the files that exports write."""
 
 import hashlib
+import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -8,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphwalk.errors import ConfigError
 from graphwalk.files import make_folder, new_file, write_whole
@@ -17,10 +18,12 @@ from graphwalk.runs.result import EpisodeFilter, EpisodeKey, Result, key_of
 from graphwalk.runs.run_folder import RunFolder
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
+from graphwalk.types.chat import Message, ToolCall
+from graphwalk.types.episode import ToolResult, Turn
 
 
 def whole(value: Any) -> Any:
-    """A JSON value that every reader takes: half a character becomes �, NaN and the infinities become text."""
+    """Return JSON that every reader accepts: half a character becomes �, NaN and the infinities become text."""
     if isinstance(value, str):
         return value if value.isascii() else value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, float):
@@ -40,14 +43,14 @@ _LONGEST_NAME = 120
 
 @dataclass(frozen=True)
 class Episodes:
-    """Episodes of a run folder; `chosen` says which, and `told` is called after each one that was read.
+    """Episodes of a run folder that pass a filter; `on_read` is called after each one that was read.
 
     `per_episode`: a format that writes one file per model writes one per episode.
     """
 
     folder: RunFolder
-    chosen: EpisodeFilter = field(default_factory=EpisodeFilter)
-    told: Callable[[], object] = field(default=lambda: None)
+    only: EpisodeFilter = field(default_factory=EpisodeFilter)
+    on_read: Callable[[], object] = field(default=lambda: None)
     per_episode: bool = False
 
     @cached_property
@@ -60,20 +63,17 @@ class Episodes:
 
     @cached_property
     def keys(self) -> dict[EpisodeKey, int]:
-        """The number of the line that counts, for each episode: one that was played again stands there twice.
-
-        ConfigError where there is none.
-        """
+        """Return the log line of each episode, the last one if it was repeated. Raise ConfigError if there is none."""
         played = {key: n for n, key in enumerate(map(key_of, heads(self.folder)))}
-        lines = {key: n for key, n in played.items() if self.chosen(key)}
+        lines = {key: n for key, n in played.items() if self.only(key)}
         if not lines:
-            raise self.chosen.nothing(self.folder.path, played)
+            raise self.only.nothing(self.folder.path, played)
         return lines
 
     @property
     def quiet(self) -> "Episodes":
-        """The same for a first look at all of them, of which nobody is told."""
-        return replace(self, told=lambda: None)
+        """Return the same episodes without a callback, for a first pass."""
+        return replace(self, on_read=lambda: None)
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -84,11 +84,51 @@ class Episodes:
             if number in counts:
                 # Halves of characters, which models may write, are in no other program's files.
                 yield Result.from_dict(whole(record))
-                self.told()
+                self.on_read()
+
+
+class EpisodeMessage(NamedTuple):
+    """One message; `turn` and `result` are what it comes from, where it comes from one."""
+
+    message: Message
+    turn: Turn | None = None
+    result: ToolResult | None = None
+
+
+def messages_of(result: Result) -> Iterator[EpisodeMessage]:
+    """Yield prompt, replies, tool results and later messages of the user, in order; nothing is summarised."""
+    yield from (EpisodeMessage(message) for message in result.trajectory.prompt)
+    for turn in result.trajectory.turns:
+        yield EpisodeMessage(turn.message, turn)
+        for found in turn.results:
+            yield EpisodeMessage(Message("tool", found.content, tool_call_id=found.call.id), turn, found)
+        if turn.next_user is not None:
+            yield EpisodeMessage(Message("user", turn.next_user), turn)
+
+
+def calls_of(turn: Turn) -> list[ToolCall]:
+    """Return the calls of a turn, once each: those of the message first, then those read from its text."""
+    calls = {call.id: call for call in (*turn.message.tool_calls, *(found.call for found in turn.results))}
+    return list(calls.values())
+
+
+def read_arguments(call: ToolCall) -> tuple[dict[str, Any], str | None]:
+    """Return (arguments, None), or ({}, what is wrong with them)."""
+    try:
+        arguments = json.loads(call.arguments or "{}", parse_constant=str)
+    except (ValueError, RecursionError) as error:
+        return {}, f"the arguments are no JSON: {error}"
+    if not isinstance(arguments, dict):
+        return {}, f"the arguments are no JSON object, but {type(arguments).__name__}"
+    return whole(arguments), None
+
+
+def is_language_model(name: str) -> bool:
+    return not name.startswith(("scripted/", "human/", "replay/"))
 
 
 def file_name(*words: str, ending: str) -> str:
-    """A file name for something that is called by these words; other words, other name."""
+    """Return a file name for these words; other words give another name."""
     said = "\x1f".join(words)
     plain = _UNSAFE.sub("-", "_".join(words)).strip("-.")[:_LONGEST_NAME]
     digest = hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()[:8]

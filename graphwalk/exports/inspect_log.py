@@ -8,8 +8,17 @@ from typing import Any, BinaryIO
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from graphwalk.errors import ConfigError
-from graphwalk.exports.conversations import Said, calls_of, is_language_model, read_arguments, said
-from graphwalk.exports.episodes import Episodes, file_name, new_folder, without_none
+from graphwalk.exports.episodes import (
+    EpisodeMessage,
+    Episodes,
+    calls_of,
+    file_name,
+    is_language_model,
+    messages_of,
+    new_folder,
+    read_arguments,
+    without_none,
+)
 from graphwalk.files import new_file
 from graphwalk.runs.listing import listed
 from graphwalk.runs.result import EpisodeKey, Result
@@ -29,7 +38,7 @@ _LONGEST = 500
 
 def sample_of(result: Result) -> dict[str, Any]:
     """All of an episode, in the fields of inspect_ai's `EvalSample`."""
-    messages = [_message(one, result, number) for number, one in enumerate(said(result))]
+    messages = [_message(one, result, number) for number, one in enumerate(messages_of(result))]
     usage = _usage(result.usage)
     end = result.trajectory.turns[-1] if result.trajectory.turns else None
     return without_none(
@@ -62,7 +71,7 @@ def summary_of(sample: dict[str, Any]) -> dict[str, Any]:
     return {**short, **texts, **failed, "metadata": kept, "completed": True, "message_count": len(sample["messages"])}
 
 
-def _message(one: Said, result: Result, number: int) -> dict[str, Any]:
+def _message(one: EpisodeMessage, result: Result, number: int) -> dict[str, Any]:
     message, turn, found = one
     wire: dict[str, Any] = {"id": str(number), "role": message.role, "content": message.content or ""}
     if message.role == "assistant":

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from graphwalk.exports.conversations import Said, calls_of, said
-from graphwalk.exports.episodes import Episodes, without_none, write_files
+from graphwalk.exports.episodes import EpisodeMessage, Episodes, calls_of, messages_of, without_none, write_files
 from graphwalk.runs.result import Result
 
 _HARNESS = "graphwalk"
@@ -38,11 +37,11 @@ def _lines(result: Result, manifest: dict[str, Any]) -> Iterator[str]:
         "score": result.score,
     }
     yield json.dumps(header) + "\n"
-    for one in said(result):
+    for one in messages_of(result):
         yield json.dumps({"type": "message", "message": _message(one, key.model)}) + "\n"
 
 
-def _message(one: Said, model: str) -> dict[str, Any]:
+def _message(one: EpisodeMessage, model: str) -> dict[str, Any]:
     message, turn, _ = one
     spoken = message.role == "assistant" and turn is not None
     calls = calls_of(turn) if spoken and turn is not None else ()

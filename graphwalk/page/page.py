@@ -13,7 +13,7 @@ from graphwalk.files import make_folder, write_whole
 from graphwalk.jinja import render_page
 from graphwalk.page.content import Episode, RunContent
 from graphwalk.reports.plot_files import INSTALL, can_draw, page_svg
-from graphwalk.reports.plots import COLUMNS, Figure, worth_drawing
+from graphwalk.reports.plots import COLUMNS, Plot, worth_drawing
 from graphwalk.reports.suite_report import Report
 from graphwalk.reports.tables import text_tables
 from graphwalk.reports.text_table import Cell, TextTable
@@ -114,7 +114,7 @@ def figures_of(run: RunContent) -> dict[str, Any]:
     return {"figures": [_figure(one, can_draw()) for one in made], "missing": None if can_draw() else INSTALL}
 
 
-def _figure(figure: Figure, drawn: bool) -> dict[str, Any]:
+def _figure(figure: Plot, drawn: bool) -> dict[str, Any]:
     return {
         "name": figure.name,
         "title": figure.title,

@@ -8,7 +8,7 @@ import numpy as np
 
 from graphwalk.console import counted
 from graphwalk.reports.observations import Observations, Player
-from graphwalk.reports.plots import Figure, Panel, Point, Series
+from graphwalk.reports.plots import Panel, Plot, Point, Series
 from graphwalk.reports.suite_report import REFERENCE, Report, ReportRow
 from graphwalk.types.inert import visible
 
@@ -19,15 +19,15 @@ _SIZES = (0, 1, 2, 4, 8, 16, 32, 64, 128)
 """Lower ends of the ranges into which sizes of answers fall."""
 
 
-def common_figures(report: Report, observed: Observations) -> Iterator[Figure]:
+def common_plots(report: Report, observed: Observations) -> Iterator[Plot]:
     """Accuracy by every break-down that is shown, and the figures about effort."""
     for grouping in report.suite.groupings:
         if grouping.shown:
             yield by_group(report, grouping.name, f"Accuracy by {grouping.title}")
-    yield from effort_figures(report, observed)
+    yield from effort_plots(report, observed)
 
 
-def effort_figures(report: Report, observed: Observations) -> Iterator[Figure]:
+def effort_plots(report: Report, observed: Observations) -> Iterator[Plot]:
     """What was reached within how many calls, and at what cost."""
     yield within_calls(observed)
     yield over_reference(report)
@@ -43,7 +43,7 @@ def _settings(report: Report) -> int:
     return len({row["setting"] for row in report.rows})
 
 
-def by_group(report: Report, grouping: str, title: str, measure: str = "accuracy", y: str = "accuracy in %") -> Figure:
+def by_group(report: Report, grouping: str, title: str, measure: str = "accuracy", y: str = "accuracy in %") -> Plot:
     """One line per group, a dot with its interval per player, the paper's players hollow."""
     published = report.reference.groups.get(grouping, ()) if report.reference else ()
     order = [str(row[grouping]) for row in report.groups.get(grouping, ())]
@@ -52,7 +52,7 @@ def by_group(report: Report, grouping: str, title: str, measure: str = "accuracy
         *_series(report.groups.get(grouping, ()), grouping, measure, _settings(report)),
         *_series([r for r in published if str(r[grouping]) in groups], grouping, measure, _settings(report), True),
     ]
-    return Figure(
+    return Plot(
         f"{measure}-by-{grouping.replace('_', '-')}",
         title,
         "dots",
@@ -73,7 +73,7 @@ def against_size(
     *,
     percent: bool = True,
     baselines: Sequence[str] = (),
-) -> Figure:
+) -> Plot:
     """A line per player against a number that tasks are grouped by; `baselines` are drawn like the paper's."""
     published = report.reference.groups.get(grouping, ()) if report.reference else ()
     settings = _settings(report)
@@ -87,7 +87,7 @@ def against_size(
     about += " Dashed grey: the scripted expert." if computed else ""
     name = f"{measure}-by-{grouping.replace('_', '-')}"
     wide = is_wide(float(point.x) for one in series for point in one.points)
-    return Figure(name, title, "lines", (Panel(series),), x, y, about, percent, logarithmic=wide)
+    return Plot(name, title, "lines", (Panel(series),), x, y, about, percent, logarithmic=wide)
 
 
 def is_wide(numbers: Iterable[float]) -> bool:
@@ -122,7 +122,7 @@ def point(row: Mapping[str, Any], measure: str, x: str | float) -> Point:
     return Point(x, float(row[measure]), low, high)
 
 
-def by_answer_size(observed: Observations) -> Figure:
+def by_answer_size(observed: Observations) -> Plot:
     """Accuracy by the number of rows of the target, in ranges that double."""
     from graphwalk.reports.report import row_of  # brings scipy
 
@@ -137,7 +137,7 @@ def by_answer_size(observed: Observations) -> Figure:
             if len(within):
                 points.append(point(row_of(observed, player, within), "accuracy", _range(low, high)))
         series.append(Series(player_name(player._asdict(), settings), tuple(points)))
-    return Figure(
+    return Plot(
         "accuracy-by-answer-size",
         "Accuracy by size of the answer",
         "dots",
@@ -154,7 +154,7 @@ def _range(low: int, high: float) -> str:
     return counted(low, "row") if high - low <= 1 else f"{low}–{int(high) - 1} rows"
 
 
-def within_calls(observed: Observations, title: str = "Right answers by number of calls") -> Figure:
+def within_calls(observed: Observations, title: str = "Right answers by number of calls") -> Plot:
     """The share of tasks that were answered right with so many tool calls or fewer."""
     calls, right = observed.column("calls_per_question"), observed.column("accuracy")
     settings = len({player.setting for player in observed.players})
@@ -163,7 +163,7 @@ def within_calls(observed: Observations, title: str = "Right answers by number o
         for player in observed.players
     ]
     called = tuple(one for one in series if len(one.points) > 1)
-    return Figure(
+    return Plot(
         "right-within-calls",
         title,
         "steps",
@@ -187,7 +187,7 @@ def _survival(observed: Observations, player: Player, calls: Any, right: Any) ->
     yield Point(float(calls[numbers].max()), 100.0 * len(needed) / len(numbers))
 
 
-def over_reference(report: Report) -> Figure:
+def over_reference(report: Report) -> Plot:
     """Calls and tokens as multiples of what the scripted expert needs."""
     expert = next((row for row in report.baselines if row["model"] == REFERENCE), {})
     series = []
@@ -201,7 +201,7 @@ def over_reference(report: Report) -> Figure:
     about = (
         "1 is what the scripted expert needs on the same tasks. Calls: mean of the ratios; tokens: ratio of the means."
     )
-    return Figure(
+    return Plot(
         "over-reference",
         "Effort over the reference",
         "dots",
@@ -218,7 +218,7 @@ _PRICES = (
 )
 
 
-def cost_against_accuracy(report: Report) -> Figure:
+def cost_against_accuracy(report: Report) -> Plot:
     """What a right answer takes; where no provider tells its price, tokens stand for it, else calls."""
     rows = [dict(row) for row in report.rows if row.get("accuracy") is not None]
     for row in rows:
@@ -230,7 +230,7 @@ def cost_against_accuracy(report: Report) -> Figure:
         Series(player_name(row, _settings(report)), (point(row, "accuracy", float(row[field])),)) for row in known
     )
     wide = is_wide(row[field] for row in known)
-    return Figure(
+    return Plot(
         "cost-against-accuracy",
         "Accuracy against cost",
         "points",
@@ -245,7 +245,7 @@ def cost_against_accuracy(report: Report) -> Figure:
 
 def failure_classes(
     report: Report, classes: Mapping[str, str], title: str = "How answers end", rows: Sequence[ReportRow] | None = None
-) -> Figure:
+) -> Plot:
     """Plot shares of the episodes by outcome; `classes`: measures that count them, and their titles."""
     settings = _settings(report)
     named = {"correct": "right", **classes, "infrastructure_failures": "failed"}
@@ -257,4 +257,4 @@ def failure_classes(
         if any(row.get(field) for row, _ in known)
     )
     about = "Failed: broken off for reasons that are not the model's."
-    return Figure("failure-classes", title, "stacked", (Panel(series),), y="episodes in %", about=about, percent=True)
+    return Plot("failure-classes", title, "stacked", (Panel(series),), y="episodes in %", about=about, percent=True)

@@ -1,20 +1,26 @@
-"""A report on a terminal, and as JSON, CSV and Markdown."""
+"""Reports and comparisons on a terminal, and as JSON, CSV and Markdown."""
 
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from graphwalk.reports.compare import PAIRS_NOTE
+from graphwalk.console import counted
+from graphwalk.reports.compare import PAIRS_NOTE, RunComparison
 from graphwalk.reports.suite_report import ESTIMATED, Report, ReportRow
-from graphwalk.reports.tables import text_tables
+from graphwalk.reports.tables import comparison_tables, text_tables
 from graphwalk.reports.text_table import csv_cell, markdown_table, markdown_text, rendered
+from graphwalk.types.episode import SCHEMA_VERSION
 from graphwalk.types.inert import visible
+
+MOST_TASKS = 20
+"""Tasks with different outcomes that a terminal lists."""
 
 
 def to_json(report: Report) -> str:
@@ -29,15 +35,21 @@ def to_csv(report: Report) -> str:
     """
     names, intervals = _columns(report)
     ends = [f"{name}_{end}" for name in intervals for end in ("low", "high")]
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, ["table", "group", *names, *ends], extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
+    lines: list[dict[str, Any]] = []
     for table, group, row in _all_rows(report):
         reasons = dict.fromkeys(row.get("no_interval", {}).values())
         flat = {"table": table, "group": group, **({"note": "; ".join(reasons)} if reasons else {}), **row}
         for name, (low, high) in row.get("intervals", {}).items():
             flat |= {f"{name}_low": low, f"{name}_high": high}
-        writer.writerow({name: csv_cell(value) for name, value in flat.items()})
+        lines.append(flat)
+    return _csv(["table", "group", *names, *ends], lines)
+
+
+def _csv(fields: list[str], lines: Iterable[Mapping[str, Any]]) -> str:
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, fields, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: csv_cell(value) for name, value in line.items()} for line in lines)
     return stream.getvalue()
 
 
@@ -98,3 +110,52 @@ def as_text(report: Report, *, width: int = 120) -> str:
     stream = io.StringIO()
     Console(file=stream, width=width, color_system=None, highlight=False).print(TerminalReport(report))
     return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()).rstrip() + "\n"
+
+
+class TerminalComparison:
+    """Tables that fit into the width. The `commands` are not among them, since they must not be wrapped."""
+
+    def __init__(self, made: RunComparison, *, most_tasks: int | None = MOST_TASKS) -> None:
+        """`most_tasks`: tasks with different outcomes that are listed; None: all."""
+        self.made = replace(made, changed=made.changed[:most_tasks])
+        self.left_out = len(made.changed) - len(self.made.changed)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for table in comparison_tables(self.made):
+            yield from rendered(table, options.max_width)
+        if self.left_out:
+            yield Text(f"… and {counted(self.left_out, 'more task')}: --all, or --json\n")
+        for note in self.made.notes:
+            yield Text(note, style="dim")
+
+    @property
+    def commands(self) -> list[str]:
+        """The commands that show the tasks listed."""
+        return list(dict.fromkeys(command for one in self.made.changed for command in one["commands"]))
+
+
+def comparison_json(made: RunComparison) -> str:
+    names = ("suite", "overall", "groups", "changed", "notes")
+    fields = {name: getattr(made, name) for name in names}
+    return json.dumps({"schema_version": SCHEMA_VERSION, **fields}, indent=2, allow_nan=False)
+
+
+def comparison_csv(made: RunComparison) -> str:
+    """Write a line per pair and measure of every table, per task in `changed`, and per note; `table` says which."""
+    lines: list[dict[str, Any]] = []
+    for table, pairs in (("overall", made.overall), *made.groups.items()):
+        for pair in pairs:
+            names = {name: value for name, value in pair.items() if name not in ("measures", table)}
+            for measure, found in pair["measures"].items():
+                low, high = found["interval"] or (None, None)
+                figures = {name: value for name, value in found.items() if name != "interval"}
+                line = {"table": table, "group": pair.get(table, ""), **names, "measure": measure, **figures}
+                lines.append(line | {"difference_low": low, "difference_high": high})
+    lines += [{**one, "table": "changed", "commands": "; ".join(one["commands"])} for one in made.changed]
+    lines += [{"table": "note", "no_interval": note} for note in made.notes]
+    return _csv(list(dict.fromkeys(name for line in lines for name in line)), lines)
+
+
+def comparison_markdown(made: RunComparison) -> str:
+    notes = (f"* {markdown_text(note)}" for note in made.notes)
+    return "\n".join([*map(markdown_table, comparison_tables(made)), *notes, ""])

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from graphwalk.errors import ConfigError
 from graphwalk.files import make_folder, write_whole
-from graphwalk.reports.plots import Figure, Kind, Series, figure_csv
+from graphwalk.reports.plots import Kind, Plot, Series, plot_csv
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,9 +60,9 @@ def can_draw() -> bool:
     return find_spec("matplotlib") is not None
 
 
-def page_svg(figure: Figure) -> str:
+def page_svg(plot: Plot) -> str:
     """An SVG document that follows the colour scheme of the reader, with its text as text."""
-    with _drawn(figure, "none") as canvas:
+    with _drawn(plot, "none") as canvas:
         text = _saved(canvas, "svg").decode()
     for colour, name in _SCHEME.items():
         text = text.replace(colour, f"var(--{name})")
@@ -73,18 +73,18 @@ def page_svg(figure: Figure) -> str:
     return f"{head}<style>{rules}</style>{mark}{rest}"
 
 
-def save_figures(figures: Sequence[Figure], folder: Path) -> list[Path]:
+def save_plots(plots: Sequence[Plot], folder: Path) -> list[Path]:
     """NAME.svg, NAME.png and NAME.csv of every figure. ConfigError without matplotlib, or for a place of no use."""
     if not can_draw():
         raise ConfigError("drawing needs matplotlib, which is not installed", hint=INSTALL)
     make_folder(folder, parents=False)
     written = []
-    for figure in figures:
-        with _drawn(figure, "path") as canvas:
-            write_whole(folder / f"{figure.name}.svg", [_saved(canvas, "svg").decode()])
-            (folder / f"{figure.name}.png").write_bytes(_saved(canvas, "png"))
-        write_whole(folder / f"{figure.name}.csv", [figure_csv(figure)])
-        written += [folder / f"{figure.name}.{form}" for form in ("svg", "png", "csv")]
+    for plot in plots:
+        with _drawn(plot, "path") as canvas:
+            write_whole(folder / f"{plot.name}.svg", [_saved(canvas, "svg").decode()])
+            (folder / f"{plot.name}.png").write_bytes(_saved(canvas, "png"))
+        write_whole(folder / f"{plot.name}.csv", [plot_csv(plot)])
+        written += [folder / f"{plot.name}.{form}" for form in ("svg", "png", "csv")]
     return written
 
 
@@ -96,7 +96,7 @@ def _saved(canvas: "Canvas", form: str) -> bytes:
 
 
 @contextmanager
-def _drawn(figure: Figure, fonts: str) -> "Iterator[Canvas]":
+def _drawn(plot: Plot, fonts: str) -> "Iterator[Canvas]":
     """`fonts`: "path" draws letters, so that they look the same everywhere; "none" leaves them to the reader."""
     import matplotlib
     from matplotlib.figure import Figure as NewCanvas
@@ -104,13 +104,13 @@ def _drawn(figure: Figure, fonts: str) -> "Iterator[Canvas]":
     with matplotlib.rc_context({**_RC, "svg.fonttype": fonts}), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # names are in whatever script they are in
         canvas = NewCanvas(layout="constrained")
-        _DRAW[figure.kind](figure, canvas)
+        _DRAW[plot.kind](plot, canvas)
         yield canvas
 
 
-def _dots(figure: Figure, canvas: "Canvas") -> None:
+def _dots(plot: Plot, canvas: "Canvas") -> None:
     """Draw groups from top to bottom; the players of a group one below the other."""
-    (panel,) = figure.panels
+    (panel,) = plot.panels
     groups = list(dict.fromkeys(str(p.x) for one in panel.series for p in one.points))
     room = max(1, len(panel.series))
     step = min(0.8 / room, 0.22)
@@ -128,40 +128,40 @@ def _dots(figure: Figure, canvas: "Canvas") -> None:
     axes.set_ylim(len(groups) - 0.45, -0.55)
     axes.grid(axis="y", visible=False)
     axes.tick_params(axis="y", length=0)
-    axes.set_xlabel(figure.y)
-    if figure.percent:
+    axes.set_xlabel(plot.y)
+    if plot.percent:
         axes.set_xlim(-2, 102)
     else:
         axes.set_xlim(left=0)
     _legend(canvas, axes)
 
 
-def _lines(figure: Figure, canvas: "Canvas") -> None:
+def _lines(plot: Plot, canvas: "Canvas") -> None:
     """Draw one set of axes per panel; a name has the same colour in every panel."""
-    columns = min(_MOST_COLUMNS, len(figure.panels))
-    lines = -(-len(figure.panels) // columns)
-    series = {one.name: one for panel in figure.panels for one in panel.series}
+    columns = min(_MOST_COLUMNS, len(plot.panels))
+    lines = -(-len(plot.panels) // columns)
+    series = {one.name: one for panel in plot.panels for one in panel.series}
     colours = dict(zip(series, _colours(list(series.values())), strict=True))
     canvas.set_size_inches(_WIDTH, (3.4 if lines == columns == 1 else 2.3 * lines) + 0.2 * ((len(series) + 2) // 3))
-    grid = canvas.subplots(lines, columns, squeeze=False, sharey=figure.percent)
+    grid = canvas.subplots(lines, columns, squeeze=False, sharey=plot.percent)
     every = [axes for line in grid for axes in line]
     named: dict[str, Any] = {}
-    for place, (axes, panel) in enumerate(zip(every, figure.panels, strict=False)):
+    for place, (axes, panel) in enumerate(zip(every, plot.panels, strict=False)):
         xs = [float(p.x) for one in panel.series for p in one.points]
         ours = [one.name for one in panel.series if not one.published]
         # Our points are moved sideways a little, so that no interval hides another.
-        apart = figure.kind != "steps" and not figure.logarithmic
+        apart = plot.kind != "steps" and not plot.logarithmic
         step = 0.012 * (max(xs, default=0.0) - min(xs, default=0.0)) * apart
         for one in panel.series:
             shift = 0.0 if one.published else (ours.index(one.name) - (len(ours) - 1) / 2) * step
-            named.setdefault(_label(one.name), _line(axes, one, colours[one.name], shift, figure.kind == "steps"))
+            named.setdefault(_label(one.name), _line(axes, one, colours[one.name], shift, plot.kind == "steps"))
         axes.set_title(_label(panel.title))
-        _limits(figure, axes)
-        if place + columns >= len(figure.panels):
-            axes.set_xlabel(figure.x)
+        _limits(plot, axes)
+        if place + columns >= len(plot.panels):
+            axes.set_xlabel(plot.x)
         if place % columns == 0:
-            axes.set_ylabel(figure.y)
-    for axes in every[len(figure.panels) :]:
+            axes.set_ylabel(plot.y)
+    for axes in every[len(plot.panels) :]:
         axes.set_visible(False)
     canvas.legend(list(named.values()), list(named), loc="outside lower center", ncols=_columns(named))
 
@@ -180,20 +180,20 @@ def _line(axes: "Axes", one: Series, colour: str, shift: float, stairs: bool) ->
     return drawn
 
 
-def _limits(figure: Figure, axes: "Axes") -> None:
+def _limits(plot: Plot, axes: "Axes") -> None:
     from matplotlib.ticker import MaxNLocator
 
-    if figure.percent:
+    if plot.percent:
         axes.set_ylim(-3, 103)
-    elif not figure.logarithmic:
+    elif not plot.logarithmic:
         axes.set_ylim(bottom=0)
-    if figure.kind == "steps":
+    if plot.kind == "steps":
         axes.set_xlim(left=0)
-    elif figure.logarithmic:
+    elif plot.logarithmic:
         _by_magnitude(axes, "x")
-        if not figure.percent:
+        if not plot.percent:
             _by_magnitude(axes, "y")
-    elif figure.kind == "lines":
+    elif plot.kind == "lines":
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
@@ -207,9 +207,9 @@ def _by_magnitude(axes: "Axes", which: Literal["x", "y"]) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def _stacked(figure: Figure, canvas: "Canvas") -> None:
+def _stacked(plot: Plot, canvas: "Canvas") -> None:
     """One bar per player, from left to right."""
-    (panel,) = figure.panels
+    (panel,) = plot.panels
     players = list(dict.fromkeys(str(p.x) for one in panel.series for p in one.points))
     canvas.set_size_inches(_WIDTH, 0.9 + 0.36 * len(players) + 0.2 * ((len(panel.series) + 3) // 4))
     axes = canvas.add_subplot()
@@ -227,13 +227,13 @@ def _stacked(figure: Figure, canvas: "Canvas") -> None:
     axes.set_xlim(0, 100)
     axes.grid(axis="y", visible=False)
     axes.tick_params(axis="y", length=0)
-    axes.set_xlabel(figure.y)
+    axes.set_xlabel(plot.y)
     _legend(canvas, axes)
 
 
-def _points(figure: Figure, canvas: "Canvas") -> None:
+def _points(plot: Plot, canvas: "Canvas") -> None:
     """Draw a dot per player; the legend names them, so that no name lies on another."""
-    (panel,) = figure.panels
+    (panel,) = plot.panels
     canvas.set_size_inches(_WIDTH, 3.3 + 0.2 * ((len(panel.series) + 2) // 3))
     axes = canvas.add_subplot()
     for one, colour in zip(panel.series, _colours(panel.series), strict=True):
@@ -241,27 +241,27 @@ def _points(figure: Figure, canvas: "Canvas") -> None:
             if p.low is not None and p.high is not None:
                 axes.plot([p.x, p.x], [p.low, p.high], linewidth=1.6, alpha=0.5, color=colour)
             axes.plot([p.x], [p.y], "o", markersize=7, label=_label(one.name), color=colour)
-    if figure.logarithmic:
+    if plot.logarithmic:
         _by_magnitude(axes, "x")
     else:
         axes.set_xlim(left=0)
         axes.margins(x=0.08)
     axes.set_ylim(-3, 103)
-    axes.set_xlabel(figure.x)
-    axes.set_ylabel(figure.y)
+    axes.set_xlabel(plot.x)
+    axes.set_ylabel(plot.y)
     _legend(canvas, axes)
 
 
-def _heat(figure: Figure, canvas: "Canvas") -> None:
+def _heat(plot: Plot, canvas: "Canvas") -> None:
     """A matrix per panel: a row per series, a column per x; the darker, the more."""
-    columns = min(2, len(figure.panels))
-    lines = -(-len(figure.panels) // columns)
-    most = max((p.y for panel in figure.panels for one in panel.series for p in one.points), default=1.0) or 1.0
-    tallest = max(len(panel.series) for panel in figure.panels)
+    columns = min(2, len(plot.panels))
+    lines = -(-len(plot.panels) // columns)
+    most = max((p.y for panel in plot.panels for one in panel.series for p in one.points), default=1.0) or 1.0
+    tallest = max(len(panel.series) for panel in plot.panels)
     canvas.set_size_inches(_WIDTH, (0.95 + 0.3 * tallest) * lines + 0.2)
     grid = canvas.subplots(lines, columns, squeeze=False)
     every = [axes for line in grid for axes in line]
-    for axes, panel in zip(every, figure.panels, strict=False):
+    for axes, panel in zip(every, plot.panels, strict=False):
         names = list(dict.fromkeys(str(p.x) for one in panel.series for p in one.points))
         cells = [[next((p.y for p in one.points if p.x == name), 0.0) for name in names] for one in panel.series]
         axes.pcolormesh(cells, cmap="YlOrBr", vmin=0, vmax=most, edgecolors=axes.get_facecolor(), linewidth=1.5)
@@ -276,7 +276,7 @@ def _heat(figure: Figure, canvas: "Canvas") -> None:
         axes.grid(visible=False)
         axes.spines[:].set_visible(False)
         axes.set_title(_label(panel.title))
-    for axes in every[len(figure.panels) :]:
+    for axes in every[len(plot.panels) :]:
         axes.set_visible(False)
 
 
@@ -308,7 +308,7 @@ def _label(name: str) -> str:
     return f" {shown}" if shown.startswith("_") else shown
 
 
-_DRAW: Mapping[Kind, Callable[[Figure, "Canvas"], None]] = {
+_DRAW: Mapping[Kind, Callable[[Plot, "Canvas"], None]] = {
     "dots": _dots,
     "lines": _lines,
     "steps": _lines,

@@ -47,7 +47,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Figure:
+class Plot:
     """`name` is the stem of its files, `about` what a reader has to know; `x` and `y` are the titles of the axes.
 
     `percent`: y goes from 0 to 100. `logarithmic`: x does not start at 0 and spans orders of magnitude; so does
@@ -152,7 +152,7 @@ class Scene:
     """Fate or sort → what it means here."""
 
 
-def figure_csv(figure: Figure) -> str:
+def plot_csv(figure: Plot) -> str:
     """The data of a figure; cells that a spreadsheet would run are inert."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -161,10 +161,10 @@ def figure_csv(figure: Figure) -> str:
     return stream.getvalue()
 
 
-def worth_drawing(figures: Sequence[Figure]) -> list[Figure]:
+def worth_drawing(figures: Sequence[Plot]) -> list[Plot]:
     """Return the figures that show results of our own; a line needs two points."""
 
-    def longest(figure: Figure) -> int:
+    def longest(figure: Plot) -> int:
         return max((len(s.points) for panel in figure.panels for s in panel.series if not s.published), default=0)
 
     return [figure for figure in figures if longest(figure) >= (2 if figure.kind in ("lines", "steps") else 1)]

@@ -8,8 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphwalk.evaluation.statistics import Estimate, Outcomes, estimate_means, estimate_shares, outcomes_of, pass_rates
-from graphwalk.reports.compare import PAIRS_NOTE, comparisons_of, memorisation_test
+from graphwalk.evaluation.statistics import (
+    Estimate,
+    Outcomes,
+    compare,
+    estimate_means,
+    estimate_shares,
+    outcomes_of,
+    pass_rates,
+)
+from graphwalk.reports.compare import PAIRS_NOTE, comparisons_of, difference_of
 from graphwalk.reports.observations import Observations, Player, observe
 from graphwalk.reports.suite_report import (
     ESTIMATED,
@@ -187,3 +195,48 @@ def _certainty(estimates: dict[str, Estimate], tasks: int) -> dict[str, Any]:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, _DIGITS)
+
+
+def memorisation_test(observed: Observations, *, seed: int) -> list[dict[str, Any]]:
+    """Compare each player on a graph and on its anonymised copy, question by question.
+
+    Per player: `graph` and `copy` (accuracy in percent), `difference` with its `interval` (95 %; None with the reason
+    in `no_interval`), `questions`, `graphs`, questions right on one only (`only_graph`, `only_copy`; repeats averaged),
+    `p_value` (exact McNemar) and `p_sign_flips` (None with one graph).
+    """
+    found = ((player, _memorised(observed, player, seed)) for player in observed.players)
+    return [{**player._asdict(), **row} for player, row in found if row is not None]
+
+
+def _memorised(observed: Observations, player: Player, seed: int) -> dict[str, Any] | None:
+    accuracy = observed.column(observed.suite.compared[0])
+    numbers = observed.rows_of(player).tolist()
+    copies = [i for i in numbers if observed.cases[i].twin_of is not None]
+    asked = {observed.cases[i].twin_of for i in copies}
+    originals = [i for i in numbers if observed.cases[i].task_id in asked]
+    if not copies or not originals:
+        return None
+    graph_of = {observed.cases[i].task_id: observed.cases[i].cluster for i in originals}
+    graphs = len(set(graph_of.values()))
+
+    def outcomes(tasks: list[tuple[int, str]]) -> Outcomes:
+        known = [(i, task) for i, task in tasks if task in graph_of]
+        # With one graph, the question is the cluster.
+        clusters = [graph_of[task] if graphs > 1 else task for _, task in known]
+        return outcomes_of(accuracy[[i for i, _ in known]], clusters, [task for _, task in known])
+
+    first = outcomes([(i, observed.cases[i].task_id) for i in originals])
+    second = outcomes([(i, observed.cases[i].twin_of or "") for i in copies])
+    (compared,) = compare(first, second, seed=seed)
+    return {
+        "graph": round(PERCENT * float(np.nanmean(first.values)), _DIGITS),
+        "copy": round(PERCENT * float(np.nanmean(second.values)), _DIGITS),
+        **difference_of(compared, PERCENT, PERCENT),
+        "no_interval": "all questions have the same difference" if compared.difference.reason else None,
+        "questions": compared.difference.n,
+        "graphs": graphs,
+        "only_graph": compared.first_better,
+        "only_copy": compared.second_better,
+        "p_value": compared.mcnemar_p_value,
+        "p_sign_flips": compared.sign_flips.mid_p if graphs > 1 else None,
+    }

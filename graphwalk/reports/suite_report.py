@@ -12,6 +12,7 @@ ResultRecord = Mapping[str, Any]
 
 BASELINE = "baseline"
 """The setting of players that were not run."""
+SIDES = ("first", "second")
 REFERENCE = "expert (reference)"
 """The model in a row of baselines: the reference walk that was recorded with each task."""
 
@@ -128,7 +129,7 @@ class Report:
     baseline_groups: dict[str, list[ReportRow]]
     comparisons: list[dict[str, Any]]
     memorisation_test: list[dict[str, Any]]
-    """Of graphs that were played with their anonymised copies (reports/compare.py)."""
+    """Of graphs that were played with their anonymised copies (reports/report.py)."""
     reference: Reference | None
     notes: tuple[str, ...]
     incomplete: str | None = None

@@ -1,25 +1,39 @@
-"""The tables of a report, and the table of right answers that papers print: a line per group, a column per player."""
+"""The tables of reports and comparisons, and that of right answers in papers: a line per group, a column per player."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphwalk.reports.measures import TASKS
-from graphwalk.reports.suite_report import BASELINE, Column, Grouping, Report, ReportRow
-from graphwalk.reports.text_table import UNKNOWN, Cell, Header, TextTable, interval_text, one_decimal, short
+from graphwalk.reports.suite_report import BASELINE, SIDES, Column, Grouping, Report, ReportRow
+from graphwalk.reports.text_table import (
+    UNKNOWN,
+    Cell,
+    Header,
+    TextTable,
+    integer,
+    interval_text,
+    one_decimal,
+    p_value,
+    short,
+    two_decimals,
+)
 from graphwalk.types.inert import visible
+
+if TYPE_CHECKING:
+    from graphwalk.reports.compare import RunComparison  # brings scipy
 
 PAPER = " (paper)"
 _Key = tuple[bool, str, str]
 """Published or not, model, setting."""
+_MOST_PAIRS = 28
+"""Pairs that a terminal lists."""
 _MOST_PUBLISHED = 24
 """Rows of the paper in one table of a terminal; of more, those of our models only."""
 
 
 def text_tables(report: Report) -> Iterator[TextTable]:
     """Yield the tables overall, by group, and model against model; tables without rows are left out."""
-    from graphwalk.reports.compare import comparison_table, memorisation_table  # brings scipy
-
     reference = report.reference
     source = " ".join([f"(paper): {reference.source}.", *reference.notes]) if reference else ""
     rows = [*report.rows, *report.baselines, *_published(reference.rows if reference else ())]
@@ -220,3 +234,104 @@ def _fact(line: Line, fact: Fact) -> str:
         return UNKNOWN
     known = row["known"].get(fact.field, row["tasks"])
     return fact.format(row[fact.field]) + (f" ({known})" if known != line.tasks else "")
+
+
+def comparison_tables(made: "RunComparison") -> Iterator[TextTable]:
+    """Yield the tables overall, by group, and of tasks with different outcomes."""
+    if made.overall:
+        yield comparison_table(made.overall, made.measures)
+    titles = {grouping.name: grouping.title for grouping in made.groupings}
+    for name, pairs in made.groups.items():
+        yield comparison_table(pairs, made.measures, title=f"By {titles[name]}", group=name)
+    if made.changed:
+        headers = (*(Header(name, name=True) for name in ("task", *SIDES)), Header("1st"), Header("2nd"))
+        rows = tuple(
+            (Cell(visible(one["task_id"])), *_names(one), *(Cell(two_decimals(one[side])) for side in SIDES))
+            for one in made.changed
+        )
+        yield TextTable(f"Tasks that changed sides ({made.measures[0]}, 0 to 1)", headers, rows)
+
+
+def comparison_table(
+    pairs: Sequence[Mapping[str, Any]],
+    measures: Sequence[str],
+    *,
+    title: str = "Pairwise, on identical tasks (first − second)",
+    group: str | None = None,
+) -> TextTable:
+    """Lay out what `comparisons_of` returns; counts and p-values are those of the first measure.
+
+    `group`: the field with the group of a pair; a group is named in its first row only.
+    """
+    headers = (
+        *(Header(name, name=True) for name in (*([group] if group else []), *SIDES)),
+        Header("tasks", optional=1),
+        Header("graphs", optional=4),
+        Header("1st better", optional=2),
+        Header("2nd better", optional=2),
+        Header(f"Δ {measures[0]}"),
+        Header("p", optional=1),
+        Header("Holm p"),
+        Header("McNemar p", optional=5),
+        *(Header(f"Δ {name}", optional=3) for name in measures[1:]),
+    )
+    rows: list[tuple[Cell, ...]] = []
+    named = None
+    for pair in pairs:
+        headline = pair["measures"][measures[0]]
+        tests = (headline[name] for name in ("p_value", "p_holm", "mcnemar_p"))
+        rows.append(
+            (
+                *([Cell("" if rows and pair[group] == named else visible(pair[group]))] if group else []),
+                *_names(pair),
+                *(Cell(integer(headline[count])) for count in ("tasks", "graphs", "first_better", "second_better")),
+                _difference_cell(headline),
+                *(Cell(UNKNOWN if p is None else p_value(p)) for p in tests),
+                *(_difference_cell(pair["measures"][name]) for name in measures[1:]),
+            )
+        )
+        named = pair[group] if group else None
+    return TextTable(title, headers, tuple(rows), long_only=frozenset(range(_MOST_PAIRS, len(rows))))
+
+
+def _names(pair: Mapping[str, Any]) -> Iterator[Cell]:
+    for side in SIDES:
+        yield Cell(f"{visible(pair[f'{side}_model'])} {visible(pair[f'{side}_setting'])}")
+
+
+def _difference_cell(measure: Mapping[str, Any]) -> Cell:
+    value, ends = measure["difference"], measure["interval"]
+    if value is None:
+        return Cell(UNKNOWN)
+    return Cell(f"{value:+.2f}", " … ".join(map(two_decimals, ends)) if ends else UNKNOWN)
+
+
+def memorisation_table(rows: list[dict[str, Any]]) -> TextTable:
+    headers = (
+        Header("model", name=True),
+        Header("setting", name=True, optional=1),
+        Header("graph accuracy %"),
+        Header("copy accuracy %"),
+        Header("difference"),
+        Header("questions", optional=2),
+        Header("only graph", optional=3),
+        Header("only copy", optional=3),
+        Header("McNemar p", optional=1),
+    )
+    cells = tuple(
+        (
+            Cell(visible(row["model"])),
+            Cell(visible(row["setting"])),
+            Cell(two_decimals(row["graph"])),
+            Cell(two_decimals(row["copy"])),
+            Cell(f"{row['difference']:+.2f}", "{:+.1f} to {:+.1f}".format(*row["interval"]) if row["interval"] else ""),
+            *(Cell(str(row[name])) for name in ("questions", "only_graph", "only_copy")),
+            Cell(f"{row['p_value']:.3f}"),
+        )
+        for row in rows
+    )
+    note = (
+        "Accuracy on the graph minus accuracy on its anonymised copy, on the same questions, in points. With one graph"
+        " the range is over questions: what other questions on this graph would show, and nothing about other graphs."
+    )
+    return TextTable("Memorisation test", headers, cells, note)

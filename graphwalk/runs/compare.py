@@ -4,13 +4,15 @@ import hashlib
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from graphwalk.errors import ConfigError, RunLogError
-from graphwalk.reports.compare import RunComparison, compare_players, in_run, merge_runs
-from graphwalk.reports.observations import Player, chosen, observe
+from graphwalk.reports.compare import RunComparison, compare_players
+from graphwalk.reports.observations import Observations, Player, chosen, observe
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.runs.fingerprint import differences
 from graphwalk.runs.run_folder import RunFolder
@@ -38,8 +40,11 @@ class _Run:
         """Yield the results, and note their tasks."""
         for result in self.folder.records():
             if result["task_id"] not in self.tasks:
-                asked = {name: value for name, value in result["task"].items() if name not in _REFERENCE}
-                self.tasks[result["task_id"]] = {name: _digest(value) for name, value in asked.items()}
+                self.tasks[result["task_id"]] = {
+                    name: hashlib.blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=12).hexdigest()
+                    for name, value in result["task"].items()
+                    if name not in _REFERENCE
+                }
             yield result
 
 
@@ -60,7 +65,7 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
     notes = [line for other in every[1:] for line in _differences(every[0], other)]
 
     players = sorted({player for one in observed.values() for player in one.players})
-    merged = merge_runs(observed, set(chosen(players, models, settings)).__contains__)
+    merged = _merged(observed, set(chosen(players, models, settings)))
     if len(merged.players) < 2:
         known = ", ".join(f"{player.model} {player.setting}" for player in players)
         raise ConfigError("there are no two players to compare", hint=f"played: {known or 'nothing yet'}")
@@ -70,10 +75,25 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
         return [
             f"graphwalk show {run.folder.quoted} {shlex.quote(task)}"
             for name, run in runs.items()
-            if len(runs) == 1 or any(in_run(player, name) in pair for player in observed[name].players)
+            if len(runs) == 1 or any(_in_run(player, name) in pair for player in observed[name].players)
         ]
 
     return compare_players(merged, show, seed=every[0].manifest["config"].get("seed", 0), notes=notes)
+
+
+def _merged(runs: Mapping[str, Observations], players: set[Player]) -> Observations:
+    """Merge the episodes of some players; of several runs, name the run behind the model."""
+    cases, values = [], []
+    for name, observed in runs.items():
+        kept = [i for i, case in enumerate(observed.cases) if case.player in players]
+        values.append(observed.values[kept])
+        for case in (observed.cases[i] for i in kept):
+            cases.append(case._replace(player=_in_run(case.player, name)) if len(runs) > 1 else case)
+    return replace(next(iter(runs.values())), cases=cases, values=np.concatenate(values), baselines=None)
+
+
+def _in_run(player: Player, run: str) -> Player:
+    return player._replace(model=f"{player.model} @ {run}")
 
 
 def _names(folders: Sequence[RunFolder]) -> list[str]:
@@ -131,7 +151,3 @@ def _conditions(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator
     texts = [(one["fingerprint"] or {}).get("texts", {}) for one in (first, second)]
     for name in differences(*texts):
         yield f"text: {name}"
-
-
-def _digest(value: Any) -> str:
-    return hashlib.blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=12).hexdigest()

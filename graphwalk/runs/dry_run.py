@@ -4,7 +4,6 @@ import json
 from dataclasses import asdict, dataclass, field
 
 from graphwalk.models.prices import KnownPrice
-from graphwalk.runs.power import DetectableEffect
 
 
 @dataclass
@@ -39,6 +38,29 @@ class ModelEstimate:
     @property
     def input_tokens(self) -> int:
         return self.new_tokens + self.repeated_tokens
+
+
+@dataclass(frozen=True)
+class DetectableEffect:
+    """The minimum detectable effect of a plan: a difference of two accuracies, in points, at power 80 % and α 5 %.
+
+    Both accuracies are assumed to be about one half, correlations as in `assumed_spread`. `points` is None below two
+    graphs.
+    """
+
+    points: float | None
+    graphs: int
+    tasks_per_graph: int
+    repeats: int
+
+    def as_text(self) -> str:
+        if self.points is None:
+            return "No difference between players can be shown: all tasks are on one graph."
+        points = f"{self.points:.{0 if self.points >= 10 else 1}f}"
+        return (
+            f"Can show differences of {points} points between two players, accuracies being near 50 % "
+            f"({self.graphs} graphs × {self.tasks_per_graph} tasks × {self.repeats}; power 80 %): graphwalk power"
+        )
 
 
 @dataclass

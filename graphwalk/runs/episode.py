@@ -9,13 +9,13 @@ from typing import Any
 
 from graphwalk.agent import Episode, run_episode
 from graphwalk.errors import ConfigError, ModelError, StoreError
+from graphwalk.evaluation.extraction import Extraction, extract_with_model
 from graphwalk.models.base import Model
 from graphwalk.runs.experiment import Experiment, no_episode
 from graphwalk.runs.graph_sources import sources_for
 from graphwalk.runs.plan import LoadedGraph, PlannedEpisode, episodes_about
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_models import RunModels
-from graphwalk.scoring.extraction import Extraction, extract_with_model
 from graphwalk.suites.suite import GraphInstance, ReadLine, Suite
 from graphwalk.types.chat import Reply, Usage
 from graphwalk.types.episode import ExitStatus, Task, Trajectory

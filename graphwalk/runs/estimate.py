@@ -11,15 +11,15 @@ from statistics import fmean, variance
 from graphwalk.agent import Episode, run_episode
 from graphwalk.config.calls import Price
 from graphwalk.errors import ModelError, StoreError
+from graphwalk.evaluation.power import Design, assumed_spread, minimum_detectable_effect
 from graphwalk.models.base import Model
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import count_messages, count_tokens, message_text, tokenizer_of, tools_text
 from graphwalk.runs.assumptions import assumptions
-from graphwalk.runs.dry_run import Estimate, ModelEstimate
+from graphwalk.runs.dry_run import DetectableEffect, Estimate, ModelEstimate
 from graphwalk.runs.experiment import Experiment, can_play, per_episode
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
-from graphwalk.runs.power import detectable_effect
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
@@ -33,6 +33,8 @@ _REMEMBERED = 1024
 """Messages; prompts are the largest, and those of one graph follow each other."""
 PLAYED_WHOLE = 600
 """Plans with so many pairs of task and setting are played whole; of larger ones a sample is."""
+EVEN = 0.5
+"""The accuracy assumed before there are data; the minimum detectable effect is largest there."""
 SAMPLE = 6
 """Tasks that are played of each template, size and setting of a larger plan."""
 CACHED_FROM = 1024
@@ -90,11 +92,20 @@ async def estimate_run(experiment: Experiment) -> Estimate:
         ]
         rows[stratum[:2]].append((len(episodes), len(by_task), takes))
     estimates = [_row(model, setting, parts, experiment) for (model, setting), parts in rows.items()]
-    effect = detectable_effect(plan, experiment.config.repeats)
+    effect = _detectable_effect(plan, experiment.config.repeats)
     prices = dict(experiment.prices)
     estimate = Estimate(experiment.config.name, _by_template(plan), estimates, prices, len(played), len(pairs), effect)
     estimate.notes += [*plan.notes(), *assumptions(experiment, estimate), effect.as_text()]
     return estimate
+
+
+def _detectable_effect(plan: Plan, repeats: int) -> DetectableEffect:
+    """Return the minimum detectable effect of a plan with this number of repeats."""
+    graphs = len({task.graph_digest for task, _ in plan.tasks})
+    design = Design(max(1, round(len(plan.tasks) / max(graphs, 1))), repeats, repeats)
+    effect = minimum_detectable_effect(graphs, design, assumed_spread(EVEN, EVEN))
+    points = None if effect is None else min(100.0, round(100 * effect, 1))
+    return DetectableEffect(points, graphs, design.tasks_per_graph, repeats)
 
 
 def _stratum(planned: PlannedEpisode) -> Stratum:

@@ -1,13 +1,17 @@
-"""From a run folder to its report."""
+"""From a run folder to its report, and to the spread between its players."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError, RunLogError
+from graphwalk.evaluation.power import Design, Spread, measured_spread
 from graphwalk.models.registry import is_person
-from graphwalk.reports.observations import Observations, observe
+from graphwalk.reports.compare import player_outcomes
+from graphwalk.reports.observations import Observations, Player, chosen, observe
 from graphwalk.reports.report import report_on
 from graphwalk.reports.suite_report import Reference, Report, ResultRecord, SuiteReport
 from graphwalk.runs.part import own_episodes, shard_in_words
@@ -96,3 +100,37 @@ def _without_stage_2(manifest: Mapping[str, Any]) -> Iterator[str]:
     named, settled = manifest["config"].get("extractor"), manifest.get("fingerprint") or {}
     if named and settled.get("stage_2", named) is None:
         yield f"Played without the extractor {named['model']}: replies that stage 1 cannot read whole count as read."
+
+
+@dataclass(frozen=True)
+class MeasuredPair:
+    """Two players of a run: the spread of their difference in accuracy, and the design that it was measured with."""
+
+    first: Player
+    second: Player
+    spread: Spread
+    design: Design
+
+
+def measured_pairs(path: Path, models: Sequence[str], settings: Sequence[str]) -> list[MeasuredPair]:
+    """Measure all pairs of players of a run. ConfigError if no pair has two graphs, and two tasks on one of them."""
+    folder = RunFolder.open(path)
+    manifest = folder.read_manifest()
+    suite = suite_named(manifest["config"]["suite"]["name"])
+    observed = observe(folder.records(), suite.presentation.report(suite))
+    players = chosen(observed.players, models, settings)
+    outcomes = {player: player_outcomes(observed, observed.rows_of(player)) for player in players}
+    found = []
+    for first, second in combinations(players, 2):
+        spread = measured_spread(outcomes[first], outcomes[second])
+        if spread is not None:
+            graphs = len(set(outcomes[first].graphs.tolist()))
+            design = Design(max(1, round(len(outcomes[first].keys) / graphs)), observed.tries, observed.tries)
+            found.append(MeasuredPair(first, second, spread, design))
+    if not found:
+        known = ", ".join(f"{player.model} {player.setting}" for player in observed.players)
+        raise ConfigError(
+            f"{path} shows no spread: that takes two players on two graphs, with two tasks on one of them",
+            hint=f"played: {known or 'nothing yet'}; or assume accuracies: --first 40 --second 50",
+        )
+    return found

@@ -14,13 +14,13 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
+from graphwalk.evaluation.extraction import Extraction
 from graphwalk.models.base import Model
 from graphwalk.models.policy import Policy
 from graphwalk.reports.measures import plain_report
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Figure, Scene
+from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
-from graphwalk.scoring.extraction import Extraction
 from graphwalk.stores.base import GraphStore
 from graphwalk.toolbox.tool import Tool
 from graphwalk.toolbox.toolbox import Toolbox
@@ -138,11 +138,11 @@ class Presentation(Generic[T]):
         """Return what is measured, and its layout."""
         return plain_report(suite.name, suite.score_type)
 
-    def figures(self, report: Report, observed: Observations) -> Iterable[Figure]:
+    def figures(self, report: Report, observed: Observations) -> Iterable[Plot]:
         """Return the plots of a run."""
-        from graphwalk.reports.common_plots import common_figures
+        from graphwalk.reports.common_plots import common_plots
 
-        return common_figures(report, observed)
+        return common_plots(report, observed)
 
     def scene(self, record: ResultRecord) -> Scene | None:
         """Return what an episode looks like step by step; None shows its turns alone."""

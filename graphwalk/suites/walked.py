@@ -6,8 +6,8 @@ from itertools import islice
 from typing import Any
 
 from graphwalk.console import counted
+from graphwalk.evaluation.values import parse_json
 from graphwalk.reports.plots import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
-from graphwalk.scoring.values import parse_json
 from graphwalk.toolbox.observed import KEY, ObservedGraph
 from graphwalk.types.episode import Trajectory
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import NOTE, read_rows
+from graphwalk.evaluation.values import normalise, value_forms
 from graphwalk.jinja import render_text
 from graphwalk.resources import quote
-from graphwalk.scoring.values import normalise, readings
 from graphwalk.toolbox.arguments import check_shape, parse_arguments
 from graphwalk.toolbox.messages import ToolMistake
 from graphwalk.toolbox.operations import rows_of_results
@@ -162,7 +162,7 @@ def _holds(row: Row, condition: Condition) -> bool:
     column, equal, text = condition
     if row.get(column) is None:
         return False
-    return (normalise(row[column]) in map(normalise, readings(text))) == equal
+    return (normalise(row[column]) in map(normalise, value_forms(text))) == equal
 
 
 def _column_of(field: str, name: str, known: Sequence[str]) -> str:

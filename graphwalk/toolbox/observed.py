@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from graphwalk.encodings import decode_notes, read_rows
-from graphwalk.scoring.values import parse_json
+from graphwalk.evaluation.values import parse_json
 from graphwalk.toolbox.readings import other_readings
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import value_order

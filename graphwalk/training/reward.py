@@ -15,8 +15,8 @@ from pydantic import NonNegativeFloat
 
 from graphwalk.config.strict import Strict
 from graphwalk.config.yaml_files import validate
+from graphwalk.evaluation.evidence import waste_of
 from graphwalk.runs.episode import judge
-from graphwalk.scoring.waste import waste_of
 from graphwalk.suites.registry import suite_named
 from graphwalk.types.check_type import check_type
 from graphwalk.types.episode import Task, Trajectory

@@ -1,6 +1,5 @@
 """Episodes as chats: what a model was sent and what it said, in the form that chat templates take."""
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from graphwalk.agent import answer_now, conversation, summary_message
 from graphwalk.config.agent import AgentConfig
 from graphwalk.environment import Environment
 from graphwalk.errors import ConfigError
-from graphwalk.files import write_whole
+from graphwalk.evaluation.splits import manifest_path, write_chats, write_manifest
 from graphwalk.models.text_protocol import TextProtocol, written_out
 from graphwalk.runs.experiment import Experiment, kept_experiment
 from graphwalk.runs.graph_sources import GraphSources
@@ -23,7 +22,6 @@ from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.types.chat import CallOptions, Message, ToolSpec
 from graphwalk.types.episode import SCHEMA_VERSION, ExitStatus, Task, Trajectory, Turn
-from graphwalk.version import __version__
 
 WireMessage = dict[str, Any]
 
@@ -261,36 +259,39 @@ def export_traces(runs: Sequence[RecordedRun], out: Path, options: TraceOptions)
 
     Episodes are read and written one by one. ConfigError where nothing is left to be written, or it cannot be.
     """
-    counts, digest = Counts(), hashlib.sha256()
+    counts = Counts()
 
-    def texts() -> Iterator[str]:
+    def lines() -> Iterator[Line]:
         for run in runs:
-            for line in lines_of(run, options, counts):
-                text = json.dumps(line, ensure_ascii=False) + "\n"
-                digest.update(text.encode("utf-8", "surrogatepass"))
-                yield text
+            yield from lines_of(run, options, counts)
         if not counts.lines:
             why = ", ".join(f"{number} {reason}" for reason, number in counts.left_out.items()) or "the runs are empty"
             raise ConfigError(f"no trace is left: {why}", hint="graphwalk run … --model scripted/expert")
 
-    write_whole(out, texts())
-    manifest = _manifest(runs, out, options, counts, digest.hexdigest())
-    write_whole(manifest_path(out), [json.dumps(manifest, indent=2, ensure_ascii=False), "\n"])
+    digest = write_chats(out, lines())
+    sources = [
+        {
+            "name": run.manifest["name"],
+            "run_id": run.manifest["run_id"],
+            "graphwalk_version": run.manifest["graphwalk_version"],
+            "seed": run.experiment.config.seed,
+            "tasks": (run.manifest.get("fingerprint") or {}).get("tasks"),
+        }
+        for run in runs
+    ]
+    manifest = {
+        "schema_version": SCHEMA_VERSION,
+        "file": out.name,
+        "sha256": digest,
+        "lines": counts.lines.total(),
+        "kinds": dict(sorted(counts.lines.items())),
+        "episodes": counts.episodes,
+        "left_out": dict(counts.left_out),
+        "options": asdict(options),
+        "runs": sources,
+    }
+    write_manifest(manifest_path(out), manifest)
     return manifest
-
-
-def manifest_path(out: Path) -> Path:
-    """Where the manifest of a file of traces stands: beside it."""
-    return out.with_name(out.name.removesuffix(".jsonl") + ".manifest.json")
-
-
-def write_manifest(out: Path, lines: int, about: Mapping[str, Any]) -> None:
-    """The manifest of a file that was written by the million: its digest, and what it was made from."""
-    with out.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    made = {"schema_version": SCHEMA_VERSION, "file": out.name, "sha256": digest, "lines": lines}
-    manifest = {**made, "graphwalk_version": __version__, **about}
-    write_whole(manifest_path(out), [json.dumps(manifest, indent=2, ensure_ascii=False), "\n"])
 
 
 def lines_of(run: Episodes, options: TraceOptions, counts: Counts) -> Iterator[Line]:
@@ -376,29 +377,3 @@ def _refused(run: Episodes, result: Result, options: TraceOptions) -> list[Line]
     told = Trajectory(prompt, (Turn(Message("assistant", reply)),), ExitStatus.ANSWERED)
     lines = list(_of_episode(run, result, told, options))
     return [{**line, "task_id": f"{line['task_id']}-refused", "correct": True, "refusal": True} for line in lines]
-
-
-def _manifest(
-    runs: Sequence[RecordedRun], out: Path, options: TraceOptions, counts: Counts, digest: str
-) -> dict[str, Any]:
-    sources = [
-        {
-            "name": run.manifest["name"],
-            "run_id": run.manifest["run_id"],
-            "graphwalk_version": run.manifest["graphwalk_version"],
-            "seed": run.experiment.config.seed,
-            "tasks": (run.manifest.get("fingerprint") or {}).get("tasks"),
-        }
-        for run in runs
-    ]
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "file": out.name,
-        "sha256": digest,
-        "lines": counts.lines.total(),
-        "kinds": dict(sorted(counts.lines.items())),
-        "episodes": counts.episodes,
-        "left_out": dict(counts.left_out),
-        "options": asdict(options),
-        "runs": sources,
-    }

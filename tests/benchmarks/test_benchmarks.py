@@ -26,6 +26,8 @@ from graphwalk.environment import Environment
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from tests.neo4j_servers import RELEASE_NAMES
 
+pytestmark = pytest.mark.extended
+
 
 @pytest.fixture
 def server_in_environment(neo4j_settings: Callable[[str], Environment], monkeypatch: pytest.MonkeyPatch) -> None:

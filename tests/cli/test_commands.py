@@ -2,9 +2,6 @@
 
 import inspect
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,23 +12,7 @@ from graphwalk.experiments.loading import shipped_experiments
 from graphwalk.graphs.files import load_graph
 from graphwalk.graphs.generate import GraphSpec
 from graphwalk.suites.questions.catalogue import shipped_kinds
-
-
-def graphwalk(
-    *words: object, folder: Path | None = None, typed: str | None = None, **variables: str
-) -> subprocess.CompletedProcess[str]:
-    hidden = {name for name in os.environ if name.endswith("_API_KEY") or name.startswith(("NEO4J_", "OPENAI_"))}
-    environment = {name: value for name, value in os.environ.items() if name not in hidden}
-    return subprocess.run(
-        [sys.executable, "-m", "graphwalk", *map(str, words)],
-        capture_output=True,
-        text=True,
-        input=typed,
-        cwd=folder,
-        env={**environment, "NO_COLOR": "1", "COLUMNS": "100", **variables},
-        timeout=120,
-        check=False,
-    )
+from tests.commands import graphwalk
 
 
 def test_help_names_every_command() -> None:

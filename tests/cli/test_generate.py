@@ -9,11 +9,11 @@ import pytest
 from typer.testing import CliRunner
 
 from graphwalk.cli.app import app
+from graphwalk.evaluation.splits import check_splits
 from graphwalk.graphs.files import load_graph
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.suites.magma.config import MagmaSpec
 from graphwalk.suites.magma.generate import make_traces
-from graphwalk.training.splits import check_splits
 from graphwalk.training.traces import TraceOptions, export_traces
 from tests.training.recorded_runs import MAGMA, MAZES, QUESTIONS, lines, recorded
 

@@ -42,6 +42,7 @@ async def constraints(connection: Connection) -> list[Any]:
     return [values for _, values in rows if values[0].startswith("gw_")]
 
 
+@pytest.mark.extended
 async def test_an_import_is_the_same_as_a_load(own_server: Environment) -> None:
     graph, told = rich_graph(), list[str]()
     loaded = await database.load_bulk(own_server, graph, tell=told.append)
@@ -73,6 +74,7 @@ async def test_an_import_is_the_same_as_a_load(own_server: Environment) -> None:
     assert loaded.scope in [load.scope for load in cleaned]
 
 
+@pytest.mark.extended
 async def test_an_import_that_fails_leaves_the_server_as_it_was(
     own_server: Environment, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,6 +105,7 @@ async def test_an_import_that_fails_leaves_the_server_as_it_was(
     assert (await database.load(own_server, SMALL)).nodes == SMALL.node_count
 
 
+@pytest.mark.extended
 async def test_an_import_that_is_killed_leaves_an_empty_database(own_server: Environment) -> None:
     state = read_state(own_server)
     assert state is not None

@@ -24,8 +24,8 @@ READERS = Path(__file__).parents[2] / ".venv-formats" / "bin" / "python"
 SINGLE = {"chats": ".jsonl"}
 
 
-def export(name: str, folder: RunFolder, out: Path, **chosen: Any) -> Path:
-    EXPORTS.load(name)(Episodes(folder, **chosen), out)
+def export(name: str, folder: RunFolder, out: Path, **options: Any) -> Path:
+    EXPORTS.load(name)(Episodes(folder, **options), out)
     return out
 
 
@@ -200,14 +200,14 @@ def test_a_log_of_inspect_is_of_one_model_and_folders_are_new(tmp_path: Path) ->
     folder = copied("questions", tmp_path / "run")
     with pytest.raises(ConfigError, match="one model in one setting, and there are 2"):
         export("inspect", folder, tmp_path / "x.eval")
-    one = export("inspect", folder, tmp_path / "x.eval", chosen=EpisodeFilter(models=["scripted/expert"]))
+    one = export("inspect", folder, tmp_path / "x.eval", only=EpisodeFilter(models=["scripted/expert"]))
     assert one.read_bytes()[:4] == b"PK\x03\x04"
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "a").touch()
     with pytest.raises(ConfigError, match="is not empty"):
         export("csv", folder, tmp_path / "full")
     with pytest.raises(ConfigError, match="no episode with model 'nobody/nothing'"):
-        export("csv", folder, tmp_path / "none", chosen=EpisodeFilter(models=["nobody/nothing"]))
+        export("csv", folder, tmp_path / "none", only=EpisodeFilter(models=["nobody/nothing"]))
 
 
 def test_names_of_files_stay_in_their_folder_and_apart() -> None:

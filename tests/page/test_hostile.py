@@ -15,8 +15,8 @@ from graphwalk.cli.app import app
 from graphwalk.console import stderr, stdout
 from graphwalk.page.content import content_of
 from graphwalk.page.page import write_page
-from graphwalk.reports.plot_files import page_svg, save_figures
-from graphwalk.reports.plots import Figure, Panel, Point, Series, figure_csv
+from graphwalk.reports.plot_files import page_svg, save_plots
+from graphwalk.reports.plots import Panel, Plot, Point, Series, plot_csv
 from graphwalk.runs.run_folder import RunFolder
 from tests.cli.test_ask import FILMS
 from tests.cli.test_commands import graphwalk
@@ -151,7 +151,7 @@ def assert_no_formula(table: str, name: str) -> None:
     assert not begun, (name, begun[:3])
 
 
-FIGURE = Figure(
+FIGURE = Plot(
     "evil",
     EVIL,
     "dots",
@@ -160,9 +160,9 @@ FIGURE = Figure(
 
 
 def test_a_plot_has_no_script_and_its_data_no_formula(tmp_path: Path) -> None:
-    save_figures([FIGURE], tmp_path)
+    save_plots([FIGURE], tmp_path)
     for text in (page_svg(FIGURE), (tmp_path / "evil.svg").read_text()):
         assert_only_drawn(text, "evil")
-    assert_no_formula(figure_csv(FIGURE), "evil")
+    assert_no_formula(plot_csv(FIGURE), "evil")
     assert (tmp_path / "evil.png").read_bytes().startswith(b"\x89PNG")
-    assert json.dumps(figure_csv(FIGURE)).count("\\u001b") == 0
+    assert json.dumps(plot_csv(FIGURE)).count("\\u001b") == 0

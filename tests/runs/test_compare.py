@@ -10,7 +10,7 @@ import pytest
 import graphwalk
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.jsonlines import encode_line, read_lines
-from graphwalk.reports.compare import TerminalComparison, comparison_csv, comparison_json, comparison_markdown
+from graphwalk.reports.formats import TerminalComparison, comparison_csv, comparison_json, comparison_markdown
 from graphwalk.runs.compare import compare_runs
 from graphwalk.suites.questions.catalogue import shipped_kinds
 

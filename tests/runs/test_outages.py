@@ -89,6 +89,7 @@ async def assert_nothing_is_left(server: OwnServer) -> None:
     assert await server.run("SHOW CONSTRAINTS YIELD name RETURN count(*)") == 0
 
 
+@pytest.mark.extended
 async def test_runs_beside_each_other_leave_no_constraint(server: OwnServer, tmp_path: Path) -> None:
     config, names = experiment(models=["scripted/expert"], store="neo4j"), ("a", "b", "c")
     await asyncio.gather(*(start(tmp_path / name, config, server.environment) for name in names))
@@ -138,6 +139,7 @@ async def test_killed_and_restarted(server: OwnServer, tmp_path: Path) -> None:
 
 
 @pytest.mark.timeout(1200)  # on a busy machine a server takes minutes to start
+@pytest.mark.extended
 async def test_restarted_with_nothing_in_it(server: OwnServer, tmp_path: Path) -> None:
     """It is loaded anew; episodes that had seen the graph that is gone are tried again, and never scored wrong."""
     progress = Disturbed(10, lambda: server.restart(empty=True))
@@ -196,6 +198,7 @@ class Stopped(Progress):
 
 
 @pytest.mark.timeout(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("rounds", [2, pytest.param(50, marks=SLOW)])
 async def test_stopped_while_graphs_are_loaded(server: OwnServer, tmp_path: Path, rounds: int) -> None:
     draw = random.Random(8)
@@ -209,6 +212,7 @@ async def test_stopped_while_graphs_are_loaded(server: OwnServer, tmp_path: Path
     await assert_nothing_is_left(server)
 
 
+@pytest.mark.extended
 async def test_stopped_before_the_first_answer(server: OwnServer, tmp_path: Path) -> None:
     """The server takes connections and is silent until the run says that it waits."""
 

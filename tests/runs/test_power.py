@@ -14,7 +14,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.estimate import estimate_run
 from graphwalk.runs.experiment import resolve
-from graphwalk.runs.power import measured_pairs
+from graphwalk.runs.reporting import measured_pairs
 
 
 def effect(**flags: int) -> dict[str, object]:

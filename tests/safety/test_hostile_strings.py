@@ -38,7 +38,14 @@ def test_every_tool_and_every_argument_is_tried() -> None:
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("every", [pytest.param(31, id="some"), pytest.param(1, id="all", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "every",
+    [
+        pytest.param(127, id="few"),
+        pytest.param(31, id="some", marks=pytest.mark.extended),
+        pytest.param(1, id="all", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("tool", GOOD)
 async def test_nothing_is_changed_and_nothing_breaks(place: Place, tool: str, every: int) -> None:
     if tool == "run_cypher" and isinstance(place.store, ExistingStore):

@@ -7,9 +7,8 @@ import pytest
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import ConfigError
+from graphwalk.evaluation.evidence import tool_evidence, waste_of
 from graphwalk.resources import data_path
-from graphwalk.scoring.evidence import tool_evidence
-from graphwalk.scoring.waste import waste_of
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.mazes.generate import Maze

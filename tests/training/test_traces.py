@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from graphwalk.errors import ConfigError
+from graphwalk.evaluation.splits import check_splits, manifest_path
 from graphwalk.graphs.generate import english_words
-from graphwalk.training.splits import check_splits
-from graphwalk.training.traces import ChatForm, TraceOptions, export_traces, manifest_path
+from graphwalk.training.traces import ChatForm, TraceOptions, export_traces
 from graphwalk.types.chat import Reply
 from tests.training.recorded_runs import MAGMA, MAZES, QUESTIONS, lines, recorded
 

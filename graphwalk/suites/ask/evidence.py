@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graphwalk.evaluation.evidence import Evidence
+from graphwalk.evaluation.values import parse_json
 from graphwalk.models.text_calls import find_calls
-from graphwalk.scoring.evidence import Evidence
-from graphwalk.scoring.values import parse_json
 from graphwalk.suites.ask.task import cited_keys
 from graphwalk.toolbox.observed import KEY, ObservedGraph, ObservedNode, ObservedRelationship
 from graphwalk.types.episode import ToolResult, Trajectory

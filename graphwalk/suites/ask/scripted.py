@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from graphwalk.encodings import read_rows
+from graphwalk.evaluation.evidence import Evidence
 from graphwalk.models.policy import Ask, Policy
 from graphwalk.models.scripted import AnswerNow
-from graphwalk.scoring.evidence import Evidence
 from graphwalk.suites.ask.task import AskTask
 from graphwalk.suites.suite import ScriptedAgents
 from graphwalk.toolbox.observed import KEY, ObservedGraph, ObservedRelationship, observed_graph

@@ -8,8 +8,8 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
+from graphwalk.evaluation.extraction import Extraction, visible_text
 from graphwalk.graphs.files import load_graph
-from graphwalk.scoring.extraction import Extraction, spoken
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.ask.report import AskPresentation
 from graphwalk.suites.ask.scripted import AskAgents
@@ -79,7 +79,7 @@ class AskSuite(Suite[AskConfig, AskTask]):
 
     def extract(self, task: AskTask, reply: str) -> Extraction:
         """The reply itself, without thoughts."""
-        answer = spoken(reply)
+        answer = visible_text(reply)
         return Extraction(answer, "strict") if answer else Extraction()
 
     def answer_format(self, task: AskTask, agent: AgentConfig = AgentConfig()) -> str:

@@ -1,7 +1,7 @@
 """Answers as a model writes and reads them: a prefix that names the result, and a list.
 
 Nodes are numbers, components lists of numbers, edges and distances triples in round brackets. Which of several lists
-counts is decided as everywhere (`graphwalk.scoring.extraction`), with two differences: a list counts only after its
+counts is decided as everywhere (`graphwalk.evaluation.extraction`), with two differences: a list counts only after its
 prefix, and an empty one counts like any other, since a state may be empty. A list that cannot be parsed is taken item
 by item, what cannot be read stays text, and the reading is lossy.
 
@@ -12,12 +12,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from graphwalk.scoring.brackets import match_brackets
-from graphwalk.scoring.candidates import Attempts, stands_alone
-from graphwalk.scoring.choice import Reading, choose
-from graphwalk.scoring.extraction import Extraction, spoken
-from graphwalk.scoring.relaxed import ascii_forms
-from graphwalk.scoring.values import parse_json
+from graphwalk.evaluation.extraction import Extraction, Reading, choose, visible_text
+from graphwalk.evaluation.replies import ValueParser, is_stated, match_brackets, to_ascii
+from graphwalk.evaluation.values import parse_json
 
 PREFIXES = {
     "bfs": "Reachable Nodes:",
@@ -50,7 +47,7 @@ def read_answer(algorithm: str, reply: str) -> Extraction:
 
     Stage "strict": the reply is the answer and nothing else; "embedded": the answer stands in other text.
     """
-    text = spoken(reply)
+    text = visible_text(reply)
     readings = list(_readings(algorithm, text))
     if not readings:
         return Extraction()
@@ -74,9 +71,9 @@ def _prefixes(algorithm: str, text: str) -> Iterator[re.Match[str]]:
 
 def _readings(algorithm: str, text: str) -> Iterator[Reading]:
     """What follows each prefix; where that is no list, one item that cannot be read, of stage None."""
-    readable = ascii_forms(text)
+    readable = to_ascii(text)
     ends = dict(match_brackets(readable).matched)
-    prefixes, attempts = list(_prefixes(algorithm, readable)), Attempts(text, readable)
+    prefixes, attempts = list(_prefixes(algorithm, readable)), ValueParser(text, readable)
     read_until = 0
     for number, prefix in enumerate(prefixes):
         start = prefix.end()
@@ -94,10 +91,10 @@ def _readings(algorithm: str, text: str) -> Iterator[Reading]:
             end = min(following, (text.find("\n", start) + 1 or len(text) + 1) - 1)
             items, lossy, stage = [text[start:end].strip()[:_LONGEST_ITEM]], True, None
         read_until = end
-        yield Reading(items, stage, prefix.start(), end, stands_alone(text, prefix.start(), end), lossy)
+        yield Reading(items, stage, prefix.start(), end, is_stated(text, prefix.start(), end), lossy)
 
 
-def _items(attempts: Attempts, start: int, end: int) -> tuple[list[Any], bool]:
+def _items(attempts: ValueParser, start: int, end: int) -> tuple[list[Any], bool]:
     """The items of a list in its brackets, and whether some could not be read."""
     value = parse_json(attempts.readable[start:end].translate(_ROUND_TO_SQUARE))
     if value is None:

@@ -1,11 +1,8 @@
 """Export traces as a data set, and verify an export."""
 
-import hashlib
-import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +11,8 @@ from typing_extensions import TypedDict  # pydantic needs this one below Python 
 
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError
-from graphwalk.files import is_scratch, make_folder, write_whole
+from graphwalk.evaluation.splits import ChatSplit, check_disjoint, read_chats, write_chats, write_manifest
+from graphwalk.files import is_scratch, make_folder
 from graphwalk.graphs.formats.json import parse_json
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.magma import prompts
@@ -28,6 +26,7 @@ MANIFEST = "manifest.json"
 STRATEGIES = tuple(prompts.STRATEGIES)
 """Those whose chats need no tools; for `tools` see `graphwalk export traces`."""
 Manifest = dict[str, Any]
+Chat = dict[str, Any]
 
 
 def export_magma(
@@ -59,7 +58,7 @@ def export_magma(
         "mixed": mixed,
         "files": list(write(specs, folder, seed, strategies)),
     }
-    write_whole(folder / MANIFEST, [json.dumps(manifest, indent=2), "\n"])
+    write_manifest(folder / MANIFEST, manifest)
     return manifest
 
 
@@ -70,45 +69,44 @@ def chat(trace: MagmaTrace, strategy: str) -> list[Message]:
     return [*prompts.conversation(trace, strategy, len(trace.steps)), Message("assistant", answer)]
 
 
-def chat_line(trace: MagmaTrace, strategy: str) -> str:
-    """One line of an exported file."""
-    messages = [{"role": message.role, "content": message.content} for message in chat(trace, strategy)]
-    return json.dumps({"messages": messages}, ensure_ascii=False) + "\n"
+def _chats(spec: MagmaSpec, seed: int, strategies: Sequence[str]) -> Iterator[tuple[str, Chat]]:
+    """Yield the strategy and the chat of every trace in every strategy."""
+    for trace in make_traces(spec, seed):
+        for strategy in strategies:
+            messages = [{"role": message.role, "content": message.content} for message in chat(trace, strategy)]
+            yield strategy, {"messages": messages}
 
 
 def _write_apart(specs: Sequence[MagmaSpec], folder: Path, seed: int, strategies: Sequence[str]) -> Iterator[Manifest]:
     for spec in specs:
-        traces = list(make_traces(spec, seed))
+        chats = list(_chats(spec, seed, strategies))
         for strategy in strategies:
             name = f"{spec.split}-{spec.algorithm}-n{spec.nodes}-{strategy}.jsonl"
             facts = {"split": spec.split, "algorithm": spec.algorithm, "n": spec.nodes, "strategy": strategy}
-            yield _write(folder / name, [chat_line(trace, strategy) for trace in traces], facts)
+            yield _write(folder / name, [chat for own, chat in chats if own == strategy], facts)
 
 
 def _write_mixed(specs: Sequence[MagmaSpec], folder: Path, seed: int, strategies: Sequence[str]) -> Iterator[Manifest]:
-    lines: dict[Split, list[str]] = {}
+    mixed: dict[Split, list[Chat]] = {}
     for spec in specs:
-        for trace in make_traces(spec, seed):
-            lines.setdefault(spec.split, []).extend(chat_line(trace, strategy) for strategy in strategies)
-    for split, chats in lines.items():
+        mixed.setdefault(spec.split, []).extend(chat for _, chat in _chats(spec, seed, strategies))
+    for split, chats in mixed.items():
         stdlib_random(seed, "magma.export", split).shuffle(chats)
         yield _write(folder / f"{split}.jsonl", chats, {"split": split})
 
 
-def _write(path: Path, lines: Sequence[str], facts: Manifest) -> Manifest:
-    """Write a file that does not exist yet; its entry in the manifest."""
+def _write(path: Path, chats: Sequence[Chat], facts: Manifest) -> Manifest:
+    """Write a file that does not exist yet; return its entry in the manifest."""
     if path.exists():
         raise ConfigError(f"two exports would be written to {path.name}", hint="ask for every kind once")
-    write_whole(path, lines)
-    digest = hashlib.sha256("".join(lines).encode()).hexdigest()
-    return {"file": path.name, **facts, "chats": len(lines), "sha256": digest}
+    return {"file": path.name, **facts, "chats": len(chats), "sha256": write_chats(path, chats)}
 
 
 _NODES = re.compile(r"its nodes are the numbers 0 to (\d+)\.")
 _EDGES = re.compile(r"^Edges: (\[.*\])$", re.MULTILINE)
 _EDGE = re.compile(r"\((\d+), (\d+)(?:, ([\d.]+))?\)")
 _SOURCE = re.compile(r"^Source: (\d+)$", re.MULTILINE)
-_ROLES = {"system", "user", "assistant"}
+_MESSAGE = {"role", "content"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,26 +135,28 @@ class Verification:
 def verify_export(folder: Path) -> Verification:
     """Read every line of an export. ConfigError names the file and line that breaks a promise:
 
-    digests and counts differ from the manifest; a line is not a chat of system, user and assistant; a chat stands there
-    twice; a data point, or its graph with other weights or another source, stands in two splits.
+    digests and counts differ from the manifest; a line is not a chat of system, user and assistant; a chat is there
+    twice; two splits share a graph, even with other weights or another source.
     """
-    chats: dict[str, int] = {}
-    seen: dict[str, dict[DataPoint, str]] = {}
-    lines: dict[bytes, str] = {}
+    splits: dict[str, ChatSplit] = {}
+    points: dict[str, set[DataPoint]] = {}
     for entry in _manifest(folder):
-        split = entry["split"]
-        for place, line in _lines(folder, entry):
-            if place != (first := lines.setdefault(hashlib.sha256(line.encode()).digest(), place)):
+        name, path = entry["split"], folder / entry["file"]
+        split = splits.setdefault(name, ChatSplit(name))
+        held = split.chats
+        for place, record in read_chats(path, entry["sha256"]):
+            messages = _checked_messages(record, place)
+            point = _data_point(messages, place)
+            points.setdefault(name, set()).add(point)
+            if place != (first := split.add(messages, point.graph, place)):
                 raise ConfigError(f"the same chat twice: {first} and {place}")
-            point = _data_point(_checked_messages(line, place), place)
-            chats[split] = chats.get(split, 0) + 1
-            seen.setdefault(split, {}).setdefault(point, place)
-    graphs = {split: {point.graph: place for point, place in points.items()} for split, points in seen.items()}
-    for one, other in combinations(graphs, 2):
-        for graph in graphs[one].keys() & graphs[other].keys():
-            raise ConfigError(f"the same graph in two splits: {graphs[one][graph]} and {graphs[other][graph]}")
+        if split.chats - held != entry["chats"]:
+            raise ConfigError(f"{path}: {counted(split.chats - held, 'chat')}, the manifest says {entry['chats']}")
+    check_disjoint(list(splits.values()))
     return Verification(
-        chats, {split: len(points) for split, points in seen.items()}, {split: len(g) for split, g in graphs.items()}
+        {name: split.chats for name, split in splits.items()},
+        {name: len(of_split) for name, of_split in points.items()},
+        {name: len(split.graphs) for name, split in splits.items()},
     )
 
 
@@ -178,39 +178,18 @@ def _manifest(folder: Path) -> list[_File]:
         raise ConfigError(f"{path}: no manifest of an export: {error}") from error
 
 
-def _lines(folder: Path, entry: _File) -> Iterator[tuple[str, str]]:
-    """(file:line, text) of every chat of a file that is as the manifest says."""
-    path = folder / entry["file"]
-    try:
-        data = path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: named in the manifest and not readable: {error}") from error
-    if hashlib.sha256(data).hexdigest() != entry["sha256"]:
-        raise ConfigError(f"{path}: its digest is not that of the manifest")
-    lines = data.decode().splitlines()
-    if len(lines) != entry["chats"]:
-        raise ConfigError(f"{path}: {counted(len(lines), 'chat')}, the manifest says {entry['chats']}")
-    for number, line in enumerate(lines, start=1):
-        yield f"{path}:{number}", line
-
-
-def _checked_messages(line: str, place: str) -> list[dict[str, str]]:
-    """The messages of a chat: a system message, then user and assistant in turn, the assistant last."""
-    try:
-        record = json.loads(line)
-        messages: list[dict[str, str]] = record["messages"]
-        good = set(record) == {"messages"} and all(_is_message(message) for message in messages)
-        roles = [message["role"] for message in messages]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ConfigError(f"{place}: not a chat: {error}") from error
-    turns = len(roles) // 2
-    if not good or turns == 0 or roles != ["system", *["user", "assistant"] * turns]:
+def _checked_messages(record: Chat, place: str) -> list[dict[str, str]]:
+    """Return the messages of a chat: a system message, then user and assistant in turn, the assistant last."""
+    messages: list[dict[str, str]] = record["messages"]
+    good = set(record) == {"messages"} and all(map(_is_message, messages))
+    turns = len(messages) // 2
+    if not good or turns == 0 or [m["role"] for m in messages] != ["system", *["user", "assistant"] * turns]:
         raise ConfigError(f"{place}: not a chat of system, user and assistant messages")
     return messages
 
 
-def _is_message(message: dict[str, str]) -> bool:
-    return set(message) == {"role", "content"} and isinstance(message["content"], str) and message["role"] in _ROLES
+def _is_message(message: Any) -> bool:
+    return isinstance(message, dict) and message.keys() == _MESSAGE and isinstance(message["content"], str)
 
 
 def _data_point(messages: list[dict[str, str]], place: str) -> DataPoint:

@@ -9,7 +9,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.reports.common_plots import PAPER, cost_against_accuracy, player_name, point
 from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, TASKS, scored
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Figure, Panel, Point, Scene, Series
+from graphwalk.reports.plots import Panel, Plot, Point, Scene, Series
 from graphwalk.reports.suite_report import (
     Column,
     Grouping,
@@ -176,17 +176,15 @@ _BY_SIZE = {
 _BARS = "Bars are 95 % intervals over graphs."
 
 
-def magma_figures(report: Report, observed: Observations) -> Iterator[Figure]:
+def magma_figures(report: Report, observed: Observations) -> Iterator[Plot]:
     for measure, (name, title, y) in _BY_SIZE.items():
         panels = tuple(_panels(report, "case", measure, published=True))
-        yield Figure(name, title, "lines", panels, "nodes", y, f"{_BARS} Dashed: the paper's.", percent=True)
+        yield Plot(name, title, "lines", panels, "nodes", y, f"{_BARS} Dashed: the paper's.", percent=True)
     sizes = dict.fromkeys(row["step"].split()[1] for row in report.groups.get("step", ()))
     for size in sorted(sizes, key=int):
         panels = tuple(_panels(report, "step", "step_exact", size=size))
         title = f"Exact states by step, {size} nodes"
-        yield Figure(
-            f"exact-by-step-n{size}", title, "lines", panels, "step", "states exact, in %", _BARS, percent=True
-        )
+        yield Plot(f"exact-by-step-n{size}", title, "lines", panels, "step", "states exact, in %", _BARS, percent=True)
     yield _heat(report)
     yield cost_against_accuracy(report)
 
@@ -227,7 +225,7 @@ def _series(
         yield Series(name, tuple(sorted(points, key=lambda one: one.x)), bool(mark))
 
 
-def _heat(report: Report) -> Figure:
+def _heat(report: Report) -> Plot:
     """Errors per reply: a panel per player, a row per algorithm."""
     players: dict[str, list[ReportRow]] = {}
     for row in report.groups.get("algorithm", ()):
@@ -241,7 +239,7 @@ def _heat(report: Report) -> Figure:
         if any(row.get(field) for row in rows for field in _ERRORS)
     )
     about = "Means over all replies; players without errors are left out."
-    return Figure("errors-per-reply", "Errors per reply", "heat", panels, about=about)
+    return Plot("errors-per-reply", "Errors per reply", "heat", panels, about=about)
 
 
 def _error_figures(row: ReportRow) -> Iterator[Point]:
@@ -376,7 +374,7 @@ class MagmaPresentation(Presentation[MagmaTask]):
     def report(self, suite: Suite[Any, Any]) -> SuiteReport:
         return REPORT
 
-    def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:
+    def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
         return magma_figures(report, observed)
 
     def scene(self, record: ResultRecord) -> Scene:

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from graphwalk.evaluation.values import parse_json
 from graphwalk.reports.plots import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
 from graphwalk.reports.suite_report import ResultRecord
-from graphwalk.scoring.values import parse_json
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.prompts import STEPWISE
 from graphwalk.suites.magma.score import canonical

@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from graphwalk.scoring.extraction import Extraction
+from graphwalk.evaluation.extraction import Extraction
 from graphwalk.suites.magma.answers import TRIPLES, answer_start, read_answer
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask, StepScore
 from graphwalk.types.episode import Trajectory

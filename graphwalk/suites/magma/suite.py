@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
-from graphwalk.scoring.extraction import Extraction
+from graphwalk.evaluation.extraction import Extraction
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import read_answer

@@ -15,7 +15,7 @@ from graphwalk.reports.common_plots import (
 )
 from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, TASKS, WASTE, count_if, number, scored
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Figure, Scene
+from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import (
     BASELINE,
     REFERENCE,
@@ -42,7 +42,7 @@ _SIZES = {
 }
 
 
-def maze_figures(report: Report, observed: Observations) -> Iterator[Figure]:
+def maze_figures(report: Report, observed: Observations) -> Iterator[Plot]:
     varied = [name for name in _SIZES if len({row[name] for row in report.groups.get(name, ())}) > 1]
     for grouping in varied[:1]:  # those after it were set along with it
         said = _SIZES[grouping]
@@ -216,7 +216,7 @@ class MazePresentation(Presentation[MazeTask]):
     def report(self, suite: Suite[Any, Any]) -> SuiteReport:
         return REPORT
 
-    def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:
+    def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
         return maze_figures(report, observed)
 
     def scene(self, record: ResultRecord) -> Scene:

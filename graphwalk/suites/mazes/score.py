@@ -10,10 +10,9 @@ from typing import Any, Literal
 from graphwalk.console import counted
 from graphwalk.encodings import read_rows
 from graphwalk.errors import OracleError
-from graphwalk.scoring.evidence import shows_data
-from graphwalk.scoring.extraction import Extraction, Fit, Shape, extract, strip_thinking
-from graphwalk.scoring.values import parse_json
-from graphwalk.scoring.waste import waste_of
+from graphwalk.evaluation.evidence import shows_data, waste_of
+from graphwalk.evaluation.extraction import Extraction, Fit, Shape, extract, strip_thinking
+from graphwalk.evaluation.values import parse_json
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.config import MazesConfig
 from graphwalk.suites.mazes.generate import Maze

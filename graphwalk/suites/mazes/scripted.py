@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 from graphwalk.encodings import read_rows
 from graphwalk.errors import ConfigError
+from graphwalk.evaluation.values import parse_json
 from graphwalk.models.policy import Ask, Policy
 from graphwalk.models.scripted import NO_ANSWER, AnswerNow
-from graphwalk.scoring.values import parse_json
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.suites.mazes.toolbox import CONNECTED_PATH, NEXT_CELLS

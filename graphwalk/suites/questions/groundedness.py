@@ -12,9 +12,9 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
-from graphwalk.scoring.evidence import shows_data
-from graphwalk.scoring.rows import row_set
-from graphwalk.scoring.values import normalise
+from graphwalk.evaluation.evidence import shows_data
+from graphwalk.evaluation.rows import row_set
+from graphwalk.evaluation.values import normalise
 from graphwalk.suites.questions.catalogue import PythonPart, python_part
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.task import QuestionTask
@@ -24,7 +24,7 @@ from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row, Value
 
 RowTuple = tuple[Hashable, ...]
-"""The scored fields of a row, as `graphwalk.scoring.rows.row_set` has them."""
+"""The scored fields of a row, as `graphwalk.evaluation.rows.row_set` has them."""
 
 _MOST_ROWS = 1_000_000
 """Rows of an evaluator that are looked at."""

@@ -9,9 +9,9 @@ from typing import Any
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import OracleError
+from graphwalk.evaluation.rows import compare_rows
 from graphwalk.models.policy import Ask
 from graphwalk.models.tokens import rule_hundredths, tokens_of
-from graphwalk.scoring.rows import compare_rows
 from graphwalk.suites.questions.graph_index import GraphIndex, Kind
 from graphwalk.suites.questions.prompts import tools_system
 from graphwalk.suites.questions.scripted import plan_of

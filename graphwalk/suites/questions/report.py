@@ -8,17 +8,18 @@ from math import prod
 from typing import Any
 
 from graphwalk.errors import ConfigError
+from graphwalk.evaluation.rows import row_set, typed_rows
 from graphwalk.reports.common_plots import (
     against_size,
     by_answer_size,
     by_group,
-    effort_figures,
+    effort_plots,
     failure_classes,
     is_wide,
 )
 from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, ROWS, TASKS, WASTE, count_if, if_scored, scored
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Fate, Figure, Panel, Point, Scene, Series, StateTable
+from graphwalk.reports.plots import Fate, Panel, Plot, Point, Scene, Series, StateTable
 from graphwalk.reports.suite_report import (
     BASELINE,
     REFERENCE,
@@ -33,7 +34,6 @@ from graphwalk.reports.suite_report import (
 from graphwalk.reports.tables import Line, common_facts, counts_table, line_of, players_table
 from graphwalk.reports.text_table import TextTable, dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.resources import data_path
-from graphwalk.scoring.rows import row_set, typed_rows
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.score import ERROR_CLASSES
 from graphwalk.suites.questions.task import QuestionTask
@@ -318,7 +318,7 @@ def _questions(report: Report) -> Iterator[Line]:
     yield line_of(report, ("", "all"))
 
 
-def question_figures(report: Report, observed: Observations) -> Iterator[Figure]:
+def question_figures(report: Report, observed: Observations) -> Iterator[Plot]:
     """Against graph size it is the paper's Figure 3."""
     yield by_group(report, "category", "Accuracy by category")
     yield by_group(report, "question", "Accuracy by kind of question")
@@ -326,10 +326,10 @@ def question_figures(report: Report, observed: Observations) -> Iterator[Figure]
     yield walked_against_text(report)
     yield by_answer_size(observed)
     yield failure_classes(report, {name: name.replace("_", " ") for name in ERROR_CLASSES})
-    yield from effort_figures(report, observed)
+    yield from effort_plots(report, observed)
 
 
-def walked_against_text(report: Report) -> Figure:
+def walked_against_text(report: Report) -> Plot:
     """Tokens that a question takes on graphs of each size, beside those of the whole graph as text, where known."""
     walks = against_size(
         report,
@@ -390,7 +390,7 @@ class QuestionPresentation(Presentation[QuestionTask]):
     def report(self, suite: Suite[Any, Any]) -> SuiteReport:
         return question_report()
 
-    def figures(self, report: Report, observed: Observations) -> Iterator[Figure]:
+    def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
         return question_figures(report, observed)
 
     def scene(self, record: ResultRecord) -> Scene:

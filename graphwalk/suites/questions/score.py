@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Literal, get_args
 
-from graphwalk.scoring.evidence import Evidence, holds_row, tool_evidence
-from graphwalk.scoring.extraction import Extraction, extract, strip_thinking
-from graphwalk.scoring.rows import (
+from graphwalk.evaluation.evidence import Evidence, holds_row, tool_evidence, waste_of
+from graphwalk.evaluation.extraction import Extraction, extract, strip_thinking
+from graphwalk.evaluation.rows import (
     RowScore,
     compare_rows,
     missing_fields,
@@ -15,7 +15,6 @@ from graphwalk.scoring.rows import (
     typed_rows,
     unknown_fields,
 )
-from graphwalk.scoring.waste import waste_of
 from graphwalk.suites.questions.groundedness import supported_rows
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.episode import ExitStatus, Score, Trajectory

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphwalk.scoring.extraction import Extraction
+from graphwalk.evaluation.extraction import Extraction
 from graphwalk.suites.magma.answers import PREFIXES, read_answer, write_answer
 from graphwalk.suites.magma.generate import ALGORITHMS
 from graphwalk.suites.magma.score import judge

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphwalk.scoring.extraction import Extraction
+from graphwalk.evaluation.extraction import Extraction
 from graphwalk.suites.magma.score import score_episode
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask
 from graphwalk.types.chat import Message, ToolCall, Usage

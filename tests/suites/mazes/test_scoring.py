@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphwalk.scoring.extraction import Extraction
+from graphwalk.evaluation.extraction import Extraction
 from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.score import extract_path, score_path, walk_of
 from graphwalk.suites.mazes.suite import make_task

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.evaluation.rows import compare_rows
 from graphwalk.graphs.generate import GRAPH_PRESETS, GraphSpec, generate_graph
-from graphwalk.scoring.rows import compare_rows
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.generate import LeaveOut, make_tasks

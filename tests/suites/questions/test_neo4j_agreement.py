@@ -58,7 +58,9 @@ def _statements(graph: PropertyGraph, scope: str) -> Iterator[tuple[str, list[di
         yield f"{ends} CREATE (a)-[r:{quote(batch.type)}]->(b) SET r = row.p", batch.rows
 
 
-@pytest.mark.parametrize("graphs", [200, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "graphs", [50, pytest.param(200, marks=pytest.mark.extended), pytest.param(1000, marks=pytest.mark.slow)]
+)
 async def test_neo4j_and_the_evaluators_agree_on_odd_graphs(neo4j_server: Environment, graphs: int) -> None:
     notices: list[str] = []
     connection = await connect(neo4j_server, wait_seconds=30, notices=notices)

@@ -2,11 +2,11 @@ import json
 
 import pytest
 
-from graphwalk.scoring.extraction import Extraction
+from graphwalk.evaluation.extraction import Extraction
 from graphwalk.suites.questions.score import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.types.episode import ExitStatus
-from tests.scoring.episodes import call, episode, seen, tool_turn
+from tests.evaluation.episodes import call, episode, seen, tool_turn
 
 
 def task(gold, fields=("node_key",), scored=None, mode="set", template="node_by_property", **more):

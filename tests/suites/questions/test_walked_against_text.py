@@ -3,13 +3,13 @@
 from typing import Any
 
 from graphwalk.reports.observations import observe
-from graphwalk.reports.plots import Figure, worth_drawing
+from graphwalk.reports.plots import Plot, worth_drawing
 from graphwalk.reports.report import report_on
 from graphwalk.suites.questions.report import question_figures, question_report
 from tests.reports.results import result
 
 
-def figures(sizes: dict[int, int | None]) -> list[Figure]:
+def figures(sizes: dict[int, int | None]) -> list[Plot]:
     def record(number: int, nodes: int, tokens: int | None) -> dict[str, Any]:
         counted = {} if tokens is None else {"text_tokens": tokens}
         return result(graph=number) | {"graph": {"digest": f"g{number}", "nodes": nodes, **counted}}
@@ -18,7 +18,7 @@ def figures(sizes: dict[int, int | None]) -> list[Figure]:
     return worth_drawing(list(question_figures(report_on(observed), observed)))
 
 
-def named(made: list[Figure]) -> Figure | None:
+def named(made: list[Plot]) -> Plot | None:
     return next((figure for figure in made if figure.name == "tokens-against-whole-graph"), None)
 
 

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphwalk.scoring.rows import RowScore, compare_rows, missing_fields, typed_rows, unknown_fields
-from graphwalk.scoring.values import normalise
+from graphwalk.evaluation.rows import RowScore, compare_rows, missing_fields, typed_rows, unknown_fields
+from graphwalk.evaluation.values import normalise
 
 
 def keys(*names):

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.scoring.marks import boxed_row, labelled_rows, table_rows, whole_value
+from graphwalk.evaluation.rows import boxed_row, labelled_rows, table_rows, whole_value
 
 AB = ("a", "b")
 

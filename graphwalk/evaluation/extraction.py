@@ -1,9 +1,9 @@
-"""Reading an answer out of the text of a reply (docs/method.md, Answers): the one reader of all suites.
+"""Extract the answer from the text of a reply (docs/method.md, Answers), for all suites.
 
-Stage 1 is deterministic. Thoughts, tool calls written as text and what a chat template left behind are cut out; the
-values in the rest (`candidates`) and marked text (`marks`) are held against the shapes an answer may have. A suite
-lists its shapes from the one asked for to those that are merely understood, and a lesser shape counts only where no
-better one is found anywhere. Within one shape
+The parser is deterministic. It removes thoughts, tool calls written as text and tokens of chat templates. It compares
+the values in the rest (`replies`) and marked text (`rows`) with the shapes that an answer may have. A suite lists its
+shapes from the one asked for to those that are merely understood; a later shape counts only if no earlier one is found.
+Within one shape
 
 * the last answer counts: a draft is followed by its correction;
 * an answer is *stated* where it begins its line, follows a colon, ends its line or stands in a fence; with words on
@@ -16,22 +16,22 @@ better one is found anywhere. Within one shape
 
 A reading is *lossy* where it is ambiguous, or the reply holds something like an answer that is not in it: a list that
 breaks off or has a malformed element, several different answers, objects or an empty list after the answer, a list
-beside it in one object, words that deny it. Stage 2 is asked where stage 1 reads nothing or is lossy: a model that sees
-the question and the reply, and never the target. Where it reads nothing either, or there is none, the first stays.
+beside it in one object, words that deny it. The model fallback is asked if the parser reads nothing or is lossy: a
+model that sees the question and the reply, and never the target. If it reads nothing either, the first reading stays.
 
 Replies are hostile: no text raises, and the time is linear in its length.
 """
 
 import html
+import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.evaluation.replies import Candidate, Candidates, find_candidates
 from graphwalk.models.base import Model
-from graphwalk.scoring.candidates import Findings, Found, find_values
-from graphwalk.scoring.choice import Reading, choose, items_of
 from graphwalk.types.chat import CallOptions, Message, Reply
 
 _THINK_TAG = re.compile(
@@ -64,7 +64,7 @@ _MODEL_CHARACTERS = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """An answer read from a reply: None where there is none. `stage` names how: "strict", "fenced", …, "model".
+    """An answer read from a reply, None if there is none. `stage` names how: "strict", "fenced", …, "model".
 
     `lossy`: the reply holds something like an answer that is not in this one.
     """
@@ -75,8 +75,20 @@ class Extraction:
 
     @property
     def sure(self) -> bool:
-        """False where stage 2 has something to add."""
+        """Return False if the model fallback has something to add."""
         return self.answer is not None and not self.lossy
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """An answer at text[start:end]. `stated`: it is by itself, not between the words of a sentence."""
+
+    answer: Any
+    stage: str | None
+    start: int
+    end: int
+    stated: bool = True
+    lossy: bool = False
 
 
 class Fit(NamedTuple):
@@ -109,16 +121,16 @@ ANYTHING = Shape(Fit)
 
 
 def extract(reply: str, *shapes: Shape) -> Extraction:
-    """The answer in a reply; the shapes are those that it may have, the one asked for first."""
-    findings = find_values(spoken(reply))
-    findings = findings._replace(values=[found for found in findings.values if not _is_tool_call(found.value)])
+    """Return the answer in a reply; `shapes` are those that it may have, the one asked for first."""
+    candidates = find_candidates(visible_text(reply))
+    candidates = candidates._replace(values=[found for found in candidates.values if not _is_tool_call(found.value)])
     shapes = shapes or (ANYTHING,)
     for number, shape in enumerate(shapes):
-        readings = _readings(shape, findings)
+        readings = _readings(shape, candidates)
         if readings:
             chosen = choose(readings, asked=number == 0)
             doubtful = (
-                chosen.lossy or _left_over(chosen, shapes[number:], findings) or _is_denied(chosen, findings.text)
+                chosen.lossy or _left_over(chosen, shapes[number:], candidates) or _is_denied(chosen, candidates.text)
             )
             return Extraction(chosen.answer, chosen.stage, doubtful)
     return Extraction()
@@ -127,16 +139,16 @@ def extract(reply: str, *shapes: Shape) -> Extraction:
 async def extract_with_model(
     model: Model, question: str, reply: str, answer_format: str, agent: AgentConfig = AgentConfig()
 ) -> Reply:
-    """A model's version of a reply in the asked format, to be read by stage 1. ModelError where the call fails."""
+    """Return a model's version of a reply in the asked format, for the parser. Raise ModelError if the call fails."""
     tail = strip_thinking(reply)[-_MODEL_CHARACTERS:]
     prompt = agent.render("extractor.j2", question=question, reply=tail, answer_format=answer_format)
     return await model.complete([Message("user", prompt)], (), CallOptions())
 
 
-def spoken(reply: str) -> str:
-    """What a reply says: no thoughts, no tool calls, nothing that a chat template or an escaping left behind.
+def visible_text(reply: str) -> str:
+    """Return a reply without thoughts, tool calls, tokens of chat templates and HTML escapes.
 
-    After the token that ends a turn a model plays the others' parts.
+    Text after the token that ends a turn is dropped: there a model plays the others' parts.
     """
     text = _CHANNEL.sub("", strip_thinking(reply).lstrip("\ufeff"))
     end = _END_OF_TURN.search(text)
@@ -147,7 +159,7 @@ def spoken(reply: str) -> str:
 
 
 def strip_thinking(reply: str) -> str:
-    """The reply without `<think>…</think>` and what other models write for it.
+    """Return the reply without `<think>…</think>` and what other models write for it.
 
     A closing tag alone ends a block that the prompt opened; a block that never ends hides the rest of the reply.
     """
@@ -166,19 +178,27 @@ def strip_thinking(reply: str) -> str:
     return "".join(kept)
 
 
-def _readings(shape: Shape, findings: Findings) -> list[Reading]:
+def _readings(shape: Shape, candidates: Candidates) -> list[Reading]:
+    """Return all answers of a shape: objects in a row are one, and so are those of a list that cannot be parsed."""
     if shape.of_text:
-        fit = shape.read(findings.text)
+        fit = shape.read(candidates.text)
         return [] if fit is None else [Reading(fit.answer, shape.stage, 0, 0, lossy=fit.lossy)]
-    fitting = [(found, pair) for found in findings.values if (pair := _fit(found, shape))]
-    readings = [_reading(shape, group) for group in _grouped(shape, fitting, findings.text)]
-    if shape.joins and readings and findings.broken_off is not None:
+    groups: list[list[tuple[Candidate, tuple[Fit, str]]]] = []
+    for found in candidates.values:
+        if (fitting := _fit(found, shape)) is None:
+            continue
+        if shape.joins and groups and _together(groups[-1][-1][0], found, candidates.text):
+            groups[-1].append((found, fitting))
+        else:
+            groups.append([(found, fitting)])
+    readings = [_reading(shape, group) for group in groups]
+    if shape.joins and readings and candidates.broken_off is not None:
         readings[-1] = replace(readings[-1], lossy=True)
     return readings
 
 
-def _fit(found: Found, shape: Shape) -> tuple[Fit, str] | None:
-    """What a value has of the shape, and the stage that is reported."""
+def _fit(found: Candidate, shape: Shape) -> tuple[Fit, str] | None:
+    """Return the answer that a value has in this shape, and the stage to report."""
     fit = shape.read(found.value)
     if fit is not None:
         return fit, shape.stage or found.stage
@@ -187,7 +207,7 @@ def _fit(found: Found, shape: Shape) -> tuple[Fit, str] | None:
 
 
 def _unwrapped(value: Any, shape: Shape) -> Fit | None:
-    """The answer within an object of which exactly one value has the shape, else None; lossy beside another list."""
+    """Return the answer in an object of which exactly one value has the shape; lossy beside another list."""
     if not isinstance(value, dict) or (shape.alone and len(value) > 1):
         return None
     fitting = [fit for fit in map(shape.read, value.values()) if fit is not None]
@@ -195,20 +215,7 @@ def _unwrapped(value: Any, shape: Shape) -> Fit | None:
     return fitting[0]._replace(lossy=fitting[0].lossy or several) if len(fitting) == 1 else None
 
 
-def _grouped(
-    shape: Shape, fitting: Iterable[tuple[Found, tuple[Fit, str]]], text: str
-) -> list[list[tuple[Found, tuple[Fit, str]]]]:
-    """Objects in a row are one answer, and so are those of a list that cannot be read as a whole."""
-    groups: list[list[tuple[Found, tuple[Fit, str]]]] = []
-    for found, fit in fitting:
-        if shape.joins and groups and _together(groups[-1][-1][0], found, text):
-            groups[-1].append((found, fit))
-        else:
-            groups.append([(found, fit)])
-    return groups
-
-
-def _reading(shape: Shape, group: Sequence[tuple[Found, tuple[Fit, str]]]) -> Reading:
+def _reading(shape: Shape, group: Sequence[tuple[Candidate, tuple[Fit, str]]]) -> Reading:
     first, (fit, stage) = group[0]
     torn = shape.joins and any(found.torn_from is not None for found, _ in group)
     return Reading(
@@ -221,17 +228,17 @@ def _reading(shape: Shape, group: Sequence[tuple[Found, tuple[Fit, str]]]) -> Re
     )
 
 
-def _together(one: Found, other: Found, text: str) -> bool:
+def _together(one: Candidate, other: Candidate, text: str) -> bool:
     if one.torn_from is not None and one.torn_from == other.torn_from:
         return True
     return _SEPARATORS.fullmatch(text, one.end, other.start) is not None
 
 
-def _left_over(chosen: Reading, shapes: Sequence[Shape], findings: Findings) -> bool:
-    """True where something like an answer follows the chosen one, and is not in it; or an empty list follows it."""
+def _left_over(chosen: Reading, shapes: Sequence[Shape], candidates: Candidates) -> bool:
+    """Return True if something like an answer, or an empty list, follows the chosen one and is not in it."""
     held = items_of(chosen.answer)
     for shape in shapes:
-        for reading in _readings(shape, findings):
+        for reading in _readings(shape, candidates):
             more = bool(held) if shape.empty else not items_of(reading.answer) <= held
             if more and reading.start >= chosen.end and (reading.stated or shape.joins):
                 return True
@@ -239,7 +246,7 @@ def _left_over(chosen: Reading, shapes: Sequence[Shape], findings: Findings) -> 
 
 
 def _is_denied(chosen: Reading, text: str) -> bool:
-    """True where the sentence of an answer says that it is none; anywhere in the reply, for one without a place."""
+    """Return True if the sentence of an answer denies it; for one without a position, if any sentence does."""
     if chosen.end == 0:
         return _DENIAL.search(text) is not None
     before = text[max(0, chosen.start - _SENTENCE) : chosen.start].rstrip()
@@ -251,10 +258,47 @@ def _is_denied(chosen: Reading, text: str) -> bool:
 
 
 def _is_tool_call(value: Any) -> bool:
-    """A call written as text holds names and values, and answers nothing."""
+    """Return True for a tool call written as text: it holds names and values, and answers nothing."""
     if isinstance(value, list):
         return bool(value) and all(map(_is_tool_call, value))
     return isinstance(value, dict) and (
         bool(value.keys() & {"arguments", "parameters", "tool_input"} and value.keys() & {"name", "tool", "function"})
         or bool(value.keys() & {"tool_calls", "function_call"})
     )
+
+
+def choose(readings: Sequence[Reading], *, asked: bool) -> Reading:
+    """Return the reading that counts, of at least one. `asked`: all have the form that was asked for.
+
+    It is lossy if another reading holds something else: a draft cannot be told from a part of the answer, or from
+    what the answer leaves out. Of the form asked for, a reading within a sentence after the answer is an explanation.
+    """
+    contents = {id(reading): items_of(reading.answer) for reading in readings}
+    eligible = [reading for reading in readings if reading.stated] or list(readings)
+    held, parts = eligible[0], list[Reading]()
+    for reading in eligible[1:]:
+        if contents[id(reading)] < contents[id(held)]:
+            parts.append(reading)
+        else:
+            held, parts = reading, []
+    if parts and held.stated and not _are_pieces(parts, contents):
+        held = parts[-1]
+    compared = [r for r in readings if r.stated or r.start < held.start or not (asked and held.stated)]
+    lost = any(not contents[id(reading)] <= contents[id(held)] for reading in compared)
+    return replace(held, lossy=held.lossy or lost)
+
+
+def items_of(answer: Any) -> frozenset[str]:
+    """Return the items of an answer in a form that can be compared."""
+    items = answer if isinstance(answer, list) else [answer]
+    return frozenset(json.dumps(item, sort_keys=True, default=repr) for item in items)
+
+
+def _are_pieces(parts: Sequence[Reading], contents: dict[int, frozenset[str]]) -> bool:
+    """True for several that have nothing in common."""
+    seen: set[str] = set()
+    for part in parts:
+        if seen & contents[id(part)]:
+            return False
+        seen |= contents[id(part)]
+    return len(parts) > 1

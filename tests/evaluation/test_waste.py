@@ -1,9 +1,9 @@
 import pytest
 
-from graphwalk.scoring.waste import count_cycles, waste_of
+from graphwalk.evaluation.evidence import count_cycles, waste_of
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
-from tests.scoring.episodes import call, episode, seen, tool_turn
+from tests.evaluation.episodes import call, episode, seen, tool_turn
 
 
 def test_an_economical_walk_wastes_nothing():

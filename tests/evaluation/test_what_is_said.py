@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from graphwalk.scoring.extraction import Extraction, extract, spoken
-from graphwalk.scoring.rows import row_shapes
-from tests.scoring.test_extraction import KEY, A, B, read
+from graphwalk.evaluation.extraction import Extraction, extract, visible_text
+from graphwalk.evaluation.rows import row_shapes
+from tests.evaluation.test_extraction import KEY, A, B, read
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_what_is_no_tool_call_is_read(value):
     ],
 )
 def test_what_a_reply_says(reply, said):
-    assert spoken(reply) == said
+    assert visible_text(reply) == said
 
 
 def test_an_empty_list_beside_a_table_is_left_over():

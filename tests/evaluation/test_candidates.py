@@ -2,23 +2,23 @@
 
 import pytest
 
-from graphwalk.scoring.candidates import Found, find_values, stands_alone
+from graphwalk.evaluation.replies import Candidate, find_candidates, is_stated
 
 
 def found(text: str) -> list[object]:
-    return [one.value for one in find_values(text).values]
+    return [one.value for one in find_candidates(text).values]
 
 
 def test_a_reply_that_is_a_value() -> None:
-    assert find_values("[1, 2]").values == [Found([1, 2], "strict", 0, 6)]
-    assert find_values("(1, 2)").values == [Found([1, 2], "literal", 0, 6)]
+    assert find_candidates("[1, 2]").values == [Candidate([1, 2], "strict", 0, 6)]
+    assert find_candidates("(1, 2)").values == [Candidate([1, 2], "literal", 0, 6)]
     assert found("- 5") == found("1,234") == []
 
 
 def test_a_quoted_reply_is_read_again() -> None:
-    within, whole = find_values('"so: [1, 2]"').values
+    within, whole = find_candidates('"so: [1, 2]"').values
     assert (within.value, within.stage) == ([1, 2], "wrapped")
-    assert whole == Found("so: [1, 2]", "strict", 10, 10)
+    assert whole == Candidate("so: [1, 2]", "strict", 10, 10)
 
 
 @pytest.mark.parametrize(
@@ -40,9 +40,9 @@ def test_a_quoted_reply_is_read_again() -> None:
     ],
 )
 def test_what_is_stated_and_what_is_mentioned(text: str, begins: bool, stated: bool) -> None:
-    (one,) = find_values(text).values
+    (one,) = find_candidates(text).values
     assert (text[one.start : one.end], one.begins, one.stated) == ('{"a": 1}', begins, stated)
-    assert stands_alone(text, one.start, one.end) is stated
+    assert is_stated(text, one.start, one.end) is stated
 
 
 def test_footnotes_are_no_values() -> None:
@@ -52,7 +52,7 @@ def test_footnotes_are_no_values() -> None:
 
 def test_fences_are_read_before_what_stands_in_them() -> None:
     text = "See ```json\n [1, 2] \n``` and ```[3]``` or ```\n[4, 5]"
-    values = find_values(text).values
+    values = find_candidates(text).values
     assert [(one.value, one.stage, text[one.start : one.end]) for one in values] == [
         ([1, 2], "fenced", "[1, 2]"),
         ([3], "fenced", "[3]"),
@@ -60,17 +60,17 @@ def test_fences_are_read_before_what_stands_in_them() -> None:
     ]
     assert all(one.begins and one.stated for one in values)
     assert found("``` ``` [6, 7]") == [[6, 7]]
-    assert [one.stage for one in find_values("```[1, 2]``` [3, 4]").values] == ["fenced", "embedded"]
+    assert [one.stage for one in find_candidates("```[1, 2]``` [3, 4]").values] == ["fenced", "embedded"]
 
 
 def test_parts_of_a_list_that_cannot_be_read_say_where_it_begins() -> None:
-    values = find_values('x [{"a": 1}, {"a": 2}, oops] {"a": 3}').values
+    values = find_candidates('x [{"a": 1}, {"a": 2}, oops] {"a": 3}').values
     assert [(one.value["a"], one.torn_from) for one in values] == [(1, 2), (2, 2), (3, None)]
-    values = find_values('x [{"a": 1}, [oops, {"a": 2}], {"a": 3}').values
+    values = find_candidates('x [{"a": 1}, [oops, {"a": 2}], {"a": 3}').values
     assert [(one.value["a"], one.torn_from) for one in values] == [(1, 2), (2, 13), (3, 2)]
-    values = find_values('x [oops]{"a": 1}').values
+    values = find_candidates('x [oops]{"a": 1}').values
     assert [(one.value["a"], one.torn_from) for one in values] == [(1, None)]
-    values = find_values('x {oops {"a": 1}}').values
+    values = find_candidates('x {oops {"a": 1}}').values
     assert [(one.value["a"], one.torn_from) for one in values] == [(1, None)]
 
 
@@ -89,7 +89,7 @@ def test_parts_of_a_list_that_cannot_be_read_say_where_it_begins() -> None:
     ],
 )
 def test_where_an_object_breaks_off(text: str, broken_off: int | None) -> None:
-    assert find_values(text).broken_off == broken_off
+    assert find_candidates(text).broken_off == broken_off
 
 
 def test_other_scripts_are_read_as_ascii() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from graphwalk.scoring.relaxed import parse_relaxed
-from graphwalk.scoring.values import LONGEST_LITERAL, normalise, parse_answer, parse_json, parse_literal, readings
+from graphwalk.evaluation.replies import parse_relaxed
+from graphwalk.evaluation.values import LONGEST_LITERAL, normalise, parse_answer, parse_json, parse_literal, value_forms
 
 
 def nested(depth: int, core: str = "") -> str:
@@ -155,7 +155,7 @@ def test_other_values_have_others(one: Any, other: Any) -> None:
     ],
 )
 def test_what_else_a_value_may_stand_for(value: Any, others: list[Any]) -> None:
-    assert list(readings(value)) == [value, *others]
+    assert list(value_forms(value)) == [value, *others]
 
 
 @pytest.mark.parametrize("parse", [parse_answer, parse_literal, parse_relaxed])

@@ -72,7 +72,7 @@ def normalise(value: Any) -> Hashable:
     return ("json", json.dumps(value, sort_keys=True, default=repr))
 
 
-def readings(value: Any) -> Iterator[Any]:
+def value_forms(value: Any) -> Iterator[Any]:
     """A value as it is; then as text, or, for text, as the number or boolean that it names ("007" names none)."""
     yield value
     if not isinstance(value, str):

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphwalk.config.agent import AgentConfig
+from graphwalk.evaluation.evidence import Evidence, data_of, holds_row, tool_evidence
 from graphwalk.graphs.generate import GraphSpec, generate_graph
-from graphwalk.scoring.evidence import Evidence, data_of, holds_row, tool_evidence
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
-from tests.scoring.episodes import call, episode, seen, tool_turn
+from tests.evaluation.episodes import call, episode, seen, tool_turn
 
 
 def test_whole_values_only():

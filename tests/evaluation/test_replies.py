@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from graphwalk.scoring.extraction import Extraction, extract
-from graphwalk.scoring.rows import row_shapes
+from graphwalk.evaluation.extraction import Extraction, extract
+from graphwalk.evaluation.rows import row_shapes
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.mazes.score import extract_path
 

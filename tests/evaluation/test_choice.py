@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphwalk.scoring.choice import Reading, choose, items_of
+from graphwalk.evaluation.extraction import Reading, choose, items_of
 
 
 def readings(*answers: str, stated: str = "") -> list[Reading]:

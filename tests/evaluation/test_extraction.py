@@ -5,9 +5,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from graphwalk.scoring.brackets import match_brackets
-from graphwalk.scoring.extraction import extract, extract_with_model, strip_thinking
-from graphwalk.scoring.rows import row_shapes
+from graphwalk.evaluation.extraction import extract, extract_with_model, strip_thinking
+from graphwalk.evaluation.replies import match_brackets
+from graphwalk.evaluation.rows import row_shapes
 from graphwalk.types.chat import CallOptions, Message, Reply, Usage
 
 KEY = ("node_key",)

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from graphwalk.scoring.relaxed import ascii_forms, parse_relaxed
-from graphwalk.scoring.values import LONGEST_LITERAL
+from graphwalk.evaluation.replies import parse_relaxed, to_ascii
+from graphwalk.evaluation.values import LONGEST_LITERAL
 
 
 @pytest.mark.parametrize(
@@ -37,5 +37,5 @@ def test_long_texts_are_not_tried() -> None:
 
 
 def test_signs_of_other_scripts() -> None:
-    assert ascii_forms("｛“a”：［１，−２］｝") == '{"a":[1,-2]}'
-    assert ascii_forms("é") == "é"
+    assert to_ascii("｛“a”：［１，−２］｝") == '{"a":[1,-2]}'
+    assert to_ascii("é") == "é"

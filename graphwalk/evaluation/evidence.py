@@ -1,0 +1,188 @@
+"""Values that an episode observed in its tool results, and calls that gained nothing (docs/method.md, Scores).
+
+Whole values are found, in every encoding of results: `abc` is not in `abcd`, and 3 is in `[3.0]`.
+"""
+
+import json
+import re
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+from graphwalk.evaluation.values import normalise, parse_json, value_forms
+from graphwalk.types.chat import ToolCall
+from graphwalk.types.episode import ToolResult, Trajectory, Turn
+
+_TOKEN = re.compile(r"""[^\s,;:|"'`\[\]{}()<>=]+""")
+_NOTE = "Note: "
+"""What such lines begin with, in every encoding of results."""
+
+
+class Evidence:
+    """A text, or several, in which values are looked up."""
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        self._text = "\n".join(texts)
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Everything between delimiters; a value without delimiters in it is one word."""
+        found = set(_TOKEN.findall(self._text))
+        return frozenset(found | {token.rstrip(".-!?*_").lstrip("*_") for token in found})  # `**f7**.` names f7
+
+    @cached_property
+    def tokens(self) -> frozenset[Hashable]:
+        """The words, with numbers and booleans as values: 3 and 3.0 are one."""
+        return frozenset(map(_token, self.words))
+
+    def holds(self, value: Any) -> bool:
+        """True if the value stands in the text as a whole."""
+        if not isinstance(value, str):
+            return normalise(value) in self.tokens
+        forms = {value, json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]} if value else {value}
+        return not self.words.isdisjoint(forms) or any(map(self._holds_phrase, filter(None, forms)))
+
+    def _holds_phrase(self, phrase: str) -> bool:
+        """For values with delimiters in them: found where no word goes on at either end."""
+        words = _TOKEN.findall(phrase)
+        if words == [phrase] or not self.words.issuperset(words):
+            return False
+        start = self._text.find(phrase)
+        while start >= 0:
+            if not self._word_goes_on(start, start + len(phrase)):
+                return True
+            start = self._text.find(phrase, start + 1)
+        return False
+
+    def _word_goes_on(self, start: int, end: int) -> bool:
+        before, first = self._text[start - 1 : start], self._text[start]
+        last, after = self._text[end - 1], self._text[end : end + 1]
+        return (before.isalnum() and first.isalnum()) or (last.isalnum() and after.isalnum())
+
+
+@lru_cache(maxsize=1 << 16)
+def _token(word: str) -> Hashable:
+    """Remembered: episodes about one graph share most of their words, and a schema is read with every prompt."""
+    *_, value = value_forms(word)
+    return normalise(value)
+
+
+def tool_evidence(trajectory: Trajectory) -> Evidence:
+    """Return the data in all tool results."""
+    return Evidence(data_of(result) for result in trajectory.results if shows_data(result))
+
+
+def data_of(result: ToolResult) -> str:
+    """The content without the notes above its rows: they repeat arguments, and count rows and pages."""
+    text = result.content
+    while text.startswith(_NOTE):
+        text = text.partition("\n")[2]
+    return text
+
+
+def shows_data(result: ToolResult) -> bool:
+    """False for mistakes, empty results and notes: their texts repeat the words of the model."""
+    return result.error is None and bool(result.rows)
+
+
+def holds_row(row: Mapping[str, Any], fields: Collection[str], evidence: Evidence) -> bool:
+    """True if the row has a value in one of the fields, and all of its values there stand in the text."""
+    values = [row[field] for field in fields if row.get(field) is not None]
+    return bool(values) and all(map(evidence.holds, values))
+
+
+_LONGEST_CYCLE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Waste:
+    """Counters of one trajectory, in calls unless said otherwise.
+
+    `cycles`: times that a block of 2 to 16 calls, not all equal, was run again at once. `unused_results`: results with
+    data of which no value that was new at the time is named again, in a later call, text or thought; counting without
+    naming is a use that this cannot see, so it is an upper bound. `parallel_calls`: calls that shared a turn.
+    """
+
+    repeated_calls: int
+    cycles: int
+    unused_results: int
+    tool_errors: int
+    think_calls: int
+    parallel_calls: int
+
+
+def waste_of(trajectory: Trajectory) -> Waste:
+    """Count calls that gained nothing: repetitions, cycles, results that were never used."""
+    results = trajectory.results
+    signatures = [_signature(result.call) for result in results]
+    sizes = [len(turn.results) for turn in trajectory.turns]
+    return Waste(
+        repeated_calls=len(signatures) - len(set(signatures)),
+        cycles=count_cycles(signatures),
+        unused_results=_unused_results(trajectory),
+        tool_errors=sum(result.error is not None for result in results),
+        think_calls=sum(result.is_note for result in results),
+        parallel_calls=sum(size for size in sizes if size > 1),
+    )
+
+
+def count_cycles(calls: Sequence[Hashable]) -> int:
+    """Blocks that repeat the block before them: A B A B A B has two. Linear in the number of calls."""
+    cycles, position = 0, 0
+    while position < len(calls):
+        length = _cycle_at(calls, position)
+        cycles += length > 0
+        position += length or 1
+    return cycles
+
+
+def _cycle_at(calls: Sequence[Hashable], position: int) -> int:
+    """Length of the shortest block beginning here that repeats the one before it, 0 if there is none."""
+    for length in range(2, min(_LONGEST_CYCLE, position, len(calls) - position) + 1):
+        block = calls[position : position + length]
+        if block == calls[position - length : position] and any(call != block[0] for call in block):
+            return length
+    return 0
+
+
+def _signature(call: ToolCall) -> tuple[str, str]:
+    """Name and arguments; spaces and the order of arguments make no difference."""
+    arguments = parse_json(call.arguments)
+    return call.name, call.arguments if arguments is None else json.dumps(arguments, sort_keys=True)
+
+
+def _unused_results(trajectory: Trajectory) -> int:
+    """Read forwards for what is new in each result, and backwards for what is said later."""
+    later: set[Hashable] = set()
+    unused = 0
+    for turn, news in zip(reversed(trajectory.turns), reversed(_new_values(trajectory)), strict=True):
+        unused += sum(later.isdisjoint(new) for new in news if new)
+        later |= _said(turn)
+    return unused
+
+
+def _new_values(trajectory: Trajectory) -> list[list[frozenset[Hashable]]]:
+    """Per turn and result, the words that neither prompt, model nor earlier results had."""
+    known = set[Hashable]().union(*(_told(message.content or "") for message in trajectory.prompt))
+    news: list[list[frozenset[Hashable]]] = []
+    for turn in trajectory.turns:
+        known |= _said(turn)
+        news.append([])
+        for result in filter(shows_data, turn.results):
+            new = Evidence([data_of(result)]).tokens - known
+            news[-1].append(new)
+            known |= new
+    return news
+
+
+@lru_cache(maxsize=16)
+def _told(text: str) -> frozenset[Hashable]:
+    """Remembered: all episodes about a graph are told the same of it."""
+    return Evidence([text]).tokens
+
+
+def _said(turn: Turn) -> frozenset[Hashable]:
+    """What the model wrote in a turn: text, reasoning, arguments."""
+    texts = [turn.message.content or "", turn.message.reasoning or ""]
+    return Evidence([*texts, *(call.arguments for call in turn.message.tool_calls)]).tokens

@@ -1,0 +1,168 @@
+"""Files of training chats, and the proof that splits share no graph, no chat and no name.
+
+The proof trusts nothing in a manifest but the digest of a file. Names are read from the chats themselves: every word
+that is not English, Cypher or a word of GraphWalk's own texts counts as a name, so that none is overlooked.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from graphwalk.console import counted
+from graphwalk.errors import ConfigError
+from graphwalk.files import write_whole
+from graphwalk.graphs.generate import CYPHER_WORDS, english_words
+from graphwalk.resources import data_path
+
+_WORD = re.compile(r"[A-Za-z]+(?:[0-9]+[A-Za-z]*)*")
+_SHORTEST = 4
+"""Letters of a name; keys have as many letters and digits."""
+_OF_SCHEMAS = frozenset({"additionalproperties", "enum"})
+"""Words of JSON Schema that are not English; a prompt of the text protocol has the schemas of its tools."""
+_VALUE = re.compile(r'"[^"]*"|\b[A-Z]\w+\b|\b\w*\d\w*\b')
+"""Values, labels, types, keys and numbers: what differs between two questions of the same wording."""
+
+
+def write_chats(path: Path, chats: Iterable[Mapping[str, Any]]) -> str:
+    """Write one chat a line, as they come; return the SHA-256 digest of the file."""
+    digest = hashlib.sha256()
+
+    def texts() -> Iterator[str]:
+        for chat in chats:
+            text = json.dumps(chat, ensure_ascii=False) + "\n"
+            digest.update(text.encode("utf-8", "surrogatepass"))
+            yield text
+
+    write_whole(path, texts())
+    return digest.hexdigest()
+
+
+def read_chats(path: Path, digest: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (file:line, chat). Raise ConfigError for a line that is no chat, or another digest."""
+    try:
+        with path.open("rb") as file:
+            if hashlib.file_digest(file, "sha256").hexdigest() != digest:
+                raise ConfigError(f"{path}: its digest is not that of its manifest")
+            file.seek(0)
+            for number, line in enumerate(file, 1):
+                place = f"{path}:{number}"
+                try:
+                    chat = json.loads(line)
+                    if not isinstance(chat["messages"], list):
+                        raise TypeError("its messages are no list")
+                except (ValueError, KeyError, TypeError, RecursionError) as error:
+                    raise ConfigError(
+                        f"{place}: not a chat: {error}", hint="write the file with graphwalk export"
+                    ) from error
+                yield place, chat
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: cannot be read: {error}") from error
+
+
+@dataclass
+class ChatSplit:
+    """The content of one split. `graphs` and `digests` (of chats) have the place, file:line, where each is first."""
+
+    name: str
+    chats: int = 0
+    graphs: dict[Hashable, str] = field(default_factory=dict)
+    digests: dict[Hashable, str] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+    wordings: set[str] = field(default_factory=set)
+    """Questions without the parts that differ between two of the same wording."""
+
+    def add(self, messages: Sequence[Mapping[str, Any]], graph: Hashable, place: str) -> str:
+        """Add a chat; return where the same chat was first."""
+        self.chats += 1
+        self.graphs.setdefault(graph, place)
+        return self.digests.setdefault(hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).digest(), place)
+
+
+def check_disjoint(splits: Sequence[ChatSplit]) -> None:
+    """Raise ConfigError if two splits share a chat, a graph or a name. They may share wordings."""
+    for one, other in combinations(splits, 2):
+        for what, first, second in (("chat", one.digests, other.digests), ("graph", one.graphs, other.graphs)):
+            if shared := first.keys() & second.keys():
+                places = min((first[item], second[item]) for item in shared)
+                raise _shares(one, other, f"{counted(len(shared), what)}: {' and '.join(places)}")
+        if names := one.names & other.names:
+            raise _shares(one, other, f"{counted(len(names), 'name')}: {', '.join(sorted(names)[:5])}")
+
+
+def _shares(one: ChatSplit, other: ChatSplit, what: str) -> ConfigError:
+    hint = "make them with different seeds, and of questions one with `names: train`, the other with `names: held_out`"
+    return ConfigError(f"{one.name} and {other.name} share {what}", hint=hint)
+
+
+def check_splits(paths: Sequence[Path]) -> list[ChatSplit]:
+    """Read files of trajectories and prove that they are disjoint, and that each is as its manifest says."""
+    splits = []
+    for path in paths:
+        beside = manifest_path(path)
+        try:
+            digest = json.loads(beside.read_text(encoding="utf-8"))["sha256"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ConfigError(f"{beside}: no manifest of {path.name}: {error}") from error
+        split = ChatSplit(str(path))
+        for place, chat in read_chats(path, digest):
+            try:
+                messages = chat["messages"]
+                split.add(messages, chat["graph_digest"], place)
+                split.names |= _names(messages)
+                split.wordings.add(_wording(messages))
+            except (KeyError, TypeError, AttributeError) as error:
+                raise ConfigError(f"{place}: no trace: {error}", hint="graphwalk export traces") from error
+        splits.append(split)
+    check_disjoint(splits)
+    return splits
+
+
+def manifest_path(out: Path) -> Path:
+    """Return the path of the manifest beside a file of trajectories."""
+    return out.with_name(out.name.removesuffix(".jsonl") + ".manifest.json")
+
+
+def write_manifest(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a manifest as JSON."""
+    write_whole(path, [json.dumps(content, indent=2, ensure_ascii=False), "\n"])
+
+
+def _names(messages: Sequence[dict[str, Any]]) -> set[str]:
+    """Return the names in lower case: a label and a value that differ in case alone are one."""
+    found: set[str] = set()
+    for message in messages:
+        text = message["content"] or ""
+        calls = message.get("tool_calls") or ()
+        text += "".join(f" {json.dumps(call['function']['arguments'], ensure_ascii=False)}" for call in calls)
+        found.update(word.lower() for word in _WORD.findall(text.replace("\\n", " ")) if len(word) >= _SHORTEST)
+    return {word for word in found if word not in _own_words() and not _inflected(word)}
+
+
+def _inflected(word: str) -> bool:
+    """Return True for a form that the dictionary lacks; names end so too rarely to hide a shared pool."""
+    return any(word.endswith(end) and word.removesuffix(end) in english_words() for end in ("s", "ed", "ing", "ly"))
+
+
+@cache
+def _own_words() -> frozenset[str]:
+    """Return the words of English, of Cypher, and of GraphWalk's data files."""
+    texts = [
+        path.read_text(encoding="utf-8")
+        for folder in ("templates", "tools")
+        for path in data_path(folder).rglob("*")
+        if path.suffix in (".yaml", ".j2")
+    ]
+    return (
+        english_words() | CYPHER_WORDS | _OF_SCHEMAS | {word.lower() for text in texts for word in _WORD.findall(text)}
+    )
+
+
+def _wording(messages: Sequence[dict[str, Any]]) -> str:
+    asked = next((message["content"] for message in messages if message["role"] == "user"), "")
+    return " ".join(_VALUE.sub("_", asked).split())

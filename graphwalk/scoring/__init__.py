@@ -1,1 +1,0 @@
-"""Reading answers out of replies, and measuring how good they are; nothing here knows a suite."""
