@@ -14,7 +14,7 @@ WALKING := aiohttp langchain-core kglite langgraph lark "genai-prices>=0.2.3,<0.
 
 .PHONY: quickstart test test-all check audit docs format formats lock release bench coverage soak reliability mutants truth clrs mcp bench-peers pictures environments training-setup train-smoke ray openai clean
 
-quickstart: $(USER_STAMP) ## Generate graphs, run the scripted players, print the table
+quickstart: $(USER_STAMP) ## Generate graphs, run the scripted agents, print the table
 	@$(BIN)/graphwalk run quickstart
 
 test: $(STAMP) check ## Lint, types, layers, documentation, and the tests of every change

@@ -23,7 +23,7 @@ def measure(quick: bool) -> Iterator[Row]:
 
 async def _seconds(episodes: int, steps: int, repetitions: int) -> tuple[list[float], list[float]]:
     stage = await Stage.open(EXPERIMENT)
-    store = stage.planned[0].world.store
+    store = stage.planned[0].graph.store
     assert store is not None
     (label, *_) = [node.label for node in (await store.schema()).nodes]
     keys = await stage.begin(0)
@@ -37,7 +37,7 @@ async def _seconds(episodes: int, steps: int, repetitions: int) -> tuple[list[fl
         started = time.perf_counter()
         await asyncio.gather(*(_walked(episode, arguments, steps) for episode in begun))
         ours.append(time.perf_counter() - started)
-        toolbox = begun[0].opening.toolbox
+        toolbox = begun[0].setup.toolbox
         assert toolbox is not None
         call = ToolCall("1", CALL, str(arguments).replace("'", '"'))
         started = time.perf_counter()

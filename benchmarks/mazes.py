@@ -14,7 +14,7 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.mazes.config import MazeSpec
 from graphwalk.suites.mazes.generate import LAYOUTS, generate_maze, generate_mazes
 from graphwalk.suites.mazes.graph import maze_graph
-from graphwalk.suites.mazes.scripted import walker_named
+from graphwalk.suites.mazes.scripted import agent_named
 from graphwalk.suites.mazes.suite import make_task
 from graphwalk.suites.mazes.toolbox import MazeToolbox
 from graphwalk.suites.reference import drive
@@ -55,7 +55,7 @@ async def calls(walks: int) -> None:
         store = await EmbeddedDatabase().load(graph)
         task = make_task(maze, graph.digest)
         for name, made in counts.items():
-            policy = walker_named(name, str(task.start), str(task.goal), stdlib_random(0, name))
+            policy = agent_named(name, str(task.start), str(task.goal), stdlib_random(0, name))
             made.append((await drive(policy, MazeToolbox(store, task.size, str(task.start)))).calls)
     spent = time.process_time() - begun
     for name, made in counts.items():

@@ -1,6 +1,6 @@
-"""Planning: the twelve questions about one graph, with both oracles and par, in processor time of one core.
+"""Planning: the twelve questions about one graph, with both oracles and reference walks, in processor time of one core.
 
-Plain is par as a model would walk it: every result of a tool made as text, counted, and read back.
+Plain is the reference as a model would walk it: every result of a tool made as text, counted, and read back.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ def measure(quick: bool, full: bool) -> Iterator[Row]:
         seconds[nodes], plain = asyncio.run(_both(nodes))
         yield Row(f"plan {nodes:,} nodes", "s", [seconds[nodes]], aim=AIMS.get(nodes))
         if plain is not None:
-            yield Row(f"plan {nodes:,} nodes ÷ par by texts", "s", [seconds[nodes]], [plain])
+            yield Row(f"plan {nodes:,} nodes ÷ reference by texts", "s", [seconds[nodes]], [plain])
     for nodes, spent in seconds.items():
         yield Row(f"the same ÷ n log n, {nodes:,} nodes", "µs", [spent / (nodes * log2(nodes)) * 1e6])
 
@@ -66,7 +66,7 @@ async def _both(nodes: int) -> tuple[float, float | None]:
         return spent, None
     begun = time.process_time()
     if await _by_texts(graph, store) != ours:
-        raise AssertionError("par on rows is not par by texts")
+        raise AssertionError("the reference on rows is not that by texts")
     return spent, time.process_time() - begun
 
 
@@ -105,4 +105,4 @@ class _Clock:
 
 async def _by_texts(graph: PropertyGraph, store: GraphStore) -> list[QuestionTask]:
     schema = await store.schema()
-    return await make_tasks(graph, store, seed=SEED, par=ExpertReference(schema, GraphToolbox(store, schema)))
+    return await make_tasks(graph, store, seed=SEED, reference=ExpertReference(schema, GraphToolbox(store, schema)))

@@ -26,11 +26,11 @@ async def earned_by(stage: Stage, make: MakePolicy, name: str) -> list[Reward]:
     """One reward per task, in order."""
     earned = []
     for planned in stage.planned:
-        task, store = planned.task, planned.world.store
+        task, store = planned.task, planned.graph.store
         assert isinstance(task, QuestionTask)
         assert store is not None
         model = ScriptedModel(name, make(task, await store.schema()))
-        walk = Episode(await planned.opening(stage.experiment), model, stage.experiment.agent, stage.experiment.options)
+        walk = Episode(await planned.setup(stage.experiment), model, stage.experiment.agent, stage.experiment.options)
         found = reward(task, await run_episode(walk))
         assert found is not None
         earned.append(found)

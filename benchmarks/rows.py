@@ -24,7 +24,7 @@ KINDS: dict[str, Callable[[bool], Rows]] = {
     ),
     "graphs paper-100": lambda quick: graph_rows(GraphSpec(preset="paper-100"), 0, 0, 5 if quick else 400),
     "chats of quickstart": lambda quick: trace_rows(
-        load_experiment("quickstart", flags={"models": ["scripted/expert"]}, worlds=1 if quick else 16),
+        load_experiment("quickstart", flags={"models": ["scripted/expert"]}, graphs=1 if quick else 16),
         TraceOptions(correct=True),
     ),
 }

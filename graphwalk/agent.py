@@ -22,7 +22,7 @@ from graphwalk.errors import ModelError, StoreError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import BudgetSpentError
 from graphwalk.models.langchain import OURS, from_langchain, to_langchain
-from graphwalk.suites.suite import Opening
+from graphwalk.suites.suite import EpisodeSetup
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, Usage
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
@@ -48,7 +48,7 @@ class Episode:
     model and store are raised; else they end the episode with a status.
     """
 
-    opening: Opening
+    setup: EpisodeSetup
     model: Model
     config: AgentConfig
     options: CallOptions
@@ -70,7 +70,7 @@ class Episode:
 
     def must_answer(self, turns: Sequence[Turn]) -> bool:
         """Tell whether the limit of turns, calls or repeats is reached. Dialogues without tools have none of them."""
-        if self.opening.toolbox is None:
+        if self.setup.toolbox is None:
             return False
         config = self.config
         since = next((n for n in range(len(turns), 0, -1) if turns[n - 1].next_user is not None), 0)
@@ -92,7 +92,7 @@ async def run_episode(episode: Episode) -> Trajectory:
     end = (await agent_graph().ainvoke({"messages": []}, config, context=episode, version="v2")).value
     turns = _conversation(end["messages"])[1]
     status = ExitStatus(end["exit_status"])
-    return Trajectory(episode.opening.prompt, tuple(turns), status, end.get("error"))
+    return Trajectory(episode.setup.prompt, tuple(turns), status, end.get("error"))
 
 
 @cache
@@ -135,14 +135,14 @@ def compile_graph(
 
 async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config: "RunnableConfig") -> dict[str, Any]:
     """Ask the model for its next message. A summary that is made first is part of the turn's usage and time."""
-    episode, toolbox = runtime.context, runtime.context.opening.toolbox
+    episode, toolbox = runtime.context, runtime.context.setup.toolbox
     prompt, turns = _conversation(state["messages"])
     if status := episode.exhausted(turns):
         return _update(status=status)
     forced = episode.must_answer(turns) or state.get("remaining_steps", _NO_STEP_LIMIT) <= _LAST_STEPS
     try:
         async with asyncio.timeout_at(episode.deadline):
-            messages, summary = await _messages(episode, [*episode.opening.prompt, *prompt], turns)
+            messages, summary = await _messages(episode, [*episode.setup.prompt, *prompt], turns)
             if forced:
                 messages.append(answer_now(episode.config))
             tools = toolbox.specs if toolbox is not None and not forced else ()
@@ -167,7 +167,7 @@ async def model_turn(state: dict[str, Any], runtime: "Runtime[Episode]", config:
         message.id = None  # add_messages would replace the earlier one, and give this one an id of its own
     if turn.message.tool_calls and toolbox is not None and not forced:
         return _update([message])
-    if not forced and (next_user := episode.opening.next_user([*turns, turn])) is not None:
+    if not forced and (next_user := episode.setup.next_user([*turns, turn])) is not None:
         return _update([message, to_langchain(Message("user", next_user))])
     answered = ExitStatus.ANSWERED if (turn.message.content or "").strip() else ExitStatus.NO_ANSWER
     return _update([message], ExitStatus.TURN_LIMIT if forced else answered)
@@ -177,7 +177,7 @@ async def tool_turn(state: dict[str, Any], runtime: "Runtime[Episode]") -> dict[
     """Execute all tool calls of the last message."""
     episode = runtime.context
     *earlier, asked = state["messages"]
-    toolbox, calls = episode.opening.toolbox, from_langchain(asked).tool_calls
+    toolbox, calls = episode.setup.toolbox, from_langchain(asked).tool_calls
     assert toolbox is not None
     since = next((n for n in range(len(earlier), 0, -1) if earlier[n - 1].type == "human"), 0)
     made = sum(message.type == "tool" for message in earlier[since:])

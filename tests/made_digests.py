@@ -22,8 +22,8 @@ from tests.test_golden import RUNS, digests
 async def made(folder: Path, workers: int) -> dict[str, object]:
     """By name of the run; `graph` is that of a graph alone."""
     found: dict[str, object] = {"graph": generate_graph(GraphSpec(preset="paper-100"), 7).digest}
-    for name, (experiment, worlds, flags) in RUNS.items():
-        config = load_experiment(experiment, flags={**flags, "limits.max_concurrency": workers}, worlds=worlds)
+    for name, (experiment, graphs, flags) in RUNS.items():
+        config = load_experiment(experiment, flags={**flags, "limits.max_concurrency": workers}, graphs=graphs)
         new = NewRun.make(config.name, folder / name)
         await start_run(resolve(config, Settings()), new, Progress())
         found[name] = digests(new.folder.records())

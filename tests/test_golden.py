@@ -24,14 +24,14 @@ WALL_CLOCK = frozenset({"seconds", "elapsed_in_tools"})
 GOLDEN: dict[str, dict[str, str]] = json.loads((DATA / "golden.json").read_text())
 
 
-def _scripted(*players: str) -> list[str]:
-    return [f"scripted/{player}" for player in players]
+def _scripted(*names: str) -> list[str]:
+    return [f"scripted/{name}" for name in names]
 
 
-MAZE_PLAYERS = ("expert", "depth_first", "random", "flawed", "empty")
+MAZE_AGENTS = ("expert", "depth_first", "random", "flawed", "empty")
 RUNS: dict[str, tuple[str, int | None, dict[str, Any]]] = {
     "quickstart": ("quickstart", 2, {"models": _scripted("expert", "flawed", "random", "empty")}),
-    "mazes": ("paper-table-1", 4, {"seed": 3, "models": _scripted(*MAZE_PLAYERS)}),
+    "mazes": ("paper-table-1", 4, {"seed": 3, "models": _scripted(*MAZE_AGENTS)}),
     "magma": ("magma", None, {"seed": 3, "models": _scripted("expert", "random", "flawed:hallucination")}),
     "odd": (str(DATA / "odd.yaml"), None, {}),
 }
@@ -42,7 +42,7 @@ def digests(results: Iterable[ResultRecord]) -> dict[str, str]:
     """SHA-256 of each part of a run, whatever the order of its log and the time that it took."""
     records = sorted(results, key=lambda r: (r["task_id"], r["model"], r["setting"], r["repeat"]))
     parts = {
-        "tasks": [[r["task"], r["world"]] for r in records],
+        "tasks": [[r["task"], r["graph"]] for r in records],
         "prompts": [r["trajectory"]["prompt"] for r in records],
         "transcripts": [untimed(r["trajectory"]["turns"]) for r in records],
         "scores": [[r["answer"], r["score"], r["exit_status"]] for r in records],
@@ -58,8 +58,8 @@ def untimed(value: Any) -> Any:
 
 @pytest.mark.parametrize("name", GOLDEN)
 async def test_fixed_seeds_give_what_they_always_gave(name: str, tmp_path: Path) -> None:
-    experiment, worlds, flags = RUNS[name]
-    config = load_experiment(experiment, flags=flags, worlds=worlds)
+    experiment, graphs, flags = RUNS[name]
+    config = load_experiment(experiment, flags=flags, graphs=graphs)
     new = NewRun.make(config.name, tmp_path / "run")
     await start_run(resolve(config, Settings()), new, Progress())
     now = digests(new.folder.records())

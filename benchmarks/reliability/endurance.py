@@ -21,7 +21,7 @@ from tests.runs.runs import experiment, records, start
 
 
 async def episodes(folder: Path, number: int) -> Row:
-    """Scripted players in one process: what memory and files they take after the first tenth, and at the end."""
+    """Scripted agents in one process: what memory and files they take after the first tenth, and at the end."""
     process, begun, sizes = psutil.Process(), time.monotonic(), []
     for part in range(10):
         config = experiment(models=["scripted/expert"], repeats=max(1, number // 120))

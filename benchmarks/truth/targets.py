@@ -1,4 +1,4 @@
-"""Targets of all suites recomputed with networkx, by the ways that `graphwalk verify` uses (`Suite.confirm`)."""
+"""Targets of all suites recomputed with networkx, by the ways that `graphwalk verify` uses (`Verification.confirm`)."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,12 +45,12 @@ async def targets(seed: int = 12) -> dict[str, Found]:
     for given in CONFIGS:
         suite = suite_named(given["name"])
         config: Any = suite.config_type.model_validate(given)
-        for world in suite.worlds(config, seed):
-            store = None if world.graph is None else await EmbeddedDatabase().load(world.graph)
-            for task in await suite.tasks(world, store, config, seed):
+        for instance in suite.graphs(config, seed):
+            store = None if instance.graph is None else await EmbeddedDatabase().load(instance.graph)
+            for task in await suite.tasks(instance, store, config, seed):
                 count = found.setdefault(f"{suite.name}: {task.template}", Found())
                 try:
-                    way = await suite.confirm(task, world, config)
+                    way = await suite.verification.confirm(task, instance, config)
                 except OracleError as error:
                     count.differ.append(str(error))
                     continue

@@ -21,7 +21,7 @@ from graphwalk.settings import read_settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.graph import CELL
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
-from graphwalk.suites.suite import Opening
+from graphwalk.suites.suite import EpisodeSetup
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
 from graphwalk.toolbox.schema_text import schema_text
 from graphwalk.toolbox.tool import load_tools
@@ -147,9 +147,9 @@ async def _episode(
         system = await aschema_prompt(store, **agent)
     else:
         system = f"{prompt}\n\n{schema_text(await store.schema(config.schema_samples), config)}"
-    opening = Opening((Message("system", system),), await _toolbox(store, tools, agent))
+    setup = EpisodeSetup((Message("system", system),), await _toolbox(store, tools, agent))
     options = CallOptions(parallel_tool_calls=config.parallel_tool_calls)
-    return Episode(opening, opened, config, options, raises=True)
+    return Episode(setup, opened, config, options, raises=True)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from graphwalk.models.wrappers import Guarded
 from graphwalk.runs.ask import Answer, asking, conversation
 from graphwalk.settings import Settings, read_settings
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.suite import World
+from graphwalk.suites.suite import GraphInstance
 from graphwalk.types.check_type import GRAPH, check_type
 from graphwalk.types.graph import PropertyGraph
 
@@ -92,7 +92,7 @@ async def aask(
     (name,), given = named_models([model], settings)
     experiment = asking(None, name, settings, agent=agent, given=given)
     earlier = () if after is None else after.conversation
-    async with conversation(experiment, store, World("", None), earlier=earlier) as talk:
+    async with conversation(experiment, store, GraphInstance("", None), earlier=earlier) as talk:
         return Answer.of(await talk.ask(question), store)
 
 

@@ -46,7 +46,7 @@ def make_tasks(
     """`per_question` tasks of every question about a graph; `questions`: a name or several (None: all that ship).
 
     A task has its `question`, the right answer in `gold` (rows as dictionaries), the Cypher that finds it, and the
-    tool calls that the expert needs (`par_calls`). ConfigError for an unknown question, or one that the graph cannot
+    tool calls of the expert (`reference_calls`). ConfigError for an unknown question, or one that the graph cannot
     host; OracleError where the two oracles differ.
     """
     work = amake_tasks(graph, seed=seed, questions=questions, per_question=per_question)
@@ -89,7 +89,7 @@ def play(
 
     `model` is "provider/model", "scripted/expert", or an object with `async complete(messages, tools, options)`.
     `setting`: "tools", "no_tools" (the whole graph as text) or "write_cypher" (queries of its own). `seed` is that
-    of scripted players, `neo4j_auth` as for `open_store`. `agent` are fields of an experiment's
+    of scripted agents, `neo4j_auth` as for `open_store`. `agent` are fields of an experiment's
     agent: `turn_limit=10`, `encoding="csv"`, …
 
     The result has `answer`, `score` (None where the episode failed for reasons of its own, which `trajectory.error`
@@ -121,7 +121,7 @@ class Run:
 
         The fields of the episode (`task_id`, `model`, `setting`, `repeat`, `exit_status`, `answer`, `turns`,
         `tool_calls`, `seconds`, `tool_seconds`); of its score under their own names (`correct`, `f1`, …; None where it
-        has none); of its task, graph and usage with `task_`, `world_` and `usage_` in front.
+        has none); of its task, graph and usage with `task_`, `graph_` and `usage_` in front.
         """
         suite = suite_class(self._folder.read_manifest()["config"]["suite"]["name"])
         rows = [episode_row(result, suite.score_type) for result in self.results()]
@@ -214,7 +214,7 @@ async def arun(
     names, given = named_models(models or (), settings)
     flags = {**_dotted(overrides), **({} if models is None else {"models": names})}
     source = str(experiment) if isinstance(experiment, Path) else experiment
-    resolved = resolve(load_experiment(source, flags=flags, worlds=graphs), settings, given=given)
+    resolved = resolve(load_experiment(source, flags=flags, graphs=graphs), settings, given=given)
     new = NewRun.make(resolved.config.name, None if out is None else Path(out))
     await start_run(resolved, new, _watching(on_result))
     return Run(new.folder.path)
@@ -232,7 +232,7 @@ def run(
 ) -> Run:
     """Run an experiment: a name ("quickstart"), the path of a YAML file, or a dictionary with what would stand in one.
 
-    `models`: names or objects with `complete`; None: those of the experiment, else the scripted players. `graphs`: how
+    `models`: names or objects with `complete`; None: those of the experiment, else the scripted agents. `graphs`: how
     many graphs, mazes or traces of each kind. `out`: the run folder, by default runs/TIME-NAME-ID. `on_result` is told
     of every finished episode. `neo4j_auth`: as for `open_store`. `overrides` are fields of the experiment: `limit=10`,
     `settings=["no_tools"]`, `agent={"turn_limit": 10}` (the other fields of `agent` stay).

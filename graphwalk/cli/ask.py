@@ -101,7 +101,7 @@ async def _talk(
     from graphwalk.runs.ask import Answer, conversation
     from graphwalk.runs.run_folder import NewRun
     from graphwalk.stores.sources import open_source
-    from graphwalk.suites.ask.suite import world_of
+    from graphwalk.suites.ask.suite import instance_of
 
     (source,) = experiment.config.suite.graphs
     async with open_source(source, experiment.settings) as opened:
@@ -111,8 +111,8 @@ async def _talk(
             raise ConfigError("there was no question", hint='graphwalk ask "Which …?", or one question a line')
         log = NewRun.make("ask", out) if logged and line is not None else None
         teller.log = None if log is None else log.folder
-        world = world_of(source, opened.graph)
-        async with conversation(experiment, opened.store, world, log=log, watcher=teller, note=say) as talk:
+        instance = instance_of(source, opened.graph)
+        async with conversation(experiment, opened.store, instance, log=log, watcher=teller, note=say) as talk:
             while line is not None:
                 with teller.waiting(experiment.models[0]):
                     result = await talk.ask(line)

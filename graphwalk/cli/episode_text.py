@@ -184,10 +184,10 @@ def _figures(result: Result) -> "Iterator[RenderableType]":
         yield Text("\nscore", style="bold")
         yield _block(table)
     usage, calls = result.usage, len(result.trajectory.results)
-    par = result.task.get("par_calls")
+    reference = result.task.get("reference_calls")
     parts = [
         counted(len(result.trajectory.turns), "turn"),
-        counted(calls, "call") + (f" (par {par})" if par else ""),
+        counted(calls, "call") + (f" (reference {reference})" if reference else ""),
         *elapsed_and_tools(result),
     ]
     if usage.total_tokens:

@@ -98,7 +98,7 @@ def traces(
     model: Annotated[list[str] | None, typer.Option(help="Episodes of this model alone; repeatable.")] = None,
     arguments: Annotated[Arguments, typer.Option(help="Arguments of calls: for TRL, or for APIs.")] = Arguments.OBJECT,
     protocol: Annotated[Protocol, typer.Option(help="Calls as such, or written in the text.")] = Protocol.NATIVE,
-    thoughts: Annotated[bool, typer.Option(help="Words before calls; scripted players think in words.")] = True,
+    thoughts: Annotated[bool, typer.Option(help="Words before calls; scripted agents think in words.")] = True,
     refusals: Annotated[
         float, typer.Option(min=0.0, max=100.0, help="Percent: traces more, of questions without an answer.")
     ] = 0.0,

@@ -62,7 +62,7 @@ def traces(
     ],
     out: Annotated[Path, typer.Option(help="FILE.jsonl or FILE.parquet; FILE.manifest.json tells what it holds.")],
     model: Annotated[
-        list[str] | None, typer.Option("--model", "-m", help="A scripted player; repeatable. Default: scripted/expert.")
+        list[str] | None, typer.Option("--model", "-m", help="A scripted agent; repeatable. Default: scripted/expert.")
     ] = None,
     graphs: Annotated[int | None, typer.Option(min=1, help="Graphs, mazes or instances of each kind.")] = None,
     seed: Annotated[int | None, typer.Option(help="Everything follows from it. Default: the experiment's.")] = None,
@@ -78,7 +78,7 @@ def traces(
     ] = None,
     workers: Workers = None,
 ) -> None:
-    """Let scripted players do the tasks of an experiment, and write what is right as chats for fine-tuning.
+    """Let scripted agents do the tasks of an experiment, and write what is right as chats for fine-tuning.
 
     The same lines as `graphwalk export traces --correct` writes of a run, without the run.
     """
@@ -94,7 +94,7 @@ def traces(
         "limit": None,
     }
     flags |= {} if seed is None else {"seed": seed}
-    config = load_experiment(experiment, override or (), flags, worlds=graphs)
+    config = load_experiment(experiment, override or (), flags, graphs=graphs)
     form = ChatForm(arguments.value, protocol.value)
     options = TraceOptions(True, grounded, None, (), thoughts, refusals, config.seed, form)
     rows = trace_rows(config, options)
@@ -121,22 +121,22 @@ def generate() -> None:
 
 @app.command("twin")
 def twin(
-    out: Annotated[Path, typer.Option(help="FILE.json, FILE.graphml or FILE.cypher: the twin.")],
+    out: Annotated[Path, typer.Option(help="FILE.json, FILE.graphml or FILE.cypher: the copy.")],
     mapping: Annotated[Path, typer.Option(help="FILE.json: what stands for what. Only its owner may read it.")],
     graph: GraphFile = None,
     database: DatabaseName = None,
     seed: Seed = 0,
 ) -> None:
-    """Make the anonymised twin of a graph: the same structure, and not one of its words."""
+    """Make an anonymised copy of a graph: the same structure, and not one of its words."""
     from graphwalk.errors import ConfigError
-    from graphwalk.graphs.anonymise import make_twin, save_mapping
+    from graphwalk.graphs.anonymise import make_anonymised_copy, save_mapping
     from graphwalk.graphs.files import graph_format, save_graph
     from graphwalk.stores.sources import read_source
 
     graph_format(out)
     if out.resolve() == mapping.resolve():
-        raise ConfigError("--out and --mapping are one file", hint="keep the mapping apart from the twin")
-    made = make_twin(run_async(read_source(chosen_source(graph, database), read_settings())), seed)
+        raise ConfigError("--out and --mapping are one file", hint="keep the mapping apart from the copy")
+    made = make_anonymised_copy(run_async(read_source(chosen_source(graph, database), read_settings())), seed)
     save_mapping(made, mapping)
     save_graph(made.graph, out)
     data(f"nodes          {made.graph.node_count}")

@@ -187,6 +187,6 @@ def tasks(
 
 
 def _text(task: Any, answers: bool) -> str:
-    par = "" if task.par_turns is None else f", turns at par: {task.par_turns}"
+    turns = "" if task.reference_turns is None else f", reference turns: {task.reference_turns}"
     rows = "".join(f"  {dumps(row, ensure_ascii=False)}\n" for row in task.gold) if answers else ""
-    return f"{task.template}\n{task.question}\n→ rows: {task.gold_size}{par}\n{rows}"
+    return f"{task.template}\n{task.question}\n→ rows: {task.gold_size}{turns}\n{rows}"

@@ -271,7 +271,7 @@ def _commands(kind: str) -> dict[str, Any]:
     app.callback()(lambda: None)
     for name in SUITES.names():
         try:
-            module = suite_class(name).commands
+            module = suite_class(name).presentation.commands
         except ConfigError as error:
             say(f"warning: {error}")
             continue

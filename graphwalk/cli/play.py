@@ -67,7 +67,7 @@ def play(
     if out is not None:
         drawn_format(suite, out)
     result = run_async(play_first(experiment, _typed_lines()))
-    pictures = suite.pictures()
+    pictures = suite.presentation.pictures
     for drawing in pictures.drawings([result.as_dict()]) if pictures is not None else ():
         draw(drawing)
     if out is not None:
@@ -78,7 +78,7 @@ def play(
 
 
 def _experiment(what: str, given: dict[str, Any], words: Sequence[str]) -> "AnyExperiment":
-    """What is played: one world of a suite, or of an experiment, and one person."""
+    """What is played: one graph of a suite, or of an experiment, and one person."""
     from graphwalk.config.yaml_files import set_dotted, validate
     from graphwalk.experiments.config import experiment_type
     from graphwalk.suites.registry import suite_class
@@ -90,7 +90,7 @@ def _experiment(what: str, given: dict[str, Any], words: Sequence[str]) -> "AnyE
         data = _shipped_or_own(what).model_dump(mode="json")
         suite = suite_class(data["suite"]["name"])
     else:
-        data = {"name": "play", "suite": {"name": suite.name, suite.worlds_field: [{"count": 1}]}}
+        data = {"name": "play", "suite": {"name": suite.name, suite.graphs_field: [{"count": 1}]}}
         data["settings"] = [suite.settings[0]]
     person = {"models": ["human/terminal"], "repeats": 1, "limit": None, "extractor": None}
     for key, value in {**person, **given, **dict(_fields(words, suite))}.items():
@@ -129,7 +129,7 @@ def _fields(words: Sequence[str], suite: "type[Suite[Any, Any]]") -> Iterator[tu
     """`--some-field value` as dotted keys; a flag alone means true. ConfigError for an unknown field."""
     from graphwalk.config.yaml_files import parse_value
 
-    suite_fields = set(suite.config_type.model_fields) - {"name", suite.worlds_field}
+    suite_fields = set(suite.config_type.model_fields) - {"name", suite.graphs_field}
     left = list(words)
     while left:
         flag, sign, text = left.pop(0).partition("=")
@@ -139,7 +139,7 @@ def _fields(words: Sequence[str], suite: "type[Suite[Any, Any]]") -> Iterator[tu
         name = _SHORT.get(name, name)
         if not sign:
             text = left.pop(0) if left and not left[0].startswith("--") else "true"
-        place = "suite" if name in suite_fields else f"suite.{suite.worlds_field}.*"
+        place = "suite" if name in suite_fields else f"suite.{suite.graphs_field}.*"
         yield f"{place}.{name}", parse_value(text, flag)
 
 

@@ -43,7 +43,7 @@ def report(
 
     run = RunFolder.open(folder)
     suite = suite_named(run.read_manifest()["config"]["suite"]["name"])
-    written = save_plots(worth_drawing(list(suite.figures(*measured(run)))), plots)
+    written = save_plots(worth_drawing(list(suite.presentation.figures(*measured(run)))), plots)
     for path in written:
         data(str(path))
     say(f"{counted(len(written), 'file')} written to {plots}")

@@ -98,7 +98,7 @@ class RunOptions:
         typer.Option(
             "--model",
             "-m",
-            help="provider/model; repeatable. Default: GRAPHWALK_MODEL, else scripted players.",
+            help="provider/model; repeatable. Default: GRAPHWALK_MODEL, else scripted agents.",
             autocompletion=options.models,
         ),
     ] = None
@@ -202,7 +202,7 @@ def run(given: RunOptions) -> None:
         fields["suite.graphs"] = own_graphs(given.experiment, source)
         fields["store"] = given.store or ("neo4j" if source.file is None else "embedded")
     fields = {field: value for field, value in fields.items() if value is not None}
-    config = load_experiment(given.experiment, given.override or (), fields, worlds=given.graphs)
+    config = load_experiment(given.experiment, given.override or (), fields, graphs=given.graphs)
     experiment = resolve(config, settings, keys=not given.dry_run)
     if given.on is None and (given.ray_address is not None or given.shards is not None):
         flag = "--shards" if given.ray_address is None else "--ray-address"

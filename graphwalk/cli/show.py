@@ -83,7 +83,7 @@ def _episodes(folder: "RunFolder", keys: "set[EpisodeKey]", most_rows: int | Non
     from graphwalk.suites.registry import suite_named
 
     records = {key: record for record in folder.records() if (key := key_of(record)) in keys}
-    pictures = suite_named(folder.read_manifest()["config"]["suite"]["name"]).pictures()
+    pictures = suite_named(folder.read_manifest()["config"]["suite"]["name"]).presentation.pictures
     for number, key in enumerate(sorted(records)):
         if number:
             stdout().print("\n")

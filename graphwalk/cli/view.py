@@ -61,8 +61,8 @@ def write_pictures(suite: "Suite[Any, Any]", records: list[dict[str, Any]], out:
         episodes = episodes_of(records, suite.name)
         say(f"written to {write_page([RunContent(title, suite.name, {}, episodes=episodes)], out)}")
         return
-    form, pictures = drawn_format(suite, out), suite.pictures()
-    assert pictures is not None, "a form that is drawn has somebody who draws it"
+    form, pictures = drawn_format(suite, out), suite.presentation.pictures
+    assert pictures is not None, "drawn_format refuses the forms of suites without pictures"
     page = pictures.page(records, form, title)
     # Models may write halves of characters, which no file can hold.
     write_whole(out, [page.encode("utf-8", "replace").decode()])
@@ -71,7 +71,7 @@ def write_pictures(suite: "Suite[Any, Any]", records: list[dict[str, Any]], out:
 
 def drawn_format(suite: "Suite[Any, Any]", out: Path) -> str:
     """The form that a file name asks for. ConfigError for one that there is not."""
-    form, pictures = out.suffix.lower(), suite.pictures()
+    form, pictures = out.suffix.lower(), suite.presentation.pictures
     known = (_PAGE[0], *(pictures.formats if pictures else ()))
     if form not in (*known, *_PAGE):
         raise ConfigError(f"{out.name}: episodes are written as {', '.join(known)}", hint=f"--out {out.stem}{known[0]}")

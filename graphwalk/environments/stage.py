@@ -12,11 +12,11 @@ from graphwalk.errors import ConfigError
 from graphwalk.experiments.loading import load_experiment
 from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.graph_sources import GraphSources, sources_for
-from graphwalk.runs.plan import LoadedWorld, Plan, PlannedEpisode, make_plan
+from graphwalk.runs.plan import LoadedGraph, Plan, PlannedEpisode, make_plan
 from graphwalk.runs.result import EpisodeKey
 from graphwalk.runs.run_models import RunModels
 from graphwalk.settings import read_settings
-from graphwalk.suites.suite import Opening
+from graphwalk.suites.suite import EpisodeSetup
 from graphwalk.training.reward import Reward, reward
 from graphwalk.types.chat import Message, ToolCall, ToolSpec
 from graphwalk.types.episode import ExitStatus, Task, ToolResult, Trajectory, Turn
@@ -53,9 +53,9 @@ class Stage:
         """
         resolved, sources = _resolved(experiment, {})
         suite, config = resolved.suite, resolved.config
-        async for world in suite.worlds_in(config.suite, config.seed, resolved.settings):
-            if world.digest == task["graph_digest"]:
-                loaded = LoadedWorld(world, await sources.store_of(world))
+        async for instance in suite.read_graphs(config.suite, config.seed, resolved.settings):
+            if instance.digest == task["graph_digest"]:
+                loaded = LoadedGraph(instance, await sources.store_of(instance))
                 found = suite.task_type.model_validate(task)
                 planned = PlannedEpisode(EpisodeKey(found.task_id, resolved.models[0], setting, 0), found, loaded)
                 return cls(resolved, [planned], weights or {}, Plan([loaded], [(found, loaded)], [planned]), sources)
@@ -72,13 +72,13 @@ class Stage:
     async def begin(self, number: int) -> "OpenEpisode":
         """A fresh episode of the task with this number."""
         planned = self.planned[number]
-        return OpenEpisode(self, planned, await planned.opening(self.experiment))
+        return OpenEpisode(self, planned, await planned.setup(self.experiment))
 
     async def expert(self, number: int) -> Reward:
         """The reward of the scripted expert, through the loop of a run; below 1 the task is not what it should be."""
         planned, experiment = self.planned[number], self.experiment
         async with RunModels(experiment) as players, players.for_episode(planned) as (model, _):
-            walk = Episode(await planned.opening(experiment), model, experiment.agent, experiment.options)
+            walk = Episode(await planned.setup(experiment), model, experiment.agent, experiment.options)
             earned = reward(planned.task, await run_episode(walk), setting=planned.key.setting, weights=self.weights)
         if earned is None:
             raise ConfigError(f"the expert cannot play {planned.task.task_id}")
@@ -98,7 +98,7 @@ class OpenEpisode:
 
     stage: Stage
     planned: PlannedEpisode
-    opening: Opening
+    setup: EpisodeSetup
     turns: list[Turn] = field(default_factory=list)
     earned: Reward | None = None
     """Once it has ended; None too where nothing can be learnt from it."""
@@ -110,11 +110,11 @@ class OpenEpisode:
 
     @property
     def prompt(self) -> tuple[Message, ...]:
-        return self.opening.prompt
+        return self.setup.prompt
 
     @property
     def tools(self) -> Sequence[ToolSpec]:
-        return () if self.opening.toolbox is None else self.opening.toolbox.specs
+        return () if self.setup.toolbox is None else self.setup.toolbox.specs
 
     @property
     def turns_left(self) -> int | None:
@@ -127,7 +127,7 @@ class OpenEpisode:
 
         At the turn limit nothing is called any more: the results say so.
         """
-        if self.opening.toolbox is None:
+        if self.setup.toolbox is None:
             raise ConfigError("this episode has no tools", hint="settings: [tools]")
         made = sum(len(turn.results) for turn in self.turns)
         asked = tuple(
@@ -138,7 +138,7 @@ class OpenEpisode:
         if self.turns_left == 0:
             told = agent.render("answer_now.j2")
             return [ToolResult(call, told, error="turn_limit") for call in asked]
-        results = await call_tools(self.opening.toolbox, asked, agent, made)
+        results = await call_tools(self.setup.toolbox, asked, agent, made)
         self.turns.append(Turn(Message("assistant", said, asked), results=results))
         if any(result.final for result in results):
             self.ended, self.earned = True, self._reward(ExitStatus.ANSWERED)
@@ -147,7 +147,7 @@ class OpenEpisode:
     def reply(self, text: str) -> str | None:
         """A reply without calls: the next user message of a longer dialogue, or None where the episode has ended."""
         turn = Turn(Message("assistant", text))
-        next_user = self.opening.next_user([*self.turns, turn])
+        next_user = self.setup.next_user([*self.turns, turn])
         self.turns.append(replace(turn, next_user=next_user))
         if next_user is None:
             self.ended = True

@@ -64,15 +64,15 @@ def environment(experiment: Any, *, answer_tool: bool = True, **flags: Any) -> t
     ConfigError where its tasks differ in their tools.
     """
     stage = run_in_background(Stage.open(experiment, **flags))
-    openings = [run_in_background(stage.begin(number)) for number in range(len(stage))]
-    tools = openings[0].tools
-    if any([spec.name for spec in opening.tools] != [spec.name for spec in tools] for opening in openings):
+    setups = [run_in_background(stage.begin(number)) for number in range(len(stage))]
+    tools = setups[0].tools
+    if any([spec.name for spec in setup.tools] != [spec.name for spec in tools] for setup in setups):
         raise ConfigError("the tasks of one TRL environment have the same tools", hint="one class for each setting")
     offered = (*tools, _ANSWER) if answer_tool else tools
     members: dict[str, Any] = {spec.name: tool_function(spec, _Environment._call, method=True) for spec in offered}
     members["_rows"] = [
-        {"prompt": [message.as_openai() for message in opening.prompt], "task": number}
-        for number, opening in enumerate(openings)
+        {"prompt": [message.as_openai() for message in setup.prompt], "task": number}
+        for number, setup in enumerate(setups)
     ]
     kept = {name: held for name, held in vars(_Environment).items() if name not in ("__dict__", "__weakref__")}
     if not answer_tool:

@@ -49,12 +49,12 @@ def load_experiment(
     overrides: Sequence[str] = (),
     flags: Mapping[str, Any] | None = None,
     *,
-    worlds: int | None = None,
+    graphs: int | None = None,
 ) -> AnyExperiment:
     """An experiment with `key=value` overrides (dotted keys, YAML values) and then `flags` (dotted keys) applied.
 
     `source` is a name, the path of a YAML file, or what would stand in one.
-    In a dotted key `*` stands for every element of a list: `suite.graphs.*.count=3`. `worlds` sets the number of
+    In a dotted key `*` stands for every element of a list: `suite.graphs.*.count=3`. `graphs` sets the number of
     graphs, mazes or traces of each kind, whatever the suite calls them. Paths in a file are relative to it, those in
     overrides and flags to the working directory.
     ConfigError names the file and line of a mistake, or the override that brought it in.
@@ -68,8 +68,8 @@ def load_experiment(
         origins[key] = f"-o {shown_setting(key, value, override.partition('=')[2])}"
         set_dotted(data, key, given(value), origins[key])
     set_by_flag = dict(flags or {})
-    if worlds is not None:
-        set_by_flag[f"{_worlds_key(data, said)}.*.count"] = worlds
+    if graphs is not None:
+        set_by_flag[f"{_graphs_key(data, said)}.*.count"] = graphs
     for key, value in set_by_flag.items():
         origins[key] = shown_setting(key, value, value)
         set_dotted(data, key, given(value), key)
@@ -118,12 +118,12 @@ def _type(data: Any, source: str) -> type[AnyExperiment]:
         raise ConfigError(f"{source}: {error}", hint=error.hint) from error
 
 
-def _worlds_key(data: dict[str, Any], source: str) -> str:
+def _graphs_key(data: dict[str, Any], source: str) -> str:
     """Where the configuration lists what is generated; the suite's default is written out if the file has none."""
     config_type = _type(data, source).model_fields["suite"].annotation
     suite = suite_class(data["suite"]["name"])
     assert config_type is not None
-    if suite.worlds_field not in data["suite"]:
-        default = config_type.model_fields[suite.worlds_field].get_default(call_default_factory=True)
-        data["suite"][suite.worlds_field] = [entry.model_dump(exclude_unset=True) for entry in default]
-    return f"suite.{suite.worlds_field}"
+    if suite.graphs_field not in data["suite"]:
+        default = config_type.model_fields[suite.graphs_field].get_default(call_default_factory=True)
+        data["suite"][suite.graphs_field] = [entry.model_dump(exclude_unset=True) for entry in default]
+    return f"suite.{suite.graphs_field}"

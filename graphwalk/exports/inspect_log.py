@@ -133,8 +133,8 @@ def _metadata(result: Result) -> dict[str, Any]:
         "exit_status": str(result.exit_status),
         "answer": result.answer,
         "gold_size": task.get("gold_size"),
-        "par_calls": task.get("par_calls"),
-        "world": result.world,
+        "reference_calls": task.get("reference_calls"),
+        "graph": result.graph,
     }
 
 

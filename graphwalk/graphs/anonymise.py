@@ -121,8 +121,8 @@ Names = Mapping[str, str]
 
 
 @dataclass(frozen=True)
-class Twin:
-    """A graph, its twin, and what stands for what: names and keys of the original → those of the twin.
+class AnonymisedCopy:
+    """A graph, its anonymised copy, and what stands for what: names and keys of the original → those of the copy.
 
     Nodes keep their numbers. `texts` are all texts that are values; one that is a node's key becomes that node's key.
     """
@@ -166,8 +166,8 @@ class ValueMap:
         return bytes(byte ^ other for byte, other in zip(value, mask, strict=False))
 
 
-def make_twin(graph: PropertyGraph, seed: int) -> Twin:
-    """The twin of a graph: it depends on the graph and the seed alone.
+def make_anonymised_copy(graph: PropertyGraph, seed: int) -> AnonymisedCopy:
+    """Return the anonymised copy of a graph: it depends on the graph and the seed alone.
 
     Who is joined to whom, which labels and properties every entity has, and which entities share a value are the same,
     and so is the order of the numbers of a property and of all dates. Empty texts, times of day and durations are kept.
@@ -189,7 +189,7 @@ def make_twin(graph: PropertyGraph, seed: int) -> Twin:
             for name, column in used.items()
         }
 
-    twin = PropertyGraph(
+    copy = PropertyGraph(
         [keys[key] for key in graph.keys],
         tuple(
             replace(table, labels=tuple(sorted(map(labels.__getitem__, table.labels))), columns=columns(table.columns))
@@ -200,7 +200,7 @@ def make_twin(graph: PropertyGraph, seed: int) -> Twin:
             for table in graph.relationship_tables
         ),
     )
-    return Twin(graph, twin, labels, types, properties, keys, values)
+    return AnonymisedCopy(graph, copy, labels, types, properties, keys, values)
 
 
 def values_of(graph: PropertyGraph) -> dict[str, list[Value]]:
@@ -259,22 +259,22 @@ class _Words:
         return words
 
 
-def mapping_of(twin: Twin) -> dict[str, Any]:
-    """Names and keys of the original → those of the twin, and by property pairs of values, as they are shown."""
+def mapping_of(copy: AnonymisedCopy) -> dict[str, Any]:
+    """Names and keys of the original → those of the copy, and by property pairs of values, as they are shown."""
     return {
-        "original": twin.original.digest,
-        "twin": twin.graph.digest,
-        "labels": dict(twin.labels),
-        "relationship_types": dict(twin.relationship_types),
-        "properties": dict(twin.properties),
-        "keys": dict(twin.keys),
+        "original": copy.original.digest,
+        "twin": copy.graph.digest,
+        "labels": dict(copy.labels),
+        "relationship_types": dict(copy.relationship_types),
+        "properties": dict(copy.properties),
+        "keys": dict(copy.keys),
         "values": {
-            name: [[shown(value), shown(twin.values.of(name, value))] for value in values]
-            for name, values in sorted(values_of(twin.original).items())
+            name: [[shown(value), shown(copy.values.of(name, value))] for value in values]
+            for name, values in sorted(values_of(copy.original).items())
         },
     }
 
 
-def save_mapping(twin: Twin, path: Path) -> None:
+def save_mapping(copy: AnonymisedCopy, path: Path) -> None:
     """Write the mapping so that only its owner may read it. ConfigError where it cannot be written."""
-    write_whole(path, [json.dumps(mapping_of(twin), ensure_ascii=False, indent=1), "\n"], private=True)
+    write_whole(path, [json.dumps(mapping_of(copy), ensure_ascii=False, indent=1), "\n"], private=True)

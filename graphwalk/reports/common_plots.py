@@ -10,7 +10,7 @@ from graphwalk.console import counted
 from graphwalk.reports.observations import Observations, Player
 from graphwalk.reports.plots import Panel, Plot, Point, Series
 from graphwalk.reports.report import row_of
-from graphwalk.reports.suite_report import Report, ReportRow
+from graphwalk.reports.suite_report import REFERENCE, Report, ReportRow
 from graphwalk.sanitise import one_line
 
 PAPER = " (paper)"
@@ -31,7 +31,7 @@ def common_plots(report: Report, observed: Observations) -> Iterator[Plot]:
 def effort_plots(report: Report, observed: Observations) -> Iterator[Plot]:
     """What was reached within how many calls, and at what cost."""
     yield within_calls(observed)
-    yield over_par(report)
+    yield over_reference(report)
     yield cost_against_accuracy(report)
 
 
@@ -85,7 +85,7 @@ def against_size(
         *_series(computed, grouping, measure, 1, True, number=True, mark=""),
     )
     about = "Bars are 95 % intervals over graphs." + (" Dashed: the paper's." if published else "")
-    about += " Dashed grey: par, the scripted expert." if computed else ""
+    about += " Dashed grey: the scripted expert." if computed else ""
     name = f"{measure}-by-{grouping.replace('_', '-')}"
     wide = is_wide(float(point.x) for one in series for point in one.points)
     return Plot(name, title, "lines", (Panel(series),), x, y, about, percent, logarithmic=wide)
@@ -125,6 +125,7 @@ def point(row: Mapping[str, Any], measure: str, x: str | float) -> Point:
 
 def by_answer_size(observed: Observations) -> Plot:
     """Accuracy by the number of rows of the target, in ranges that double."""
+
     sizes, right = observed.column("answer_rows"), observed.column("accuracy")
     settings = len({player.setting for player in observed.players})
     series = []
@@ -186,13 +187,13 @@ def _survival(observed: Observations, player: Player, calls: Any, right: Any) ->
     yield Point(float(calls[numbers].max()), 100.0 * len(needed) / len(numbers))
 
 
-def over_par(report: Report) -> Plot:
+def over_reference(report: Report) -> Plot:
     """Calls and tokens as multiples of what the scripted expert needs."""
-    par = next((row for row in report.baselines if row["model"] == "par"), {})
+    expert = next((row for row in report.baselines if row["model"] == REFERENCE), {})
     series = []
     for row in report.rows:
-        points = [point(row, "calls_over_par", "calls")] if row.get("calls_over_par") is not None else []
-        ours, needed = row.get("tokens_per_question"), par.get("tokens_per_question")
+        points = [point(row, "calls_over_reference", "calls")] if row.get("calls_over_reference") is not None else []
+        ours, needed = row.get("tokens_per_question"), expert.get("tokens_per_question")
         if ours is not None and needed:
             points.append(Point("tokens", ours / needed))
         if points:
@@ -200,7 +201,14 @@ def over_par(report: Report) -> Plot:
     about = (
         "1 is what the scripted expert needs on the same tasks. Calls: mean of the ratios; tokens: ratio of the means."
     )
-    return Plot("over-par", "Effort over par", "dots", (Panel(tuple(series)),), y="times par", about=about)
+    return Plot(
+        "over-reference",
+        "Effort over the reference",
+        "dots",
+        (Panel(tuple(series)),),
+        y="times the reference",
+        about=about,
+    )
 
 
 _PRICES = (

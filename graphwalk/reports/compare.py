@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from graphwalk.evaluation.statistics import Comparison, Outcomes, compare, holm, outcomes_of
 from graphwalk.reports.observations import Observations, Player
-from graphwalk.reports.suite_report import PERCENT, Grouping
+from graphwalk.reports.suite_report import PERCENT, SIDES, Grouping
 from graphwalk.reports.text_table import without_range
 
 PAIRS_NOTE = (
@@ -24,7 +24,6 @@ PAIRS_NOTE = (
 _DIGITS = 6
 _UNITS: Mapping[str, tuple[float, float]] = {"percent": (PERCENT, PERCENT), "share": (1, 1)}
 """By kind of measure: its unit in a table, and the largest possible difference."""
-SIDES = ("first", "second")
 
 ShowCommands = Callable[[str, Sequence[Player]], Sequence[str]]
 """Task and players → the commands that show these episodes."""

@@ -50,9 +50,9 @@ def tool_seconds(result: ResultRecord) -> float | None:
     return float(sum(found.get("seconds", 0.0) for turn in turns for found in turn.get("results", ())))
 
 
-def _calls_over_par(result: ResultRecord) -> float | None:
-    par = result["task"].get("par_calls")
-    return result["tool_calls"] / par if par and result["tool_calls"] else None
+def _calls_over_reference(result: ResultRecord) -> float | None:
+    reference = result["task"].get("reference_calls")
+    return result["tool_calls"] / reference if reference and result["tool_calls"] else None
 
 
 OUTCOME = (
@@ -73,7 +73,7 @@ EFFORT = (
     Measure("turns_per_question", "amount", if_scored(lambda result: result["turns"])),
     Measure("tool_calls", "count", if_scored(lambda result: result["tool_calls"])),
     Measure("calls_per_question", "amount", if_scored(lambda result: result["tool_calls"])),
-    Measure("calls_over_par", "amount", if_scored(_calls_over_par)),
+    Measure("calls_over_reference", "amount", if_scored(_calls_over_reference)),
     Measure("tokens_per_question", "amount", if_scored(_tokens)),
     Measure("seconds", "total", if_scored(lambda result: result["seconds"])),
     Measure("seconds_per_question", "amount", if_scored(lambda result: result["seconds"])),
@@ -88,7 +88,7 @@ EFFORT = (
     Measure("cost_unknown", "count", count_if(lambda result: result["usage"].get("cost") is None)),
 )
 """Calls and seconds of scored episodes; tokens and cost (US dollars) of all. `seconds` is elapsed time of model and
-tools, `tool_seconds` the time of each call, summed. `calls_over_par`: calls over those of the scripted expert.
+tools, `tool_seconds` the time of each call, summed. `calls_over_reference`: calls over those of the scripted expert.
 `cost_unknown`: episodes whose provider reported no cost."""
 
 QUALITY = (

@@ -43,7 +43,7 @@ class Case(NamedTuple):
     failure: str | None = None
     """Why the episode broke off, for example an error of the provider; None if it did not."""
     twin_of: str | None = None
-    """The task that asks the same about the graph of which this one's is the anonymised twin."""
+    """The task that asks the same about the graph of which this one's is the anonymised copy."""
 
 
 @dataclass(frozen=True)

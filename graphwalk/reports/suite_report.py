@@ -12,6 +12,9 @@ ResultRecord = Mapping[str, Any]
 
 BASELINE = "baseline"
 """The setting of players that were not run."""
+SIDES = ("first", "second")
+REFERENCE = "expert (reference)"
+"""The model in a row of baselines: the reference walk that was recorded with each task."""
 
 Kind = Literal["count", "total", "mean", "amount", "share", "percent", "median"]
 """Over episodes: sum as an integer; sum. Over tasks, repeats averaged: mean; mean of an amount, which is never below 0;

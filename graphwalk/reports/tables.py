@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from graphwalk.reports.compare import SIDES, RunComparison
 from graphwalk.reports.measures import TASKS
-from graphwalk.reports.suite_report import BASELINE, Column, Grouping, Report, ReportRow
+from graphwalk.reports.suite_report import BASELINE, SIDES, Column, Grouping, Report, ReportRow
 from graphwalk.reports.text_table import (
     UNKNOWN,
     Cell,
@@ -20,6 +19,9 @@ from graphwalk.reports.text_table import (
     two_decimals,
 )
 from graphwalk.sanitise import one_line
+
+if TYPE_CHECKING:
+    from graphwalk.reports.compare import RunComparison  # brings scipy
 
 PAPER = " (paper)"
 _Key = tuple[bool, str, str]
@@ -145,13 +147,13 @@ class Fact:
     optional: int
 
 
-def common_facts(player: str, chance: str, par: str) -> tuple[Fact, ...]:
-    """Size of the answers, chance level, par. `player` is a baseline that has a row for every task."""
+def common_facts(player: str, chance: str, reference: str) -> tuple[Fact, ...]:
+    """Size of the answers, chance level, reference walk. `player` is a baseline that has a row for every task."""
     return (
         Fact("rows", player, "answer_rows", short, 20),
         Fact("chance %", chance, "accuracy", one_decimal, 10),
-        Fact("par calls", par, "calls_per_question", one_decimal, 30),
-        Fact("par tokens", par, "tokens_per_question", short, 30),
+        Fact("reference calls", reference, "calls_per_question", one_decimal, 30),
+        Fact("reference tokens", reference, "tokens_per_question", short, 30),
     )
 
 
@@ -234,7 +236,7 @@ def _fact(line: Line, fact: Fact) -> str:
     return fact.format(row[fact.field]) + (f" ({known})" if known != line.tasks else "")
 
 
-def comparison_tables(made: RunComparison) -> Iterator[TextTable]:
+def comparison_tables(made: "RunComparison") -> Iterator[TextTable]:
     """Yield the tables overall, by group, and of tasks with different outcomes."""
     if made.overall:
         yield comparison_table(made.overall, made.measures)

@@ -16,7 +16,7 @@ from graphwalk.models.wrappers import Wrapper
 from graphwalk.runs.episode import play
 from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.fingerprint import check_unchanged, new_manifest
-from graphwalk.runs.plan import LoadedWorld, Plan, PlannedEpisode
+from graphwalk.runs.plan import LoadedGraph, Plan, PlannedEpisode
 from graphwalk.runs.result import EpisodeKey, Result
 from graphwalk.runs.run_folder import NewRun
 from graphwalk.runs.run_models import RunModels
@@ -27,7 +27,7 @@ from graphwalk.suites.ask.evidence import AnswerEvidence, Step, steps_of
 from graphwalk.suites.ask.pictures import evidence_in
 from graphwalk.suites.ask.svg import evidence_svg
 from graphwalk.suites.ask.task import Asked, AskTask, Exchange, task_about
-from graphwalk.suites.suite import Opening, World
+from graphwalk.suites.suite import EpisodeSetup, GraphInstance
 from graphwalk.toolbox.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from graphwalk.types.episode import ExitStatus, ToolResult
@@ -170,16 +170,16 @@ class Conversation:
     def __init__(
         self,
         experiment: Experiment,
-        world: LoadedWorld,
+        graph: LoadedGraph,
         models: RunModels,
         log: NewRun | None,
         watcher: Watcher,
         earlier: Sequence[Exchange],
     ) -> None:
-        self._experiment, self._world, self._models = experiment, world, models
+        self._experiment, self._graph, self._models = experiment, graph, models
         self._log, self._watcher = log, watcher
         self._earlier = list(earlier)
-        self._plan = Plan(worlds=[world])
+        self._plan = Plan(graphs=[graph])
         self._asked: list[Asked] = []
 
     async def ask(self, question: str) -> Result:
@@ -192,7 +192,7 @@ class Conversation:
         asked = Asked(question=question.strip(), earlier=tuple(self._earlier))
         self._asked.append(asked)
         planned = self._planned(asked)
-        self._plan.tasks.append((planned.task, self._world))
+        self._plan.tasks.append((planned.task, self._graph))
         self._plan.episodes.append(planned)
         manifest = self._manifest()
         options = replace(self._experiment.options, on_text=self._watcher.wrote if self._watcher.live else None)
@@ -207,9 +207,9 @@ class Conversation:
 
     def _planned(self, asked: Asked) -> PlannedEpisode:
         config = self._experiment.config
-        task = task_about(asked, len(self._asked), self._world.world.digest, config.seed)
+        task = task_about(asked, len(self._asked), self._graph.instance.digest, config.seed)
         key = EpisodeKey(task.task_id, self._experiment.models[0], config.settings[0], 0)
-        return _WatchedEpisode(key, task, self._world, self._watcher)
+        return _WatchedEpisode(key, task, self._graph, self._watcher)
 
     def _manifest(self) -> dict[str, Any] | None:
         """Write `run.json` with the question before it is asked, so that an interrupted run names it."""
@@ -232,7 +232,7 @@ class Conversation:
 async def conversation(
     experiment: Experiment,
     store: GraphStore,
-    world: World,
+    instance: GraphInstance,
     *,
     log: NewRun | None = None,
     watcher: Watcher | None = None,
@@ -244,7 +244,7 @@ async def conversation(
     lock = nullcontext() if log is None else log.folder.lock()
     async with RunModels(experiment, replies, note=note) as models:
         with lock:
-            loaded = LoadedWorld(world, store)
+            loaded = LoadedGraph(instance, store)
             yield Conversation(experiment, loaded, models, log, watcher or Watcher(), earlier)
 
 
@@ -252,10 +252,10 @@ async def conversation(
 class _WatchedEpisode(PlannedEpisode):
     watcher: Watcher
 
-    async def opening(self, experiment: Experiment) -> Opening:
-        opening = await super().opening(experiment)
-        assert opening.toolbox is not None
-        return replace(opening, toolbox=_WatchedToolbox(opening.toolbox, self.watcher))
+    async def setup(self, experiment: Experiment) -> EpisodeSetup:
+        setup = await super().setup(experiment)
+        assert setup.toolbox is not None
+        return replace(setup, toolbox=_WatchedToolbox(setup.toolbox, self.watcher))
 
 
 class _WatchedToolbox:

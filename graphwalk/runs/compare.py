@@ -24,7 +24,7 @@ _OF_NO_EPISODE = frozenset(
     {"name", "description", "models", "settings", "repeats", "limit", "limits", "keep", "prices", "reference"}
 )
 """Fields of the configuration that shape no single episode."""
-_PAR = frozenset({"par_turns", "par_calls", "par_input_tokens", "par_output_tokens"})
+_REFERENCE = frozenset({"reference_turns", "reference_calls", "reference_input_tokens", "reference_output_tokens"})
 """Fields of a task that count effort, which depends on the pages that an agent reads."""
 
 
@@ -43,7 +43,7 @@ class _Run:
                 self.tasks[result["task_id"]] = {
                     name: hashlib.blake2b(json.dumps(value, sort_keys=True).encode(), digest_size=12).hexdigest()
                     for name, value in result["task"].items()
-                    if name not in _PAR
+                    if name not in _REFERENCE
                 }
             yield result
 
@@ -59,7 +59,8 @@ def compare_runs(paths: Sequence[Path], *, models: Sequence[str] = (), settings:
     suites = {run.manifest["config"]["suite"]["name"] for run in every}
     if len(suites) > 1:
         raise ConfigError(f"these are runs of different suites: {', '.join(sorted(suites))}")
-    declared = suite_named(suites.pop()).report()
+    suite = suite_named(suites.pop())
+    declared = suite.presentation.report(suite)
     observed = {name: observe(run.records(), declared) for name, run in runs.items()}
     notes = [line for other in every[1:] for line in _differences(every[0], other)]
 

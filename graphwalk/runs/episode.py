@@ -13,10 +13,10 @@ from graphwalk.evaluation.extraction import Extraction, extract_with_model
 from graphwalk.models.base import Model
 from graphwalk.runs.experiment import Experiment, no_episode
 from graphwalk.runs.graph_sources import sources_for
-from graphwalk.runs.plan import LoadedWorld, PlannedEpisode, episodes_about
+from graphwalk.runs.plan import LoadedGraph, PlannedEpisode, episodes_about
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_models import RunModels
-from graphwalk.suites.suite import ReadLine, Suite, World
+from graphwalk.suites.suite import GraphInstance, ReadLine, Suite
 from graphwalk.types.chat import Reply, Usage
 from graphwalk.types.episode import ExitStatus, Task, Trajectory
 from graphwalk.types.graph import PropertyGraph
@@ -29,14 +29,14 @@ async def play(planned: PlannedEpisode, model: Model, extractor: Model | None, e
     """
     limits = experiment.config.limits
     deadline = asyncio.get_running_loop().time() + limits.episode_seconds
-    store = planned.world.store
+    store = planned.graph.store
     generation = 0 if store is None else store.generation
     try:
-        opening = await planned.opening(experiment)
+        setup = await planned.setup(experiment)
     except StoreError as error:
         return _result(planned, experiment, Trajectory((), (), ExitStatus.STORE_ERROR, str(error)))
     walk = Episode(
-        opening=opening,
+        setup=setup,
         model=model,
         config=experiment.agent,
         options=experiment.options,
@@ -80,7 +80,7 @@ def judge(
 
 async def _unchanged(planned: PlannedEpisode, trajectory: Trajectory, generation: int) -> Trajectory:
     """The trajectory, which failed where the graph that was walked cannot be shown to have been there all the time."""
-    store = planned.world.store
+    store = planned.graph.store
     if trajectory.exit_status.infrastructure or not trajectory.results or store is None:
         return trajectory
     try:
@@ -95,11 +95,13 @@ async def _checked(
 ) -> Result:
     """The result, whose score the store has confirmed where the suite lets it."""
     result = _result(planned, experiment, trajectory, extracted)
-    suite, store = experiment.suite, planned.world.store
+    suite, store = experiment.suite, planned.graph.store
     if result.score is None or store is None:
         return result
     try:
-        await suite.cross_check(planned.task, store, result.answer, suite.score_type.model_validate(result.score))
+        await suite.verification.cross_check(
+            planned.task, store, result.answer, suite.score_type.model_validate(result.score)
+        )
     except StoreError as error:
         failed = Trajectory(trajectory.prompt, trajectory.turns, ExitStatus.STORE_ERROR, f"cross-check: {error}")
         return _result(planned, experiment, failed, extracted)
@@ -122,7 +124,7 @@ def _result(
         usage=trajectory.usage + (Usage() if extracted is None else extracted.usage),
         seconds=trajectory.seconds + (0.0 if extracted is None else extracted.seconds),
         task=planned.task.model_dump(mode="json"),
-        world=planned.world.facts,
+        graph=planned.graph.facts,
         extractor_reply=reply,
     )
 
@@ -130,9 +132,9 @@ def _result(
 async def play_first(experiment: Experiment, read: ReadLine) -> Result:
     """The first episode of an experiment; a person types what comes from `read`. ConfigError where it has none."""
     config, suite = experiment.config, experiment.suite
-    async for world in suite.worlds_in(config.suite, config.seed, experiment.settings):
-        async with _loaded(world, experiment) as loaded:
-            for task in await suite.tasks(world, loaded.store, config.suite, config.seed, experiment.agent):
+    async for instance in suite.read_graphs(config.suite, config.seed, experiment.settings):
+        async with _loaded(instance, experiment) as loaded:
+            for task in await suite.tasks(instance, loaded.store, config.suite, config.seed, experiment.agent):
                 for planned in episodes_about(task, loaded, experiment):
                     return await _played(planned, experiment, read)
     raise no_episode(experiment)
@@ -147,8 +149,7 @@ async def play_task(experiment: Experiment, task: Task, graph: PropertyGraph) ->
         raise ConfigError(
             f"the task {task.task_id} is not about this graph", hint="give the graph that the task was made from"
         )
-    facts = {"nodes": graph.node_count, "relationships": graph.relationship_count}
-    async with _loaded(World(graph.digest, graph, facts=facts), experiment) as loaded:
+    async with _loaded(GraphInstance.of(graph), experiment) as loaded:
         for planned in episodes_about(task, loaded, experiment):
             return await _played(planned, experiment)
     raise no_episode(experiment)
@@ -160,13 +161,13 @@ async def _played(planned: PlannedEpisode, experiment: Experiment, read: ReadLin
 
 
 @asynccontextmanager
-async def _loaded(world: World, experiment: Experiment) -> AsyncIterator[LoadedWorld]:
-    """A world in its store, for the length of an episode."""
+async def _loaded(instance: GraphInstance, experiment: Experiment) -> AsyncIterator[LoadedGraph]:
+    """A graph in its store, for the length of an episode."""
     sources = sources_for(experiment, secrets.token_hex(4))
     try:
-        store = await sources.store_of(world)
+        store = await sources.store_of(instance)
         try:
-            yield LoadedWorld(world, store)
+            yield LoadedGraph(instance, store)
         finally:
             if store is not None:
                 await store.drop()

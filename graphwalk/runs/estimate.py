@@ -18,13 +18,12 @@ from graphwalk.errors import ModelError, StoreError
 from graphwalk.evaluation.power import Design, assumed_spread, minimum_detectable_effect
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice
-from graphwalk.models.scripted import ScriptedModel
 from graphwalk.models.text_protocol import TextProtocol
 from graphwalk.models.tokens import RULE_ERROR, count_messages, count_tokens, message_text, tokenizer_of, tools_text
 from graphwalk.runs.experiment import Experiment, can_play, per_episode
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.plan import Plan, PlannedEpisode, make_plan
-from graphwalk.seeds import seed_for, stdlib_random
+from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import Database
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.task_cache import LARGE
@@ -195,18 +194,13 @@ class ExpertEpisodes:
 
     async def _play(self, planned: PlannedEpisode) -> ExpertEpisode:
         experiment, suite = self._experiment, self._experiment.suite
-        setting, task, store = planned.key.setting, planned.task, planned.world.store
-        able = (e for e in self._experts if e in suite.players and can_play(suite, f"scripted/{e}", setting, task))
+        setting, task = planned.key.setting, planned.task
+        able = (e for e in self._experts if e in suite.agents.names and can_play(suite, f"scripted/{e}", setting, task))
         expert = next(able, None)
-        model: Model
-        if expert is None:
-            model = _TargetModel(task, experiment.agent.turn_limit or suite.turn_limit)
-        else:
-            schema = None if store is None else await store.schema()
-            seed = seed_for(experiment.config.seed, "player", planned.key.text)
-            model = ScriptedModel(f"scripted/{expert}", suite.player(expert, task, setting, schema, seed))
+        target = _TargetModel(task, experiment.agent.turn_limit or suite.turn_limit)
+        model: Model = await planned.scripted(expert, experiment) if expert else target
         recording = _RecordingModel(model, self._text)
-        episode = Episode(await planned.opening(experiment), recording, experiment.agent, experiment.options)
+        episode = Episode(await planned.setup(experiment), recording, experiment.agent, experiment.options)
         try:
             trajectory = await run_episode(episode)
         finally:
@@ -264,7 +258,7 @@ async def estimate_run(experiment: Experiment) -> Estimate:
     plan = await make_plan(experiment, GraphSources(open_scratch), lambda tasks: None)
     strata: dict[Stratum, list[PlannedEpisode]] = defaultdict(list)
     for planned in plan.episodes:
-        facts = planned.world.world.facts
+        facts = planned.graph.instance.facts
         size = " ".join(str(facts[name]) for name in ("entry", "n") if name in facts)
         strata[planned.key.model, planned.key.setting, planned.task.template, size].append(planned)
     pairs = {(planned.key.task_id, planned.key.setting) for planned in plan.episodes}
@@ -341,11 +335,12 @@ def _of_plan(planned: PlannedEpisode, experiment: Experiment, price: Price | Non
 
     They do not tell repeated input from new, which counts as new here.
     """
-    task, graph = planned.task, planned.world.world.graph
+    task, graph = planned.task, planned.graph.instance.graph
     expert_plays = can_play(experiment.suite, "scripted/expert", planned.key.setting, task)
     if graph is None or graph.node_count < LARGE or not expert_plays:
         return None
-    turns, calls, read, written = task.par_turns, task.par_calls, task.par_input_tokens, task.par_output_tokens
+    turns, calls = task.reference_turns, task.reference_calls
+    read, written = task.reference_input_tokens, task.reference_output_tokens
     if turns is None or calls is None or read is None or written is None:
         return None
     usd = math.nan if price is None else price.cost(read, 0, written)
@@ -429,7 +424,7 @@ def _assumptions(experiment: Experiment, estimate: Estimate) -> Iterator[str]:
         yield "Repeated input is what a conversation sends again; it is priced as cached from 1,024 tokens on."
     if any(row.usd is None for row in real):
         yield "Cost unknown: give prices, for example -o 'prices={MODEL: {input: 0.4, output: 1.6}}'."
-    words = experiment.suite.abbreviations
+    words = experiment.suite.presentation.abbreviations
     if named := [f"{name}: {words[name]}" for name in experiment.config.settings if name in words]:
         yield f"{'; '.join(named)}."
     if agent.compaction == "summary":

@@ -210,8 +210,8 @@ class _Run:
         at_once = at_once and then is None
         async for episodes in grow(plan, self.experiment, self.sources, self.progress.planning):
             if at_once:
-                if len(plan.worlds) >= 2 * settled:
-                    settled = len(plan.worlds)
+                if len(plan.graphs) >= 2 * settled:
+                    settled = len(plan.graphs)
                     self._check_unchanged(plan, None, whole=False)
                 yield episodes
                 await asyncio.sleep(0)

@@ -65,7 +65,7 @@ def _recorded_run(name: str) -> tuple[RunFolder, str | None]:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What is run: configuration, suite, players, report. `models` are those of the user, or the suite's players."""
+    """Configuration, suite, models and report of a run. Default models: the scripted agents of the suite."""
 
     config: AnyExperiment
     suite: Suite[Any, Any]
@@ -118,8 +118,8 @@ def resolve(
     _refuse_secrets(config, settings)
     settings = settings.serving(config.servers)
     suite = suite_named(config.suite.name)
-    report = suite.report()
-    own = (settings.model,) if settings.model else tuple(f"scripted/{name}" for name in suite.default_players)
+    report = suite.presentation.report(suite)
+    own = (settings.model,) if settings.model else tuple(f"scripted/{name}" for name in suite.agents.default_names)
     models = config.models or own
     extractor = _extractor(config, settings, keys)
     asked = models if extractor is None else (*models, extractor)
@@ -164,8 +164,8 @@ def per_episode(spec: str) -> bool:
 
 def can_play(suite: Suite[Any, Any], model: str, setting: str, task: Any = None) -> bool:
     """Scripted models are made for some settings and tasks; a language model can try anything."""
-    provider, _, player = model.partition("/")
-    return provider != "scripted" or suite.can_play(player.partition(":")[0], setting, task)
+    provider, _, name = model.partition("/")
+    return provider != "scripted" or suite.agents.can_play(name.partition(":")[0], setting, task)
 
 
 def no_episode(experiment: Experiment, reasons: Iterable[str] = ()) -> ConfigError:
@@ -216,16 +216,16 @@ def _extractor(config: AnyExperiment, settings: Settings, keys: bool) -> str | N
 def _check_models(experiment: Experiment, keys: bool, person: bool) -> None:
     config, suite = experiment.config, experiment.suite
     if not experiment.models:
-        raise ConfigError(f"no model is named, and the suite {suite.name} has no players of its own", hint="--model …")
+        raise ConfigError(f"no model is named, and the suite {suite.name} has no scripted agents", hint="--model …")
     for spec in experiment.asked:
         provider, _, name = spec.partition("/")
         if spec not in experiment.given:
             check_name(spec)
         if per_episode(spec) and (given := config.model_arguments.get(spec)):
             raise ConfigError(f"{spec} takes no arguments: {', '.join(given)}", hint="-M is for models that are opened")
-        if provider == "scripted" and name not in suite.players:
-            known = ", ".join(suite.players) or "the suite has none"
-            raise ConfigError(f"there is no {spec}", hint=f"scripted players: {known}")
+        if provider == "scripted" and name not in suite.agents.names:
+            known = ", ".join(suite.agents.names) or "the suite has none"
+            raise ConfigError(f"there is no {spec}", hint=f"scripted agents: {known}")
         if provider == "human" and not person:
             raise ConfigError(f"{spec} plays single episodes", hint=f"graphwalk play {config.suite.name}")
         if provider == "replay":
@@ -243,7 +243,7 @@ def _check_settings(experiment: Experiment) -> None:
     config, suite = experiment.config, experiment.suite
     for setting in config.settings:
         if setting not in suite.settings:
-            words = suite.abbreviations
+            words = suite.presentation.abbreviations
             known = ", ".join(f"{name} ({words[name]})" if name in words else name for name in suite.settings)
             raise ConfigError(f"suite {suite.name} has no setting {setting!r}", hint=f"settings: {known}")
     if not any(can_play(suite, model, setting) for model in experiment.models for setting in config.settings):
@@ -273,7 +273,7 @@ def kept_experiment(folder: RunFolder, settings: Settings, store: str | None = N
         suite=suite,
         models=config.models,
         options=CallOptions(**config.options.model_dump(), parallel_tool_calls=config.agent.parallel_tool_calls),
-        report=suite.report(),
+        report=suite.presentation.report(suite),
         reference=None,
         settings=settings,
         tools=load_tools([_kept_tool(name, texts) for name in tools]),

@@ -25,7 +25,7 @@ _FREE = ("limits", "keep", "tags", "description")
 """Fields of the configuration that change how fast a run is or what it leaves behind, and nothing that it measures."""
 _MEASURED_LIMITS = ("episode_seconds", "episode_tokens", "episode_usd", "store_seconds")
 """Limits that decide how an episode ends, or what a tool answers for a slow query."""
-_COUNTED = frozenset({"par_input_tokens", "par_output_tokens"})
+_COUNTED = frozenset({"reference_input_tokens", "reference_output_tokens"})
 """Fields of a task that depend on how tokens are counted, and decide nothing."""
 _LIBRARIES = ("langgraph", "openai", "aiohttp", "neo4j", "kglite", "numpy", "pydantic")
 _MOST = 20
@@ -82,7 +82,7 @@ def fingerprint(experiment: Experiment, plan: Plan, *, whole: bool = True) -> di
             {
                 **_conditions(experiment),
                 "scorer": code_version(),
-                "graphs": [loaded.facts for loaded in plan.worlds],
+                "graphs": [loaded.facts for loaded in plan.graphs],
                 "tasks": {"count": len(plan.tasks), "sha256": tasks_digest(task for task, _ in plan.tasks)},
                 "episodes": plan.due if whole else None,
             }

@@ -10,7 +10,7 @@ from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.health import HealthCheck
 from graphwalk.stores.registry import open_database, queries_in_place
 from graphwalk.stores.sources import WAIT_SECONDS, open_source, read_source
-from graphwalk.suites.suite import World
+from graphwalk.suites.suite import GraphInstance
 
 OpenOnce = Callable[[], Awaitable[Database]]
 
@@ -47,28 +47,28 @@ class GraphSources:
         self._health = health
         self._database: Database | None = None
         self._memory = EmbeddedDatabase()
-        self._standing: list[World] = []
+        self._existing: list[GraphInstance] = []
         self._opened = AsyncExitStack()
 
-    async def store_of(self, world: World) -> GraphStore | None:
-        """Return the store of a graph; None for a world without one. StoreError if it cannot be reached."""
-        if world.graph is None:
+    async def store_of(self, instance: GraphInstance) -> GraphStore | None:
+        """Return the store of a graph; None for an instance without one. StoreError if it cannot be reached."""
+        if instance.graph is None:
             return None
-        if world.standing is not None and self._settings is not None:
+        if instance.existing_database is not None and self._settings is not None:
             wait_seconds = WAIT_SECONDS if self._health is None else self._health.seconds
-            source = open_source(world.standing, self._settings, wait_seconds=wait_seconds)
+            source = open_source(instance.existing_database, self._settings, wait_seconds=wait_seconds)
             opened = await self._opened.enter_async_context(source)
             if self._health is not None:
-                opened.store.share_health_check(self._health, world.digest)
-            self._standing.append(world)
+                opened.store.share_health_check(self._health, instance.digest)
+            self._existing.append(instance)
             return opened.store
-        if world.in_memory and self._settings is not None:
-            return await self._memory.load(world.graph)
+        if instance.in_memory and self._settings is not None:
+            return await self._memory.load(instance.graph)
         if self._database is None:
             self._database = await self._open_database()
             if self._health is not None:
                 self._database.share_health_check(self._health)
-        return await self._database.load(world.graph)
+        return await self._database.load(instance.graph)
 
     @property
     def used(self) -> bool:
@@ -78,11 +78,11 @@ class GraphSources:
     async def changed(self) -> list[str]:
         """Return the names of existing databases whose content has changed. StoreError if one cannot be reached."""
         names = []
-        for world in list(self._standing):
-            assert world.standing is not None
+        for instance in list(self._existing):
+            assert instance.existing_database is not None
             assert self._settings is not None
-            if (await read_source(world.standing, self._settings)).digest != world.digest:
-                names.append(world.standing.name)
+            if (await read_source(instance.existing_database, self._settings)).digest != instance.digest:
+                names.append(instance.existing_database.name)
         return names
 
     async def close(self) -> None:

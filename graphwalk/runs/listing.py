@@ -16,7 +16,7 @@ from graphwalk.types.episode import ExitStatus
 
 State = Literal["running", "finished", "not finished", "not begun", "unreadable"]
 _REST = b', "task": {'
-"""Where the part of a result begins that a list does not need: task, world, conversation."""
+"""Where the part of a result begins that a list does not need: task, graph, conversation."""
 
 
 @dataclass(frozen=True)

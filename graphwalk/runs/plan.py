@@ -8,11 +8,13 @@ from typing import Any
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError
 from graphwalk.models.registry import is_person
+from graphwalk.models.scripted import ScriptedModel
 from graphwalk.runs.experiment import Experiment, can_play, no_episode
 from graphwalk.runs.graph_sources import GraphSources
 from graphwalk.runs.result import EpisodeKey
+from graphwalk.seeds import seed_for
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.suite import Opening, World
+from graphwalk.suites.suite import EpisodeSetup, GraphInstance
 from graphwalk.types.episode import Task
 
 MOST_EPISODES = 1_000_000
@@ -20,10 +22,10 @@ MOST_EPISODES = 1_000_000
 
 
 @dataclass(frozen=True)
-class LoadedWorld:
+class LoadedGraph:
     """A graph and where agents find it; `store` is None for suites that need none."""
 
-    world: World
+    instance: GraphInstance
     store: GraphStore | None
     left_out: Mapping[str, str] = field(default_factory=dict)
     """What is not asked about it, and why."""
@@ -32,29 +34,36 @@ class LoadedWorld:
     def facts(self) -> dict[str, Any]:
         """What is logged about it."""
         left_out = {"left_out": dict(self.left_out)} if self.left_out else {}
-        return {"digest": self.world.digest, **self.world.facts, **left_out}
+        return {"digest": self.instance.digest, **self.instance.facts, **left_out}
 
 
 @dataclass(frozen=True)
 class PlannedEpisode:
     key: EpisodeKey
     task: Task
-    world: LoadedWorld
+    graph: LoadedGraph
 
-    async def opening(self, experiment: Experiment) -> Opening:
+    async def setup(self, experiment: Experiment) -> EpisodeSetup:
         """How it begins. StoreError where the graph cannot be reached."""
-        world = self.world
-        return await experiment.suite.opening(
-            self.task, self.key.setting, world.world, world.store, experiment.agent, experiment.tools
+        graph = self.graph
+        return await experiment.suite.setup(
+            self.task, self.key.setting, graph.instance, graph.store, experiment.agent, experiment.tools
         )
+
+    async def scripted(self, name: str, experiment: Experiment) -> ScriptedModel:
+        """Return the scripted agent of this name, in place of the model."""
+        schema = None if self.graph.store is None else await self.graph.store.schema()
+        seed = seed_for(experiment.config.seed, "player", self.key.text)
+        policy = experiment.suite.agents.policy(name, self.task, self.key.setting, schema, seed)
+        return ScriptedModel(f"scripted/{name}", policy)
 
 
 @dataclass
 class Plan:
     """All graphs, tasks and episodes of a run, in the order in which they are played."""
 
-    worlds: list[LoadedWorld] = field(default_factory=list)
-    tasks: list[tuple[Task, LoadedWorld]] = field(default_factory=list)
+    graphs: list[LoadedGraph] = field(default_factory=list)
+    tasks: list[tuple[Task, LoadedGraph]] = field(default_factory=list)
     episodes: list[PlannedEpisode] = field(default_factory=list)
     unplayed: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Model and setting → episodes left out because a scripted agent cannot play them."""
@@ -70,15 +79,15 @@ class Plan:
         """
         if settled["episodes"] is not None:
             return self
-        worlds = self.worlds[: len(settled["graphs"])]
-        kept = {id(world) for world in worlds}
-        tasks = [(task, world) for task, world in self.tasks if id(world) in kept]
-        return Plan(worlds, tasks, [planned for planned in self.episodes if id(planned.world) in kept])
+        graphs = self.graphs[: len(settled["graphs"])]
+        kept = {id(graph) for graph in graphs}
+        tasks = [(task, graph) for task, graph in self.tasks if id(graph) in kept]
+        return Plan(graphs, tasks, [planned for planned in self.episodes if id(planned.graph) in kept])
 
     def notes(self) -> Iterator[str]:
         """Return a line for everything that is not asked."""
-        for loaded in self.worlds:
-            name = loaded.world.facts.get("name", loaded.world.digest[:12])
+        for loaded in self.graphs:
+            name = loaded.instance.facts.get("name", loaded.instance.digest[:12])
             yield from (f"{name}: without {what}: {why}" for what, why in loaded.left_out.items())
         yield from self.unplayed_notes()
 
@@ -89,23 +98,23 @@ class Plan:
 
     async def drop_graphs(self) -> None:
         """Remove from the database what this run put there."""
-        for loaded in self.worlds:
+        for loaded in self.graphs:
             if loaded.store is not None:
                 await loaded.store.drop()
 
 
-def episodes_about(task: Task, world: LoadedWorld, experiment: Experiment) -> Iterator[PlannedEpisode]:
+def episodes_about(task: Task, graph: LoadedGraph, experiment: Experiment) -> Iterator[PlannedEpisode]:
     """All episodes with one task that its models can play."""
-    return (planned for planned, playable in _asked_about(task, world, experiment) if playable)
+    return (planned for planned, playable in _asked_about(task, graph, experiment) if playable)
 
 
-def _asked_about(task: Task, world: LoadedWorld, experiment: Experiment) -> Iterator[tuple[PlannedEpisode, bool]]:
+def _asked_about(task: Task, graph: LoadedGraph, experiment: Experiment) -> Iterator[tuple[PlannedEpisode, bool]]:
     """Each episode that the experiment asks for with one task, and whether its model can play it."""
     for repeat in range(experiment.config.repeats):
         for setting in experiment.config.settings:
             if experiment.suite.applies(task, setting, experiment.config.suite):
                 for model in experiment.models:
-                    planned = PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), task, world)
+                    planned = PlannedEpisode(EpisodeKey(task.task_id, model, setting, repeat), task, graph)
                     yield planned, can_play(experiment.suite, model, setting, task)
 
 
@@ -125,20 +134,20 @@ async def grow(
 ) -> AsyncIterator[list[PlannedEpisode]]:
     """Add to a plan, graph by graph; yields the episodes about each. `made` is told how many tasks there are."""
     config, suite = experiment.config, experiment.suite
-    async for world in suite.worlds_in(config.suite, config.seed, experiment.settings):
+    async for instance in suite.read_graphs(config.suite, config.seed, experiment.settings):
         if config.limit is not None and len(plan.tasks) >= config.limit:
             break
-        store = await sources.store_of(world)
-        tasks = await suite.tasks(world, store, config.suite, config.seed, experiment.agent)
+        store = await sources.store_of(instance)
+        tasks = await suite.tasks(instance, store, config.suite, config.seed, experiment.agent)
         tasks = tasks if config.limit is None else tasks[: config.limit - len(plan.tasks)]
         refuse_too_many(len(plan.tasks) + len(tasks), experiment)
         if store is not None and tasks:
             await store.schema(experiment.agent.schema_samples)  # once, before all episodes ask for it at the same time
-        loaded = LoadedWorld(world, store, suite.left_out(world))
+        loaded = LoadedGraph(instance, store, suite.left_out(instance))
         asked = [pair for task in tasks for pair in _asked_about(task, loaded, experiment)]
         episodes = [planned for planned, playable in asked if playable]
         plan.unplayed.update((each.key.model, each.key.setting) for each, playable in asked if not playable)
-        plan.worlds.append(loaded)
+        plan.graphs.append(loaded)
         plan.tasks += [(task, loaded) for task in tasks]
         plan.episodes += episodes
         made(len(plan.tasks))

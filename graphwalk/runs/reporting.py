@@ -43,7 +43,8 @@ def measured(folder: RunFolder, records: Iterable[dict[str, Any]] | None = None)
 def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Report, Observations]:
     manifest = folder.read_manifest()
     config = manifest["config"]
-    declared = suite_named(config["suite"]["name"]).report()
+    suite = suite_named(config["suite"]["name"])
+    declared = suite.presentation.report(suite)
     reference, notes = _reference(declared, config.get("reference"))
     seen: set[EpisodeKey] = set()
     observed = observe(_seen(records, seen), declared)
@@ -114,7 +115,8 @@ def measured_pairs(path: Path, models: Sequence[str], settings: Sequence[str]) -
     """Measure all pairs of players of a run. ConfigError if no pair has two graphs, and two tasks on one of them."""
     folder = RunFolder.open(path)
     manifest = folder.read_manifest()
-    observed = observe(folder.records(), suite_named(manifest["config"]["suite"]["name"]).report())
+    suite = suite_named(manifest["config"]["suite"]["name"])
+    observed = observe(folder.records(), suite.presentation.report(suite))
     players = chosen(observed.players, models, settings)
     outcomes = {player: player_outcomes(observed, observed.rows_of(player)) for player in players}
     found = []

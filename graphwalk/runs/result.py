@@ -9,7 +9,7 @@ from graphwalk.types.chat import Usage
 from graphwalk.types.episode import ExitStatus, Score, Trajectory
 from graphwalk.types.wire import from_dict, to_dict
 
-RUN_VERSION = 2
+RUN_VERSION = 3
 """Version of the files of a run, their `schema_version`."""
 
 
@@ -31,7 +31,7 @@ class Result:
     """A finished episode.
 
     `answer` is what was read from the reply, or None; `score` is None if the episode ended in an infrastructure
-    failure. `usage` and `seconds`, which is elapsed time, include the extractor model's. `task` and `world` are the
+    failure. `usage` and `seconds`, which is elapsed time, include the extractor model's. `task` and `graph` are the
     records of the task and of the graph it is about.
     """
 
@@ -43,7 +43,7 @@ class Result:
     usage: Usage
     seconds: float
     task: dict[str, Any]
-    world: dict[str, Any] = field(default_factory=dict)
+    graph: dict[str, Any] = field(default_factory=dict)
     extractor_reply: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -59,7 +59,7 @@ class Result:
             "usage": to_dict(self.usage),
             "seconds": round(self.seconds, 6),
             "task": self.task,
-            "world": self.world,
+            "graph": self.graph,
             "extractor_reply": self.extractor_reply,
             "trajectory": to_dict(self.trajectory),
         }
@@ -79,7 +79,7 @@ class Result:
             usage=from_dict(Usage, record["usage"]),
             seconds=record["seconds"],
             task=record["task"],
-            world=record["world"],
+            graph=record["graph"],
             extractor_reply=record["extractor_reply"],
         )
 
@@ -114,7 +114,7 @@ class EpisodeFilter:
 
 _OF_TASK = (
     *("template", "question", "gold", "gold_size"),
-    *("par_turns", "par_calls", "par_input_tokens", "par_output_tokens"),
+    *("reference_turns", "reference_calls", "reference_input_tokens", "reference_output_tokens"),
 )
 _OF_USAGE = ("input_tokens", "output_tokens", "reasoning_tokens", "cached_tokens", "cost")
 
@@ -138,6 +138,6 @@ def episode_row(result: Result, score_type: type[Score]) -> dict[str, Any]:
         **row,
         **scored,
         **{f"task_{name}": result.task.get(name) for name in _OF_TASK},
-        **{f"world_{name}": value for name, value in result.world.items()},
+        **{f"graph_{name}": value for name, value in result.graph.items()},
         **{f"usage_{name}": usage.get(name) for name in _OF_USAGE},
     }

@@ -47,7 +47,7 @@ _RESULT: Mapping[str, tuple[type, ...]] = {
     "usage": (dict,),
     "seconds": (int, float),
     "task": (dict,),
-    "world": (dict,),
+    "graph": (dict,),
     "trajectory": (dict,),
 }
 _STATUS = frozenset(str(status) for status in ExitStatus)

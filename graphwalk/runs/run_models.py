@@ -12,12 +12,10 @@ from graphwalk.models.human import Person
 from graphwalk.models.registry import is_person, open_model
 from graphwalk.models.replay import ReplayModel
 from graphwalk.models.reply_cache import ReplyCache
-from graphwalk.models.scripted import ScriptedModel
 from graphwalk.models.wrappers import Cached, wrap
 from graphwalk.runs.experiment import Experiment, per_episode, recorded_episodes
 from graphwalk.runs.plan import PlannedEpisode
 from graphwalk.runs.result import EpisodeKey
-from graphwalk.seeds import seed_for
 from graphwalk.suites.suite import ReadLine
 
 
@@ -60,12 +58,12 @@ class RunModels:
     @asynccontextmanager
     async def for_episode(self, planned: PlannedEpisode) -> AsyncIterator[tuple[Model, Model | None]]:
         """Yield the model that plays an episode, and the extractor if there is one."""
-        player = await self._player(planned)
+        model = await self._model(planned)
         extractor = self.experiment.extractor
         try:
-            yield player, None if extractor is None else self._called(extractor, planned.key, "extractor")
+            yield model, None if extractor is None else self._called(extractor, planned.key, "extractor")
         finally:
-            await player.close()
+            await model.close()
 
     def caveats(self) -> Iterator[str]:
         """What a person should know about budgets and the reply cache."""
@@ -102,7 +100,7 @@ class RunModels:
     def _called(self, spec: str, key: EpisodeKey, role: str) -> Model:
         return Cached(self._models[spec], self._cache, self.budget, f"{key.text}\x1f{role}")
 
-    async def _player(self, planned: PlannedEpisode) -> Model:
+    async def _model(self, planned: PlannedEpisode) -> Model:
         spec, key = planned.key.model, planned.key
         if spec in self._models:
             return self._called(spec, key, "player")
@@ -113,9 +111,5 @@ class RunModels:
                 raise ConfigError(f"{spec} has no episode of {missing}")
             return ReplayModel(spec, found)
         if self._read is not None and is_person(spec):
-            return self.experiment.suite.person(planned.task, self._read) or Person(self._read)
-        store = planned.world.store
-        schema = None if store is None else await store.schema()
-        seed = seed_for(self.experiment.config.seed, "player", key.text)
-        name = spec.partition("/")[2]
-        return ScriptedModel(spec, self.experiment.suite.player(name, planned.task, key.setting, schema, seed))
+            return self.experiment.suite.presentation.human(planned.task, self._read) or Person(self._read)
+        return await planned.scripted(spec.partition("/")[2], self.experiment)

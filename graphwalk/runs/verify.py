@@ -41,7 +41,7 @@ CHECKS: Mapping[str, str] = {
     "prompts": "written again",
     "tool results": "every call made again on a fresh store",
     "turns": "follow-up questions, forced answers, how the episode ended",
-    "replies": "said again by scripted players; of models, found in replies.jsonl",
+    "replies": "said again by scripted agents; of models, found in replies.jsonl",
     "scores": "answer and score read again from the reply",
     "totals": "turns, calls, tokens and seconds of each line",
 }
@@ -192,7 +192,7 @@ class _Run:
             self.checks["episodes"].unverified["run.json has no counts: the run ended before its first episode"] += 1
             return
         known = self.plan.known_to(self.then)
-        graphs, tasks = _json([loaded.facts for loaded in known.worlds]), known.tasks
+        graphs, tasks = _json([loaded.facts for loaded in known.graphs]), known.tasks
         for number in range(max(len(graphs), len(self.then["graphs"]))):
             pair = [found[number] if number < len(found) else None for found in (self.then["graphs"], graphs)]
             self.checks["graphs"].compare(f"run.json: graph {number}", *pair)
@@ -219,7 +219,9 @@ class _Run:
         check = self.checks["targets"]
         for task, loaded in self.plan.tasks:
             try:
-                way = await self.experiment.suite.confirm(task, loaded.world, self.experiment.config.suite)
+                way = await self.experiment.suite.verification.confirm(
+                    task, loaded.instance, self.experiment.config.suite
+                )
             except OracleError as error:
                 check.differing.append(f"{task.task_id}: {error}")
                 continue
@@ -241,7 +243,7 @@ class _Run:
             return
         self.scored[key] += not result.exit_status.infrastructure
         self.checks["tasks"].compare(where, record["task"], planned.task.model_dump(mode="json"), things=0)
-        self.checks["graphs"].compare(where, record["world"], _json(planned.world.facts), things=0)
+        self.checks["graphs"].compare(where, record["graph"], _json(planned.graph.facts), things=0)
         await self._check_episode(where, planned, result)
         await self._check_replies(where, planned, result)
 
@@ -250,7 +252,7 @@ class _Run:
         experiment, logged = self.experiment, _wire(then.trajectory)
         limits, model = experiment.config.limits, ReplayModel(then.key.model, then.trajectory)
         tokens, usd = limits.episode_tokens, limits.episode_usd
-        setup = await planned.opening(experiment)
+        setup = await planned.setup(experiment)
         episode = Episode(setup, model, experiment.agent, experiment.options, tokens=tokens, usd=usd)
         now = _wire(await run_episode(episode))
         self.checks["prompts"].compare(where, logged["prompt"], now["prompt"])

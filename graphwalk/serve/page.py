@@ -86,7 +86,7 @@ def index_of(runs: Sequence[RunContent], states: Mapping[str, str] | None = None
             player = players.setdefault((number, key.model, key.setting), len(players))
             task = tasks.setdefault((key.task_id, episode.digest), len(tasks))
             if task == len(told):
-                told.append([key.task_id, line["kind"], line["group"], line["question"], line["par"]])
+                told.append([key.task_id, line["kind"], line["group"], line["question"], line["reference"]])
             lines.append([player, task, key.repeat, *(line[name] for name in LINE)])
     return {
         "title": title_of(runs),
@@ -102,7 +102,7 @@ def figures_of(run: RunContent) -> dict[str, Any]:
     """Every figure with its data, and drawn where matplotlib is there; else how to get that."""
     if run.report is None or run.observed is None:
         return {"figures": [], "missing": None}
-    made = worth_drawing(list(suite_named(run.suite).figures(run.report, run.observed)))
+    made = worth_drawing(list(suite_named(run.suite).presentation.figures(run.report, run.observed)))
     return {"figures": [_figure(one, can_draw()) for one in made], "missing": None if can_draw() else INSTALL}
 
 

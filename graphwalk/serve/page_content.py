@@ -29,7 +29,7 @@ _MOST_COMPARED = 2_000
 def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[str, Any]:
     """All of an episode that is not in the index, as JSON values. Texts are as they were logged, and never markup."""
     trajectory = from_dict(Trajectory, record["trajectory"])
-    scene = suite.scene(record) or Scene()
+    scene = suite.presentation.scene(record) or Scene()
     compared = scene.comparison or plain_comparison(record["answer"], record["task"].get("gold"))
     return {
         "question": record["task"]["question"],
@@ -41,7 +41,7 @@ def episode_content(record: Mapping[str, Any], suite: Suite[Any, Any]) -> dict[s
         "score": record["score"],
         "error": trajectory.error,
         "extractor": record.get("extractor_reply"),
-        "world": {name: value for name, value in record.get("world", {}).items() if not isinstance(value, dict | list)},
+        "graph": {name: value for name, value in record.get("graph", {}).items() if not isinstance(value, dict | list)},
         "comparison": _fields(compared),
         "scene": _scene(scene),
     }
@@ -246,7 +246,7 @@ def _line(record: Record) -> dict[str, Any]:
         "kind": task["template"],
         "group": task.get("category") or "",
         "question": task["question"][:_LONGEST_QUESTION],
-        "par": task.get("par_calls"),
+        "reference": task.get("reference_calls"),
         "right": score.get("correct"),
         "failed": ExitStatus(record["exit_status"]).infrastructure,
         "error": score.get("error_class") or _wrong_steps(score),

@@ -31,9 +31,9 @@ class ReferenceWalk:
 
     def added_to(self, task: T) -> T:
         """Return the task with these reference figures."""
-        par = {"par_turns": self.turns, "par_calls": self.calls}
-        tokens = {"par_input_tokens": self.input_tokens, "par_output_tokens": self.output_tokens}
-        return task.model_copy(update={**par, **tokens})
+        calls = {"reference_turns": self.turns, "reference_calls": self.calls}
+        tokens = {"reference_input_tokens": self.input_tokens, "reference_output_tokens": self.output_tokens}
+        return task.model_copy(update={**calls, **tokens})
 
 
 class Account:
@@ -73,14 +73,14 @@ def tokens_told(toolbox: Toolbox, prompt: Sequence[Message]) -> int:
     return tools + sum(_tokens(message) for message in prompt)
 
 
-async def drive(player: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> ReferenceWalk:
+async def drive(agent: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> ReferenceWalk:
     """Let a scripted agent use the tools. Raise StoreError if one fails, TypeError if the agent holds a dialogue."""
     account = Account(tokens_told(toolbox, prompt))
     results: list[str] | None = None
     while True:
         account.turn()
         try:
-            asks = next(player) if results is None else player.send(results)
+            asks = next(agent) if results is None else agent.send(results)
         except StopIteration as end:
             return account.close(end.value)
         if isinstance(asks, str):

@@ -1,5 +1,7 @@
-"""The seam to a kind of experiment. A suite owns all that is its own: configuration, generators, tasks, prompts, tools,
-scores, scripted players, report, pictures, commands. It knows no model.
+"""The seam to a kind of experiment. A suite knows no model.
+
+`Suite` is the core: graphs, tasks, prompts, scores. Three objects of it are optional: `ScriptedAgents`,
+`Presentation` and `Verification`.
 """
 
 from abc import ABC, abstractmethod
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, TypeVar
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.config.strict import SuiteConfig
+from graphwalk.errors import ConfigError
 from graphwalk.evaluation.extraction import Extraction
 from graphwalk.models.base import Model
 from graphwalk.models.scripted import Policy
@@ -34,29 +37,35 @@ T = TypeVar("T", bound=Task)
 
 
 @dataclass(frozen=True)
-class World:
-    """What tasks are about: a graph to be loaded (None for suites that need no store) and what it was made from."""
+class GraphInstance:
+    """A graph that tasks are about (None for suites that need no store), and what it was made from."""
 
     digest: str
     graph: PropertyGraph | None
     source: Any = None
-    """The suite's own object: a Maze, an algorithm trace, …"""
+    """The suite's own object: a maze, an algorithm trace."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What the run records about it: nodes, relationships, size, seed, preset, …"""
-    standing: GraphSource | None = None
-    """The database of which `graph` is the content, where it can be walked as it stands."""
+    """What the run records about it: nodes, relationships, size, seed, preset."""
+    existing_database: GraphSource | None = None
+    """The database that holds `graph`, if agents can use it directly."""
     in_memory: bool = False
-    """To be walked on the embedded engine whatever the store of the run: a database that stands gets nothing of it."""
+    """Load it into the embedded engine, whatever the store of the run."""
+
+    @classmethod
+    def of(cls, graph: PropertyGraph, source: Any = None, facts: Mapping[str, Any] = {}) -> "GraphInstance":
+        """Return the instance of a graph; its size is added to the facts."""
+        size = {"nodes": graph.node_count, "relationships": graph.relationship_count}
+        return cls(graph.digest, graph, source, {**facts, **size})
 
 
 def no_next_turn(turns: Sequence[Turn]) -> str | None:
-    """Most dialogues end with the first reply that calls no tool."""
+    """End the dialogue with the first reply that calls no tool."""
     return None
 
 
 @dataclass(frozen=True)
-class Opening:
-    """How an episode begins: the conversation so far, the tools of this episode, and how it goes on.
+class EpisodeSetup:
+    """How an episode begins: the conversation so far, the tools, and the follow-up.
 
     `next_user` is asked after every reply without tool calls; None ends the dialogue.
     """
@@ -67,28 +76,99 @@ class Opening:
 
 
 ReadLine = Callable[[], Awaitable[str | None]]
-"""The next line that a person typed; None where there are no more."""
+"""Return the next line that a human player typed; None at the end."""
+
+
+class ScriptedAgents(Generic[T]):
+    """Programs that take the place of a model. This base class has none."""
+
+    names: ClassVar[tuple[str, ...]] = ()
+    """Names of the scripted models: `expert` for `scripted/expert`."""
+    default_names: ClassVar[tuple[str, ...]] = ()
+    """Those that run if the user names no model."""
+
+    def can_play(self, name: str, setting: str, task: T | None = None) -> bool:
+        """Return False if an agent cannot try this task (None: any task), so that the plan leaves it out."""
+        return True
+
+    def policy(self, name: str, task: T, setting: str, schema: Schema | None, seed: int) -> Policy:
+        """Return the agent of this name for one episode; `seed` differs between tasks and repeats."""
+        raise ConfigError(f"there is no scripted agent {name!r}", hint=f"there are: {', '.join(self.names) or 'none'}")
+
+    def thoughts(self, task: T, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
+        """Return a thought before each turn, for training data.
+
+        A thought uses the prompt, the calls and the results before it, and never the target.
+        """
+        return [""] * len(trajectory.turns)
+
+    def without_answer(self, task: T, trajectory: Trajectory, seed: int) -> tuple[str, str] | None:
+        """Return a similar question that has no answer, and the reply that explains why; None if there is none."""
+        return None
 
 
 class Pictures(Protocol):
-    """How a suite shows episodes of a run."""
+    """Drawings of the episodes of a run."""
 
     @property
     def formats(self) -> Sequence[str]:
-        """Endings of the files that can be written: ".html", ".svg", …"""
+        """Endings of the files that can be written: ".svg", ".txt"."""
         ...
 
     def drawings(self, records: Sequence[ResultRecord]) -> "Iterable[RenderableType]":
-        """What a terminal shows of the episodes beside prompt, turns, calls and answer."""
+        """Return what a terminal shows of the episodes, beside prompt, turns, calls and answer."""
         ...
 
     def page(self, records: Sequence[ResultRecord], form: str, title: str) -> str:
-        """The text of a file; `form` is one of `formats`."""
+        """Return the text of a file; `form` is one of `formats`."""
         ...
 
 
+class Presentation(Generic[T]):
+    """How results are shown. This base class has the plain report and the common figures."""
+
+    abbreviations: ClassVar[Mapping[str, str]] = {}
+    """Settings whose names are abbreviations, in words."""
+    commands: ClassVar[str | None] = None
+    """Module with `GENERATE` and `EXPORT`: command name → function for `graphwalk generate|export` (Typer)."""
+    pictures: ClassVar[Pictures | None] = None
+    """How episodes are drawn; None: not at all."""
+
+    def report(self, suite: "Suite[Any, Any]") -> SuiteReport:
+        """Return what is measured, and its layout."""
+        return plain_report(suite.name, suite.score_type)
+
+    def figures(self, report: Report, observed: Observations) -> Iterable[Plot]:
+        """Return the plots of a run."""
+        from graphwalk.reports.common_plots import common_plots
+
+        return common_plots(report, observed)
+
+    def scene(self, record: ResultRecord) -> Scene | None:
+        """Return what an episode looks like step by step; None shows its turns alone."""
+        return None
+
+    def human(self, task: T, read: ReadLine) -> Model | None:
+        """Return the suite's own human player at a terminal; None for the common one."""
+        return None
+
+
+class Verification(Generic[C, T]):
+    """Second opinions on targets and scores. This base class has none."""
+
+    async def cross_check(self, task: T, store: GraphStore, answer: Any, score: Score) -> None:
+        """Let the store judge an answer too. Raise OracleError if it differs from the score."""
+
+    async def confirm(self, task: T, instance: GraphInstance, config: C) -> str | None:
+        """Compute the target of a task again, without the code of `tasks`, for `graphwalk verify`.
+
+        Return how, in a few words; None if there is no other way. Raise OracleError if the target differs.
+        """
+        return None
+
+
 class Suite(ABC, Generic[C, T]):
-    """All of it is deterministic: tasks, prompts and scores depend on their arguments alone.
+    """A kind of experiment. All of it is deterministic: tasks, prompts and scores depend on their arguments alone.
 
     C is the class of the suite's configuration, T that of its tasks.
     """
@@ -96,138 +176,82 @@ class Suite(ABC, Generic[C, T]):
     name: ClassVar[str]
     settings: ClassVar[tuple[str, ...]]
     """Ways of asking: "tools", "no_tools" and "write_cypher", or the strategies of MAGMA."""
-    abbreviations: ClassVar[Mapping[str, str]] = {}
-    """Settings whose names are abbreviations, in words."""
     config_type: ClassVar[type[SuiteConfig]]
-    worlds_field: ClassVar[str]
+    graphs_field: ClassVar[str]
     """The field of the configuration that lists what is generated; its entries have a `count`."""
     thing: ClassVar[str]
-    """One of them, as `graphwalk play` knows it: "graph", "maze", …"""
+    """What `graphwalk play` calls one of them: "graph", "maze"."""
     task_type: ClassVar[type[Task]]
     score_type: ClassVar[type[Score]]
     tools: ClassVar[tuple[str, ...]] = ()
     """Tools offered unless the experiment names others (`agent.tools`); none: the suite has no use for tools."""
-    players: ClassVar[tuple[str, ...]] = ()
-    """Names of the scripted models: `scripted/expert`, …"""
-    default_players: ClassVar[tuple[str, ...]] = ()
-    """Those that run when the user names no model."""
-    judged: ClassVar[bool] = True
-    """Answers are right or wrong; False where nobody knows."""
     turn_limit: ClassVar[int] = 30
-    """Turns of an episode with tools, unless the experiment says otherwise (`agent.turn_limit`)."""
-    commands: ClassVar[str | None] = None
-    """Module with `GENERATE` and `EXPORT`: command name → function for `graphwalk generate|export` (Typer)."""
+    """Turns of an episode with tools, unless the experiment has `agent.turn_limit`."""
+    judged: ClassVar[bool] = True
+    """Answers are right or wrong; False if there is no target."""
+    agents: ClassVar[ScriptedAgents[Any]] = ScriptedAgents()
+    presentation: ClassVar[Presentation[Any]] = Presentation()
+    verification: ClassVar[Verification[Any, Any]] = Verification()
 
     @abstractmethod
-    def worlds(self, config: C, seed: int) -> Iterator[World]:
-        """The graphs, mazes or traces of an experiment, in order."""
+    def graphs(self, config: C, seed: int) -> Iterator[GraphInstance]:
+        """Yield the graphs, mazes or traces of an experiment, in order."""
 
-    def world_count(self, config: C) -> int:
-        """How many `worlds` makes: by default the sum of the counts of its entries."""
-        return sum(getattr(entry, "count", 1) for entry in getattr(config, self.worlds_field))
+    def graph_count(self, config: C) -> int:
+        """Return how many `graphs` yields: by default the sum of the counts of its entries."""
+        return sum(getattr(entry, "count", 1) for entry in getattr(config, self.graphs_field))
 
-    async def worlds_in(self, config: C, seed: int, settings: Settings) -> AsyncIterator[World]:
-        """The same, with those that are read from a database; a suite that has such ones reads them here.
-
-        StoreError where a database cannot be read.
-        """
-        for world in self.worlds(config, seed):
-            yield world
+    async def read_graphs(self, config: C, seed: int, settings: Settings) -> AsyncIterator[GraphInstance]:
+        """Yield the same graphs, and those of databases. Raise StoreError if a database cannot be read."""
+        for instance in self.graphs(config, seed):
+            yield instance
 
     @abstractmethod
     async def tasks(
-        self, world: World, store: GraphStore | None, config: C, seed: int, agent: AgentConfig = AgentConfig()
+        self,
+        instance: GraphInstance,
+        store: GraphStore | None,
+        config: C,
+        seed: int,
+        agent: AgentConfig = AgentConfig(),
     ) -> list[T]:
-        """The tasks about one world, each with its proven target. OracleError where two oracles differ.
+        """Return the tasks about one graph, each with its proven target. Raise OracleError if two oracles differ.
 
-        `agent` has the prompts, where a suite renders the question from one.
+        `agent` has the prompts, for suites that render the question from one.
         """
 
     @abstractmethod
-    async def opening(
+    async def setup(
         self,
         task: T,
         setting: str,
-        world: World,
+        instance: GraphInstance,
         store: GraphStore | None,
         agent: AgentConfig,
         tools: Sequence[Tool] | None = None,
-    ) -> Opening:
-        """A fresh episode: prompt and tools. `tools`: those that the experiment names; None: `self.tools`."""
+    ) -> EpisodeSetup:
+        """Return prompt and tools of a new episode. `tools`: those of the experiment; None: `self.tools`."""
 
     @abstractmethod
     def extract(self, task: T, reply: str) -> Extraction:
-        """Read an answer, without a model (stage 1)."""
+        """Read an answer with a parser."""
 
     @abstractmethod
     def answer_format(self, task: T, agent: AgentConfig = AgentConfig()) -> str:
-        """The answer format in words, for the extractor model (stage 2)."""
+        """Return the answer format in words, for the extractor model."""
 
     @abstractmethod
     def score(self, task: T, setting: str, trajectory: Trajectory, extraction: Extraction) -> Score:
-        """Compare an answer with the target. Called only where the episode did not fail for reasons of its own."""
-
-    def left_out(self, world: World) -> Mapping[str, str]:
-        """What is not asked about a world whose tasks were made: the name of a template or setting → why."""
-        return {}
-
-    async def cross_check(self, task: T, store: GraphStore, answer: Any, score: Score) -> None:
-        """Let the store judge the answer too. OracleError where it differs from the score; default: it is not asked."""
-        return
-
-    async def confirm(self, task: T, world: World, config: C) -> str | None:
-        """Work out the target of a task in a way that shares no code with `tasks`, for `graphwalk verify`.
-
-        Returns how, in a few words; None where there is no other way. OracleError where the target comes out different.
-        """
-        return None
-
-    def report(self) -> SuiteReport:
-        """What is measured, and how it is laid out: the plain report, unless a suite has more to tell."""
-        return plain_report(self.name, self.score_type)
+        """Compare an answer with the target. Episodes with infrastructure failures are not scored."""
 
     def applies(self, task: T, setting: str, config: C) -> bool:
-        """False where a way of asking has no use for a task."""
+        """Return False if a task cannot be asked in a setting."""
         return True
 
-    def can_play(self, player: str, setting: str, task: T | None = None) -> bool:
-        """False where a scripted model could not even try (this task; None: any), and is left out of the plan."""
-        return True
-
-    def player(self, name: str, task: T, setting: str, schema: Schema | None, seed: int) -> Policy:
-        """A scripted player, one of `players`, for one episode; `seed` differs between tasks and repeats."""
-        raise NotImplementedError(f"the suite {self.name} names scripted players, and has no `player`")
-
-    def thoughts(self, task: T, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
-        """What a scripted player may have thought before each of its turns, for training data: made from the prompt,
-        its calls and the results before them, and never from the target. Default: nothing.
-        """
-        return [""] * len(trajectory.turns)
-
-    def without_answer(self, task: T, trajectory: Trajectory, seed: int) -> tuple[str, str] | None:
-        """A question like that of the task which has no answer, and the reply that says why; None: there is none."""
-        return None
-
-    def person(self, task: T, read: ReadLine) -> Model | None:
-        """A person at a terminal in place of a model, where the suite has a way of its own; None: the common one."""
-        return None
-
-    def pictures(self) -> Pictures | None:
-        """How episodes are drawn; None: not at all."""
-        return None
-
-    def figures(self, report: Report, observed: Observations) -> Iterable[Plot]:
-        """What is plotted of a run: accuracy by every break-down, and effort, unless a suite has more to show."""
-        from graphwalk.reports.common_plots import common_plots
-
-        return common_plots(report, observed)
-
-    def scene(self, record: ResultRecord) -> Scene | None:
-        """What an episode looks like when it is played step by step; None: its turns alone are shown."""
-        return None
+    def left_out(self, instance: GraphInstance) -> Mapping[str, str]:
+        """Return what is not asked about a graph whose tasks were made: name of a template or setting → reason."""
+        return {}
 
     def texts(self, config: C) -> Mapping[str, str]:
-        """What models read besides prompts and tools: the name under which a run keeps a text
-        ("questions/node_count.yaml"), and the text.
-        """
+        """Return what models read in addition to prompts and tools, by the name under which a run keeps it."""
         return {}

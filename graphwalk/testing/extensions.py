@@ -97,7 +97,9 @@ async def _check_expert(task: QuestionTask, graph: PropertyGraph) -> None:
     assert result.score is not None, f"{task.template}: the expert failed: {result.trajectory.error}"
     assert result.score["correct"], f"{task.template}: the expert answers {result.answer}, right is {task.gold}"
     calls = len(result.trajectory.results)
-    assert calls == task.par_calls, f"{task.template}: par_calls is {task.par_calls}, the expert needs {calls}"
+    assert calls == task.reference_calls, (
+        f"{task.template}: reference_calls is {task.reference_calls}, the expert needs {calls}"
+    )
 
 
 _WRITES = re.compile(r"\b(CREATE|MERGE|DELETE|SET|REMOVE|CALL|LOAD|DROP|FOREACH)\b", re.IGNORECASE)

@@ -31,48 +31,48 @@ async def check_suite(
     config: Mapping[str, Any] | None = None,
     *,
     seed: int = 7,
-    worlds: int | None = 1,
+    graphs: int | None = 1,
     limit: int | None = None,
     accuracy: Mapping[str, float] | None = None,
 ) -> None:
-    """A suite by its name: the whole way from its configuration to its report, with all of its scripted players.
+    """A suite by its name: the whole way from its configuration to its report, with all of its scripted agents.
 
-    `config` is what would stand under `suite:` in an experiment, `worlds` how many of each kind are made, `limit` how
-    many tasks are played. `accuracy` is what players are known to reach: {"expert": 1.0}.
+    `config` is what would stand under `suite:` in an experiment, `graphs` how many of each kind are made, `limit` how
+    many tasks are played. `accuracy` is what scripted agents are known to reach: {"expert": 1.0}.
 
     Tasks, prompts and scores are the same for the same seed and survive JSON; `confirm`, where a suite has it, agrees
     with the targets and with no other ones (OracleError); odd replies are no reason to fail;
     every field of a score is reported or named in `SuiteReport.unreported`; pictures and commands are there if named.
     """
-    experiment = _experiment(name, config or {}, seed, worlds, limit)
+    experiment = _experiment(name, config or {}, seed, graphs, limit)
     plan = await _plan(experiment)
-    _check_tasks(experiment, plan, await _plan(_experiment(name, config or {}, seed, worlds, limit)))
-    await _check_openings(experiment, plan)
+    _check_tasks(experiment, plan, await _plan(_experiment(name, config or {}, seed, graphs, limit)))
+    await _check_setups(experiment, plan)
     await _check_confirm(experiment, plan)
     results = await _results(experiment, plan)
     for result in results:
         _check_result(experiment.suite, result)
     for task, _ in plan.tasks:
         _check_odd_replies(experiment.suite, task)
-    for player, wanted in (accuracy or {}).items():
-        _check_accuracy(player, wanted, results)
+    for agent, wanted in (accuracy or {}).items():
+        _check_accuracy(agent, wanted, results)
     _check_report(experiment, [result.as_dict() for result in results])
     _check_pictures(experiment.suite, results)
     _check_commands(experiment.suite)
 
 
-def _experiment(name: str, config: Mapping[str, Any], seed: int, worlds: int | None, limit: int | None) -> Experiment:
+def _experiment(name: str, config: Mapping[str, Any], seed: int, graphs: int | None, limit: int | None) -> Experiment:
     suite = suite_class(name)
     data = {
         "name": "check",
         "suite": {"name": name, **config},
-        "models": [f"scripted/{player}" for player in suite.players],
+        "models": [f"scripted/{name}" for name in suite.agents.names],
         "settings": suite.settings,
         "seed": seed,
         "limit": limit,
     }
-    assert suite.players, f"the suite {name} has no scripted players, so that nothing can be played without a model"
-    return resolve(load_experiment(data, worlds=worlds), Settings())
+    assert suite.agents.names, f"the suite {name} has no scripted agents, so that nothing can be played without a model"
+    return resolve(load_experiment(data, graphs=graphs), Settings())
 
 
 async def _plan(experiment: Experiment) -> Plan:
@@ -86,26 +86,28 @@ def _check_tasks(experiment: Experiment, plan: Plan, again: Plan) -> None:
     name, task_type = experiment.suite.name, experiment.suite.task_type
     tasks = [task for task, _ in plan.tasks]
     assert tasks == [task for task, _ in again.tasks], f"{name}: the tasks differ although the seed is the same"
-    digests = [loaded.world.digest for loaded in plan.worlds]
-    assert digests == [loaded.world.digest for loaded in again.worlds], f"{name}: the worlds differ, the seed does not"
+    digests = [loaded.instance.digest for loaded in plan.graphs]
+    assert digests == [loaded.instance.digest for loaded in again.graphs], (
+        f"{name}: the graphs differ, the seed does not"
+    )
     assert len({task.task_id for task in tasks}) == len(tasks), f"{name}: two tasks have the same task_id"
     for task, loaded in plan.tasks:
         assert task.suite == name, f"{name}: the task {task.task_id} says that its suite is {task.suite!r}"
         about = task.graph_digest
-        assert about == loaded.world.digest, f"{name}: graph_digest of {task.task_id} is not the digest of its world"
+        assert about == loaded.instance.digest, f"{name}: graph_digest of {task.task_id} is not the digest of its graph"
         copy = task_type.model_validate_json(task.model_dump_json())
         assert copy == task, f"{name}: {task.task_id} is another task after JSON:\n  {task}\n  {copy}"
     config = experiment.config.suite
     kept = type(config).model_validate_json(config.model_dump_json())
     assert kept == config, f"{name}: the configuration is another one after JSON:\n  {config}\n  {kept}"
-    assert json.loads(json.dumps([loaded.facts for loaded in plan.worlds])), f"{name}: there are no worlds"
+    assert json.loads(json.dumps([loaded.facts for loaded in plan.graphs])), f"{name}: there are no graphs"
 
 
-async def _check_openings(experiment: Experiment, plan: Plan) -> None:
+async def _check_setups(experiment: Experiment, plan: Plan) -> None:
     name = experiment.suite.name
     for planned in plan.episodes:
         where = f"{name}: {planned.key.task_id} in the setting {planned.key.setting}"
-        first, second = await planned.opening(experiment), await planned.opening(experiment)
+        first, second = await planned.setup(experiment), await planned.setup(experiment)
         assert first.prompt, f"{where}: the prompt is empty"
         assert first.prompt == second.prompt, f"{where}: another prompt each time"
         if first.toolbox is not None:
@@ -119,7 +121,7 @@ async def _check_confirm(experiment: Experiment, plan: Plan) -> None:
     for task, loaded in plan.tasks:
         where = f"{suite.name}: confirm of {task.task_id}"
         try:
-            way = await suite.confirm(task, loaded.world, config)
+            way = await suite.verification.confirm(task, loaded.instance, config)
         except OracleError as error:
             raise AssertionError(f"{where} finds another target than `tasks`: {error}") from error
         assert way is None or way, f"{where} does not say in which way; None stands for no way"
@@ -127,7 +129,7 @@ async def _check_confirm(experiment: Experiment, plan: Plan) -> None:
             continue
         wrong = task.model_copy(update={"gold": _falsified(task.gold)})
         try:
-            await suite.confirm(wrong, loaded.world, config)
+            await suite.verification.confirm(wrong, loaded.instance, config)
         except OracleError:
             continue
         except Exception as error:
@@ -148,9 +150,9 @@ def _falsified(gold: Any) -> Any:
 
 async def _results(experiment: Experiment, plan: Plan) -> list[Result]:
     results = []
-    async with RunModels(experiment) as players:
+    async with RunModels(experiment) as models:
         for planned in plan.episodes:
-            async with players.for_episode(planned) as (model, extractor):
+            async with models.for_episode(planned) as (model, extractor):
                 results.append(await play(planned, model, extractor, experiment))
     return results
 
@@ -174,11 +176,11 @@ def _check_odd_replies(suite: Suite[Any, Any], task: Task) -> None:
             raise AssertionError(f"{suite.name}: extract fails on the reply {reply[:20]!r}: {error!r}") from error
 
 
-def _check_accuracy(player: str, wanted: float, results: Iterable[Result]) -> None:
-    right = [bool(r.score and r.score["correct"]) for r in results if r.key.model == f"scripted/{player}"]
-    assert right, f"scripted/{player} played nothing"
+def _check_accuracy(name: str, wanted: float, results: Iterable[Result]) -> None:
+    right = [bool(r.score and r.score["correct"]) for r in results if r.key.model == f"scripted/{name}"]
+    assert right, f"scripted/{name} played nothing"
     reached = sum(right) / len(right)
-    assert abs(reached - wanted) < 1e-9, f"scripted/{player} reaches {reached:.4f} and is known for {wanted:.4f}"
+    assert abs(reached - wanted) < 1e-9, f"scripted/{name} reaches {reached:.4f} and is known for {wanted:.4f}"
 
 
 class _Watched(dict[str, Any]):
@@ -199,7 +201,9 @@ class _Watched(dict[str, Any]):
 
 def _check_report(experiment: Experiment, records: list[dict[str, Any]]) -> None:
     suite, read = experiment.suite, set[str]()
-    report = build_report([{**record, "score": _Watched(record["score"], read)} for record in records], suite.report())
+    report = build_report(
+        [{**record, "score": _Watched(record["score"], read)} for record in records], suite.presentation.report(suite)
+    )
     for write in (as_text, to_csv, to_markdown):
         assert write(report).strip(), f"{suite.name}: {write.__name__} writes nothing"
     assert json.loads(to_json(report))["rows"], f"{suite.name}: the report has no rows"
@@ -214,7 +218,7 @@ def _check_report(experiment: Experiment, records: list[dict[str, Any]]) -> None
 
 
 def _check_pictures(suite: Suite[Any, Any], results: list[Result]) -> None:
-    pictures = suite.pictures()
+    pictures = suite.presentation.pictures
     if pictures is not None:
         records = [result.as_dict() for result in results[:3]]
         assert list(pictures.drawings(records)), f"{suite.name}: nothing is drawn for a terminal"
@@ -223,12 +227,14 @@ def _check_pictures(suite: Suite[Any, Any], results: list[Result]) -> None:
 
 
 def _check_commands(suite: Suite[Any, Any]) -> None:
-    if suite.commands is None:
+    if suite.presentation.commands is None:
         return
     try:
-        module = __import__(suite.commands, fromlist=["commands"])
+        module = __import__(suite.presentation.commands, fromlist=["commands"])
     except ImportError as error:
-        raise ConfigError(f"{suite.name}: the module {suite.commands} cannot be imported: {error}") from error
+        raise ConfigError(
+            f"{suite.name}: the module {suite.presentation.commands} cannot be imported: {error}"
+        ) from error
     for kind in ("GENERATE", "EXPORT"):
         for command, function in getattr(module, kind, {}).items():
             assert callable(function), f"{suite.name}: {kind}[{command!r}] is not a function"

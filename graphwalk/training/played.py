@@ -17,13 +17,13 @@ from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.runs.episode import play
 from graphwalk.runs.experiment import Experiment, per_episode, resolve
-from graphwalk.runs.plan import LoadedWorld, PlannedEpisode, episodes_about
+from graphwalk.runs.plan import LoadedGraph, PlannedEpisode, episodes_about
 from graphwalk.runs.result import Result
 from graphwalk.runs.run_models import RunModels
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.registry import suite_named
-from graphwalk.suites.suite import World
+from graphwalk.suites.suite import GraphInstance
 from graphwalk.training.traces import Counts, Line, TraceOptions, lines_of
 from graphwalk.types.chat import ToolSpec
 from graphwalk.types.episode import Task
@@ -56,7 +56,7 @@ def trace_rows(config: AnyExperiment, options: TraceOptions) -> Rows:
             hint="--model scripted/expert; of a language model: graphwalk run, then graphwalk export traces",
         )
     data = config.model_dump(mode="json")
-    count = suite_named(config.suite.name).world_count(config.suite)
+    count = suite_named(config.suite.name).graph_count(config.suite)
     return Rows(
         name="graphs",
         of=partial(_lines, json.dumps(data), options),
@@ -69,17 +69,17 @@ def trace_rows(config: AnyExperiment, options: TraceOptions) -> Rows:
 
 def _lines(experiment: str, options: TraceOptions, places: tuple[int, int]) -> list[Line]:
     first, end = places
-    worlds = _series(experiment).part(first, end)
+    graphs = _series(experiment).part(first, end)
     # Suites remember what they made for as long as a run lasts: a fresh one for each part.
     resolved = resolve(experiment_from(json.loads(experiment), "the experiment"), Settings(), keys=False)
-    return run_in_loop(_chats(resolved, worlds, options))
+    return run_in_loop(_chats(resolved, graphs, options))
 
 
-async def _chats(experiment: Experiment, worlds: Sequence[World], options: TraceOptions) -> list[Line]:
+async def _chats(experiment: Experiment, graphs: Sequence[GraphInstance], options: TraceOptions) -> list[Line]:
     lines: list[Line] = []
     async with RunModels(experiment) as players:
-        for world in worlds:
-            lines += lines_of(await _played(experiment, players, world), options, Counts())
+        for instance in graphs:
+            lines += lines_of(await _played(experiment, players, instance), options, Counts())
     return lines
 
 
@@ -103,19 +103,19 @@ class _Played:
     async def add(self, planned: PlannedEpisode, players: RunModels) -> None:
         setting = planned.key.setting
         if setting not in self._tools:
-            toolbox = (await planned.opening(self.experiment)).toolbox
+            toolbox = (await planned.setup(self.experiment)).toolbox
             self._tools[setting] = () if toolbox is None else tuple(toolbox.specs)
         async with players.for_episode(planned) as (model, extractor):
             self._results.append(await play(planned, model, extractor, self.experiment))
 
 
-async def _played(experiment: Experiment, players: RunModels, world: World) -> _Played:
+async def _played(experiment: Experiment, players: RunModels, instance: GraphInstance) -> _Played:
     suite, config = experiment.suite, experiment.config
     database, played = EmbeddedDatabase(), _Played(experiment)
     try:
-        store = None if world.graph is None else await database.load(world.graph)
-        tasks = await suite.tasks(world, store, config.suite, config.seed, experiment.agent)
-        loaded = LoadedWorld(world, store, suite.left_out(world))
+        store = None if instance.graph is None else await database.load(instance.graph)
+        tasks = await suite.tasks(instance, store, config.suite, config.seed, experiment.agent)
+        loaded = LoadedGraph(instance, store, suite.left_out(instance))
         for task in tasks:
             for planned in episodes_about(task, loaded, experiment):
                 await played.add(planned, players)
@@ -129,20 +129,20 @@ class _Series:
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self._config = experiment_from(data, "the experiment")
-        self._worlds: Iterator[World] = iter(())
+        self._graphs: Iterator[GraphInstance] = iter(())
         self._next = 0
         self._restart()
 
-    def part(self, first: int, end: int) -> list[World]:
+    def part(self, first: int, end: int) -> list[GraphInstance]:
         if first < self._next:
             self._restart()
-        worlds = list(islice(self._worlds, first - self._next, end - self._next))
+        graphs = list(islice(self._graphs, first - self._next, end - self._next))
         self._next = end
-        return worlds
+        return graphs
 
     def _restart(self) -> None:
         suite = suite_named(self._config.suite.name)
-        self._worlds, self._next = suite.worlds(self._config.suite, self._config.seed), 0
+        self._graphs, self._next = suite.graphs(self._config.suite, self._config.seed), 0
 
 
 @lru_cache(maxsize=1)

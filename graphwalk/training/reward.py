@@ -4,7 +4,7 @@
 
 How an answer was come by counts only as far as the answer is right, so that nothing is earned without one: the reward
 is never above the F1 of the answer, whatever the weights, and 1 for a right answer that is proven, without waste, at
-par and in the form that was asked for.
+reference calls and in the form that was asked for.
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ class Weights(Strict):
     evidence: NonNegativeFloat = 0.2
     """F1, times the share of the rows given that the tool results prove, row by row."""
     waste: NonNegativeFloat = 0.1
-    """1 less the share of calls that were repeated or refused, or made beyond par without use of their results."""
+    """1 less the share of calls that were repeated or refused, or useless beyond the reference."""
     calls: NonNegativeFloat = 0.05
     """The expert's calls divided by those made, 1 at most; notes do not count."""
     format: NonNegativeFloat = 0.05
@@ -96,18 +96,18 @@ def _evidence(score: Mapping[str, Any]) -> float | None:
 
 
 def _waste(task: Task, trajectory: Trajectory) -> float | None:
-    """Results that are only counted look unused, so that no more of them count than there are calls beyond par."""
+    """Results that are only counted look unused: no more of them count than calls beyond the reference."""
     calls = sum(not result.is_note for result in trajectory.results)
     if not calls:
         return None
     waste = waste_of(trajectory)
-    unused = 0 if task.par_calls is None else min(waste.unused_results, max(0, calls - task.par_calls))
+    unused = 0 if task.reference_calls is None else min(waste.unused_results, max(0, calls - task.reference_calls))
     return max(0.0, 1 - (waste.repeated_calls + unused + waste.tool_errors) / calls)
 
 
 def _calls(task: Task, trajectory: Trajectory) -> float | None:
     made = sum(not result.is_note for result in trajectory.results)
-    return min(1.0, task.par_calls / made) if task.par_calls and made else None
+    return min(1.0, task.reference_calls / made) if task.reference_calls and made else None
 
 
 def _form(score: Mapping[str, Any]) -> float:

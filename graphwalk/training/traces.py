@@ -191,13 +191,13 @@ async def _tools_of(
 
     places = GraphSources(open_memory)
     try:
-        async for world in suite.worlds_in(config.suite, config.seed, settings):
-            here = by_graph.pop(world.digest, ())
-            store = await places.store_of(world) if here else None
+        async for instance in suite.read_graphs(config.suite, config.seed, settings):
+            here = by_graph.pop(instance.digest, ())
+            store = await places.store_of(instance) if here else None
             for setting in here:
-                task = suite.task_type.model_validate(asked[world.digest, setting])
-                opening = await suite.opening(task, setting, world, store, experiment.agent, experiment.tools)
-                yield (world.digest, setting), () if opening.toolbox is None else tuple(opening.toolbox.specs)
+                task = suite.task_type.model_validate(asked[instance.digest, setting])
+                setup = await suite.setup(task, setting, instance, store, experiment.agent, experiment.tools)
+                yield (instance.digest, setting), () if setup.toolbox is None else tuple(setup.toolbox.specs)
             if store is not None:
                 await store.drop()
             if not by_graph:
@@ -324,9 +324,9 @@ def _left_out(result: Result, options: TraceOptions) -> str | None:
         return "not correct"
     if options.grounded and score.get("grounded") != 1:
         return "not grounded"
-    par = result.task.get("par_calls")
+    reference = result.task.get("reference_calls")
     calls = sum(not held.is_note for held in result.trajectory.results)
-    if options.over_par is not None and (par is None or calls > par * options.over_par):
+    if options.over_par is not None and (reference is None or calls > reference * options.over_par):
         return "too many calls"
     return None
 
@@ -338,7 +338,7 @@ def _spoken(run: Episodes, result: Result, options: TraceOptions) -> Trajectory:
     thoughts: Sequence[str] = [""] * len(result.trajectory.turns)
     if result.key.model.startswith("scripted/"):
         suite = run.experiment.suite
-        thoughts = suite.thoughts(run.task(result), result.key.setting, result.trajectory, options.seed)
+        thoughts = suite.agents.thoughts(run.task(result), result.key.setting, result.trajectory, options.seed)
     return thinking_aloud(result.trajectory, thoughts)
 
 
@@ -369,7 +369,7 @@ def _drawn(result: Result, options: TraceOptions) -> bool:
 
 def _refused(run: Episodes, result: Result, options: TraceOptions) -> list[Line]:
     """The same beginning with a question that the graph has no answer to; none where the suite has no such thing."""
-    found = run.experiment.suite.without_answer(run.task(result), result.trajectory, options.seed)
+    found = run.experiment.suite.agents.without_answer(run.task(result), result.trajectory, options.seed)
     if found is None:
         return []
     question, reply = found

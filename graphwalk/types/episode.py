@@ -18,9 +18,9 @@ class Task(BaseModel):
     """One question with its proven target. Suites extend it with what their scorer needs.
 
     `template` is the question's name, the algorithm, or "maze"; `graph_digest` the digest of the graph it is about.
-    `gold` is the target in the form of the suite, `gold_size` its number of rows. `par_turns` and `par_calls` are
-    what the scripted expert needs, `par_input_tokens` and `par_output_tokens` what a model would read and write on the
-    same walk (docs/method.md, Questions); None where a suite has no such thing.
+    `gold` is the target in the form of the suite, `gold_size` its number of rows. The `reference_…` figures are those
+    of the scripted expert's walk: turns, calls, and the tokens that a model would read and write on it
+    (docs/method.md, Questions); None if a suite has no expert.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -34,10 +34,10 @@ class Task(BaseModel):
     gold_size: int
     seed: int
     graph_digest: str
-    par_turns: int | None = None
-    par_calls: int | None = None
-    par_input_tokens: int | None = Field(default=None, exclude_if=lambda tokens: tokens is None)
-    par_output_tokens: int | None = Field(default=None, exclude_if=lambda tokens: tokens is None)
+    reference_turns: int | None = None
+    reference_calls: int | None = None
+    reference_input_tokens: int | None = Field(default=None, exclude_if=lambda tokens: tokens is None)
+    reference_output_tokens: int | None = Field(default=None, exclude_if=lambda tokens: tokens is None)
 
 
 class ExitStatus(StrEnum):

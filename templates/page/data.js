@@ -13,8 +13,8 @@ function unfold() {
     const one = { number };
     index.fields.forEach((name, place) => { one[name] = line[place]; });
     const [run, model, setting] = index.players[one.player];
-    const [taskId, kind, group, question, par] = index.tasks[one.task];
-    return Object.assign(one, { run, model, setting, taskId, kind, group, question, par });
+    const [taskId, kind, group, question, reference] = index.tasks[one.task];
+    return Object.assign(one, { run, model, setting, taskId, kind, group, question, reference });
   });
 }
 

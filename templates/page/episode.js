@@ -51,8 +51,8 @@ function columnView(episode, content, step, state, two) {
 }
 
 function numbersOf(episode) {
-  const par = episode.par ? ` (par ${episode.par})` : "";
-  return [counted(episode.turns, "turn"), `${counted(episode.calls, "call")}${par}`, episode.tokens !== null && `${amount(episode.tokens)} tokens`, duration(episode.seconds), episode.cost !== null && money(episode.cost)].filter(Boolean).join(" · ");
+  const reference = episode.reference ? ` (reference ${episode.reference})` : "";
+  return [counted(episode.turns, "turn"), `${counted(episode.calls, "call")}${reference}`, episode.tokens !== null && `${amount(episode.tokens)} tokens`, duration(episode.seconds), episode.cost !== null && money(episode.cost)].filter(Boolean).join(" · ");
 }
 
 const withStep = (state, place) => { state.set("step", place); return state; };
@@ -76,8 +76,8 @@ function promptView(content) {
 }
 
 function scoreView(content) {
-  const facts = Object.entries({ ...content.score, ...content.parameters, ...content.world }).filter(([, value]) => value !== null && typeof value !== "object");
-  return facts.length > 0 && h("details", { class: "score" }, h("summary", {}, "Score, parameters and world"), h("dl", {}, facts.map(([name, value]) => h("div", {}, h("dt", {}, plainWords(name)), h("dd", {}, cut(shown(value), 120))))));
+  const facts = Object.entries({ ...content.score, ...content.parameters, ...content.graph }).filter(([, value]) => value !== null && typeof value !== "object");
+  return facts.length > 0 && h("details", { class: "score" }, h("summary", {}, "Score, parameters and graph"), h("dl", {}, facts.map(([name, value]) => h("div", {}, h("dt", {}, plainWords(name)), h("dd", {}, cut(shown(value), 120))))));
 }
 
 function closeEpisode() {

@@ -142,7 +142,7 @@ def test_a_run_and_its_records(tmp_path: Path) -> None:
     }
     assert right == {"mine/thinker": 0, "scripted/expert": len(shipped_kinds())}
     assert {r["usage_input_tokens"] for r in records if r["model"] == "mine/thinker"} == {20}
-    assert {r["world_nodes"] for r in records} == {100}
+    assert {r["graph_nodes"] for r in records} == {100}
     assert {r["task_template"] for r in records} == set(shipped_kinds())
     assert json.loads((run.path / "run.json").read_text())["config"]["agent"]["turn_limit"] == 40
     assert {result.key for result in run.results()} == {result.key for result in seen}
@@ -160,7 +160,7 @@ def test_records_are_a_data_frame(tmp_path: Path) -> None:
         figure = frame.groupby("model")[name].agg("sum" if name == "tool_calls" else "mean")
         assert figure.to_dict() == pytest.approx({model: row[name] for model, row in rows.items()}, abs=1e-6)
     assert frame["correct"].dtype == bool
-    assert all(dtype.kind in "if" for dtype in frame[["turns", "seconds", "tool_calls", "world_nodes"]].dtypes)
+    assert all(dtype.kind in "if" for dtype in frame[["turns", "seconds", "tool_calls", "graph_nodes"]].dtypes)
     assert len(pandas.DataFrame(run.rows())) == 2
 
 

@@ -20,7 +20,7 @@ def test_one_episode_with_its_calls_rows_and_score(tmp_path: Path) -> None:
     assert "unknown_name: There is no node label" in shown
     assert re.search(r"center_key +direction +type", shown)
     assert re.search(r"✓ +723\.75\n +✗ +728\.75", shown)
-    assert "4 turns · 5 calls (par 4)" in shown
+    assert "4 turns · 5 calls (reference 4)" in shown
     assert "1 more of 11 rows, shown by --all" in shown
     assert "How to work:" not in shown
     whole = graphwalk("show", RUNS / "questions", "remote_node", "-m", "scripted/flawed", "--all", "--prompt").stdout

@@ -7,7 +7,7 @@ import pytest
 
 import graphwalk
 from graphwalk.errors import OracleError
-from graphwalk.suites.mazes.suite import MazesSuite
+from graphwalk.suites.mazes.score import MazeVerification
 from graphwalk.suites.registry import SUITES
 from graphwalk.testing import check_suite
 
@@ -27,8 +27,8 @@ KNOWN: dict[str, dict[str, float]] = {
 
 @pytest.mark.parametrize("name", SUITES.names())
 async def test_it_keeps_the_contract(name: str) -> None:
-    worlds = None if name == "ask" else 1
-    await check_suite(name, SMALL.get(name), worlds=worlds, accuracy=KNOWN.get(name))
+    graphs = None if name == "ask" else 1
+    await check_suite(name, SMALL.get(name), graphs=graphs, accuracy=KNOWN.get(name))
 
 
 async def test_a_wrong_expectation_is_an_assertion_error() -> None:
@@ -37,10 +37,10 @@ async def test_a_wrong_expectation_is_an_assertion_error() -> None:
 
 
 async def test_confirming_whatever_it_is_asked_is_an_assertion_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def nod(self: MazesSuite, *asked: Any) -> str:
+    async def nod(self: MazeVerification, *asked: Any) -> str:
         return "trust"
 
-    monkeypatch.setattr(MazesSuite, "confirm", nod)
+    monkeypatch.setattr(MazeVerification, "confirm", nod)
     with pytest.raises(AssertionError, match=r"confirm of .* for right as well as"):
         await check_suite("mazes", SMALL["mazes"], limit=1)
 
@@ -49,9 +49,9 @@ async def test_confirming_whatever_it_is_asked_is_an_assertion_error(monkeypatch
 async def test_confirm_agrees_and_refuses_in_the_agreed_way(
     monkeypatch: pytest.MonkeyPatch, raised: type[Exception], said: str
 ) -> None:
-    confirm = MazesSuite.confirm
+    confirm = MazeVerification.confirm
 
-    async def strict(self: MazesSuite, task: Any, *asked: Any) -> str:
+    async def strict(self: MazeVerification, task: Any, *asked: Any) -> str:
         try:
             await confirm(self, task, *asked)
         except OracleError as error:
@@ -60,6 +60,6 @@ async def test_confirm_agrees_and_refuses_in_the_agreed_way(
             raise OracleError("no")
         return "networkx"
 
-    monkeypatch.setattr(MazesSuite, "confirm", strict)
+    monkeypatch.setattr(MazeVerification, "confirm", strict)
     with pytest.raises(AssertionError, match=said):
         await check_suite("mazes", SMALL["mazes"], limit=1)

@@ -88,6 +88,7 @@ asyncio.run(check_suite("chains", accuracy={"expert": 1.0, "lazy": 0.0, "guess":
 
 PICTURES = """
 from graphwalk_chains.suite import ChainsSuite
+from graphwalk.suites.suite import Presentation
 
 
 class Drawn:
@@ -100,11 +101,13 @@ class Drawn:
         return title + "\\n" + "\\n".join(self.drawings(records))
 
 
+class DrawnPresentation(Presentation):
+    pictures = Drawn()
+
+
 class DrawnSuite(ChainsSuite):
     name = "drawn"
-
-    def pictures(self):
-        return Drawn()
+    presentation = DrawnPresentation()
 """
 
 
@@ -120,26 +123,29 @@ def test_a_suite_with_pictures_is_viewed(chains: Place) -> None:
     assert "episodes are written as .html, .txt" in refused.stderr
 
 
-HEAD = "from graphwalk_chains.suite import ChainsSuite\nfrom graphwalk.suites.suite import Suite\n"
+HEAD = "from graphwalk_chains.suite import ChainAgents, ChainsSuite\nfrom graphwalk.suites.suite import ScriptedAgents, Suite\n"
+NO_POLICY = "class Agents(ScriptedAgents):\n    names = ('expert',)\n"
+OTHER_DEFAULT = "class Agents(ChainAgents):\n    default_names = ('x',)\n"
 
 
 @pytest.mark.parametrize(
     ("body", "cause"),
     [
         ("Broken = 7", "not a class derived from"),
-        ("class Broken(Suite):\n    name = 'broken'", "lacks settings, config_type, worlds_field"),
+        ("class Broken(Suite):\n    name = 'broken'", "lacks settings, config_type, graphs_field"),
         ("class Broken(Suite):\n    name = 'broken'", "score()"),
         ("class Broken(ChainsSuite):\n    name = 'other'", "calls itself 'other'"),
-        ("class Broken(ChainsSuite):\n    name = 'broken'\n    player = Suite.player", "lacks player()"),
+        (f"{NO_POLICY}class Broken(ChainsSuite):\n    name = 'broken'\n    agents = Agents()", "lacks agents.policy()"),
+        ("class Broken(ChainsSuite):\n    name = 'broken'\n    agents = ChainAgents", "agents is not an object of"),
         ("class Broken(ChainsSuite):\n    name = 'broken'\n    settings = ()", "settings is empty"),
         (
-            "class Broken(ChainsSuite):\n    name = 'broken'\n    worlds_field = 'rings'",
+            "class Broken(ChainsSuite):\n    name = 'broken'\n    graphs_field = 'rings'",
             "'rings', which is not a field",
         ),
         ("class Broken(ChainsSuite):\n    name = 'broken'\n    config_type = dict", "config_type is not derived from"),
         (
-            "class Broken(ChainsSuite):\n    name = 'broken'\n    default_players = ('x',)",
-            "names x, which players does",
+            f"{OTHER_DEFAULT}class Broken(ChainsSuite):\n    name = 'broken'\n    agents = Agents()",
+            "default_names has x, which agents.names has not",
         ),
         ("import no_such_module", "cannot be imported: ModuleNotFoundError"),
     ],

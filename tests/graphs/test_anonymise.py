@@ -1,4 +1,4 @@
-"""The anonymised twin: the same graph under other names, none of which says anything of the original."""
+"""The anonymised copy: the same graph under other names, none of which says anything of the original."""
 
 import json
 from collections import Counter
@@ -8,7 +8,7 @@ from random import Random
 import networkx as nx
 import pytest
 
-from graphwalk.graphs.anonymise import Twin, make_twin, mapping_of, save_mapping, values_of
+from graphwalk.graphs.anonymise import AnonymisedCopy, make_anonymised_copy, mapping_of, save_mapping, values_of
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.types.graph import Node, PropertyGraph, Relationship, value_order
 from graphwalk.types.values import Temporal, Value
@@ -17,27 +17,27 @@ from tests.suites.questions.any_graphs import any_graph
 GRAPHS = [*(any_graph(Random(seed)) for seed in range(20)), generate_graph(GraphSpec(preset="paper-150"), 1)]
 
 
-def mapped(twin: Twin) -> PropertyGraph:
-    """The original with every name, key and value replaced as the twin says."""
+def mapped(copy: AnonymisedCopy) -> PropertyGraph:
+    """The original with every name, key and value replaced as the copy says."""
 
     def properties(old: "dict[str, Value]") -> dict[str, Value]:
-        return {twin.properties[name]: twin.values.of(name, value) for name, value in old.items()}
+        return {copy.properties[name]: copy.values.of(name, value) for name, value in old.items()}
 
-    original = twin.original
+    original = copy.original
     return PropertyGraph.from_rows(
         [
             Node(
-                twin.keys[n.key],
-                tuple(sorted(twin.labels[label] for label in n.labels)),
+                copy.keys[n.key],
+                tuple(sorted(copy.labels[label] for label in n.labels)),
                 properties(dict(n.properties)),
             )
             for n in original.nodes()
         ],
         [
             Relationship(
-                twin.relationship_types[r.type],
-                twin.keys[r.source],
-                twin.keys[r.target],
+                copy.relationship_types[r.type],
+                copy.keys[r.source],
+                copy.keys[r.target],
                 properties(dict(r.properties)),
             )
             for r in original.relationships()
@@ -56,29 +56,29 @@ def plain(graph: PropertyGraph) -> "nx.MultiDiGraph[int]":
 
 @pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.digest[:6])
 def test_it_is_the_graph_under_the_mapping(graph: PropertyGraph) -> None:
-    twin = make_twin(graph, 3)
-    assert mapped(twin).digest == twin.graph.digest
-    for names in (twin.labels, twin.relationship_types, twin.properties, twin.keys):
+    copy = make_anonymised_copy(graph, 3)
+    assert mapped(copy).digest == copy.graph.digest
+    for names in (copy.labels, copy.relationship_types, copy.properties, copy.keys):
         assert len(set(names.values())) == len(names), "no two names become one"
-    assert nx.is_isomorphic(plain(graph), plain(twin.graph)) if graph.node_count < 20 else True
-    assert sorted(d for _, d in plain(graph).degree()) == sorted(d for _, d in plain(twin.graph).degree())
+    assert nx.is_isomorphic(plain(graph), plain(copy.graph)) if graph.node_count < 20 else True
+    assert sorted(d for _, d in plain(graph).degree()) == sorted(d for _, d in plain(copy.graph).degree())
 
 
 @pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.digest[:6])
 def test_values_are_told_apart_and_ordered_as_before(graph: PropertyGraph) -> None:
-    twin = make_twin(graph, 3)
+    copy = make_anonymised_copy(graph, 3)
     for name, values in values_of(graph).items():
         different = {value_order(value): value for value in values}
-        others = {order: value_order(twin.values.of(name, value)) for order, value in different.items()}
+        others = {order: value_order(copy.values.of(name, value)) for order, value in different.items()}
         assert len(set(others.values())) == len(others), f"{name}: values that differed are one"
         assert Counter(type(v) for v in different.values()) == Counter(
-            type(twin.values.of(name, v)) for v in different.values()
+            type(copy.values.of(name, v)) for v in different.values()
         )
         numbers = sorted(v for v in different.values() if type(v) in (int, float) and v == v)
-        moved = [twin.values.of(name, number) for number in numbers]
+        moved = [copy.values.of(name, number) for number in numbers]
         assert moved == sorted(moved)  # type: ignore[type-var]
         dates = sorted(v.text for v in different.values() if isinstance(v, Temporal) and v.kind == "date")
-        shifted = [twin.values.of(name, Temporal("date", text)) for text in dates]
+        shifted = [copy.values.of(name, Temporal("date", text)) for text in dates]
         assert shifted == sorted(shifted)  # type: ignore[type-var]
         assert all(one.text != text for one, text in zip(shifted, dates, strict=True))  # type: ignore[union-attr]
 
@@ -103,19 +103,23 @@ def words_of(graph: PropertyGraph) -> set[str]:
 
 @pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.digest[:6])
 def test_no_word_of_the_original_is_left(graph: PropertyGraph) -> None:
-    assert words_of(graph) & words_of(make_twin(graph, 3).graph) <= {""}
+    assert words_of(graph) & words_of(make_anonymised_copy(graph, 3).graph) <= {""}
 
 
 def test_it_is_the_same_from_the_same_seed_and_another_from_another() -> None:
     graph = GRAPHS[0]
-    assert make_twin(graph, 3).graph.digest == make_twin(graph, 3).graph.digest != make_twin(graph, 4).graph.digest
+    assert (
+        make_anonymised_copy(graph, 3).graph.digest
+        == make_anonymised_copy(graph, 3).graph.digest
+        != make_anonymised_copy(graph, 4).graph.digest
+    )
 
 
 def test_one_text_stays_one_wherever_it_stands() -> None:
     graph = PropertyGraph.from_rows(
         [Node("Ann", ("P",), {"name": "Ann"}), Node("Bo", ("P",), {"name": "Bo", "friend": "Ann"})], []
     )
-    first, second = make_twin(graph, 1).graph.nodes()
+    first, second = make_anonymised_copy(graph, 1).graph.nodes()
     assert first.key in first.properties.values()
     assert first.key in second.properties.values()
 
@@ -123,14 +127,14 @@ def test_one_text_stays_one_wherever_it_stands() -> None:
 def test_large_and_close_numbers_stay_apart() -> None:
     values: list[Value] = [2**62, 2**62 + 1, -(2**62), 0, 1, 1.5, 1.25, 0.1, 1e300, -1e-9]
     graph = PropertyGraph.from_rows([Node(f"n{i}", ("P",), {"v": value}) for i, value in enumerate(values)], [])
-    twin = make_twin(graph, 1)
-    ordered = [twin.values.of("v", value) for value in sorted(values)]  # type: ignore[type-var]
+    copy = make_anonymised_copy(graph, 1)
+    ordered = [copy.values.of("v", value) for value in sorted(values)]  # type: ignore[type-var]
     assert ordered == sorted(set(ordered))  # type: ignore[type-var]
     assert all(isinstance(value, float) or abs(value) < 2**63 for value in ordered)  # type: ignore[arg-type]
 
 
 def test_the_mapping_is_a_file_of_its_own_for_its_owner_alone(tmp_path: Path) -> None:
-    twin = make_twin(GRAPHS[0], 3)
-    save_mapping(twin, tmp_path / "mapping.json")
+    copy = make_anonymised_copy(GRAPHS[0], 3)
+    save_mapping(copy, tmp_path / "mapping.json")
     assert (tmp_path / "mapping.json").stat().st_mode & 0o777 == 0o600
-    assert json.loads((tmp_path / "mapping.json").read_text(encoding="utf-8")) == mapping_of(twin)
+    assert json.loads((tmp_path / "mapping.json").read_text(encoding="utf-8")) == mapping_of(copy)

@@ -7,7 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import fmean, median
 
-GROUPS = {"category": ("task", "category"), "question": ("task", "template"), "nodes": ("world", "nodes")}
+GROUPS = {"category": ("task", "category"), "question": ("task", "template"), "nodes": ("graph", "nodes")}
 
 
 def over_tasks(results, value):

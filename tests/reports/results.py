@@ -42,9 +42,9 @@ def result(model="test/one", setting="tools", graph=0, question=0, repeat=0, cor
             "template": template,
             "category": category,
             "gold_size": 2,
-            "par_calls": 2,
+            "reference_calls": 2,
         },
-        "world": {"digest": f"g{graph}", "nodes": 100 if graph % 2 else 500},
+        "graph": {"digest": f"g{graph}", "nodes": 100 if graph % 2 else 500},
         "trajectory": {"turns": [{"results": [{"seconds": 1.5}, {"seconds": 1.0}]}]},
         **changes,
     }

@@ -1,4 +1,4 @@
-"""Tables that stand as the papers print them: right answers side by side, chance and par beside them."""
+"""Tables that stand as the papers print them: right answers side by side, chance and the expert beside them."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from graphwalk.suites.questions.report import baselines, paper_reference
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import result
 
-DECLARED = suite_named("questions").report()
+DECLARED = suite_named("questions").presentation.report(suite_named("questions"))
 ASKED = {name: kind.template.category for name, kind in shipped_kinds().items()}
 SIZES = {"nodes": 100, "relationships": 300}
 
 
 def asked(template: str, category: str, graph: int = 0, **task: Any) -> dict[str, Any]:
-    entry = result(graph=graph, **{"task_id": f"{graph}-{template}"}, world={"digest": f"g{graph}", **SIZES})
+    entry = result(graph=graph, task_id=f"{graph}-{template}") | {"graph": {"digest": f"g{graph}", **SIZES}}
     changes = {"template": template, "category": category, "mode": "set", "candidates": 20, **task}
     return entry | {"task": entry["task"] | changes}
 
@@ -61,7 +61,7 @@ def test_table_3_has_categories_questions_totals_and_the_papers_columns() -> Non
 
 def test_table_4_has_counts_by_size() -> None:
     results = run(1) + [
-        entry | {"world": {"digest": "h", "nodes": 500}, "task_id": f"h{entry['task_id']}"} for entry in run(1)
+        entry | {"graph": {"digest": "h", "nodes": 500}, "task_id": f"h{entry['task_id']}"} for entry in run(1)
     ]
     rows = cells(by_title(results, "table_4_graph_size")["Right answers by graph size"])
     assert [row["nodes"] for row in rows] == ["100", "500"]
@@ -102,7 +102,7 @@ def test_chance_and_par_stand_in_the_table_with_their_own_number_of_tasks() -> N
         for graph in range(3)
     ]
     row = cells(by_title(results)["Right answers by question"])[0]
-    assert (row["rows"], row["chance %"], row["par calls"]) == ("2", "50.0 (2)", "2.0")
+    assert (row["rows"], row["chance %"], row["reference calls"]) == ("2", "50.0 (2)", "2.0")
 
 
 def test_the_papers_notes_are_in_every_form() -> None:

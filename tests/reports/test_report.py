@@ -9,7 +9,7 @@ from graphwalk.reports.report import build_report
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import QUESTIONS, failure, result, run
 
-DECLARED = suite_named("questions").report()
+DECLARED = suite_named("questions").presentation.report(suite_named("questions"))
 
 
 def rows_of(results, **how):
@@ -27,7 +27,7 @@ def test_one_row_per_model_and_setting():
     )
     assert (two["correct"], two["accuracy"], two["false_positives"], two["unsupported"]) == (4, 33.333333, 16, 8)
     assert (two["tool_calls"], two["calls_per_question"], two["tool_calls_without_think"]) == (48, 4.0, 36)
-    assert (two["calls_over_par"], two["seconds"], two["tokens"], two["cost"]) == (2.0, 18.0, 1320, 6.0)
+    assert (two["calls_over_reference"], two["seconds"], two["tokens"], two["cost"]) == (2.0, 18.0, 1320, 6.0)
     assert (two["seconds_per_question"], two["tool_seconds_per_question"], two["tool_seconds"]) == (1.5, 2.5, 30.0)
     assert (two["tasks"], two["graphs"], two["known"], two["answer_rows"]) == (12, 4, {}, 2.0)
     low, high = two["intervals"]["accuracy"]
@@ -178,19 +178,24 @@ def test_giving_everything_is_a_baseline_where_candidates_are_known():
 
 def test_par_is_a_baseline_with_its_own_number_of_tasks():
     known = [
-        with_task(result(graph=graph), par_calls=graph, par_input_tokens=graph * 900, par_output_tokens=graph * 100)
+        with_task(
+            result(graph=graph),
+            reference_calls=graph,
+            reference_input_tokens=graph * 900,
+            reference_output_tokens=graph * 100,
+        )
         for graph in (1, 3)
     ]
-    par = baselines_of([*known, with_task(result(graph=5), par_calls=None)])["par"]
-    assert (par["questions"], par["accuracy"], par["tool_calls"], par["tokens"]) == (2, 100.0, 4, 4000)
-    assert (par["calls_per_question"], par["tokens_per_question"]) == (2.0, 2000.0)
-    old = baselines_of([result()])["par"]  # the record of an earlier version has no tokens
+    expert = baselines_of([*known, with_task(result(graph=5), reference_calls=None)])["expert (reference)"]
+    assert (expert["questions"], expert["accuracy"], expert["tool_calls"], expert["tokens"]) == (2, 100.0, 4, 4000)
+    assert (expert["calls_per_question"], expert["tokens_per_question"]) == (2.0, 2000.0)
+    old = baselines_of([result()])["expert (reference)"]  # the record of an earlier version has no tokens
     assert (old["tool_calls"], old["tokens_per_question"]) == (2, None)
 
 
 def test_baselines_stand_beside_every_group():
     report = build_report(run(), DECLARED)
-    assert [row["category"] for row in report.baseline_groups["category"] if row["model"] == "par"] == [
+    assert [row["category"] for row in report.baseline_groups["category"] if row["model"] == "expert (reference)"] == [
         "retrieval",
         "traversal",
         "logic",

@@ -11,7 +11,7 @@ from graphwalk.sanitise import one_line
 from graphwalk.suites.registry import suite_named
 from tests.reports.results import result, run
 
-DECLARED = suite_named("questions").report()
+DECLARED = suite_named("questions").presentation.report(suite_named("questions"))
 HOSTILE = '=cmd|" /C calc"!A0\x1b[31m\x9b31m\u202eevil\ud800\n|<script>alert(1)</script>[x](javascript:alert(1))'
 
 

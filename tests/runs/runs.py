@@ -1,4 +1,4 @@
-"""Small runs of scripted players, and their logs."""
+"""Small runs of scripted agents, and their logs."""
 
 import json
 from pathlib import Path

@@ -74,7 +74,7 @@ def test_runs_with_other_pages_have_the_same_tasks_and_another_par(played: Calla
     made = compare_runs([one(played), paged], models=["scripted/flawed", "scripted/expert"])
     assert any("agent.result_budget: None → 20" in note for note in made.notes)
     for result in read_lines(paged / "results.jsonl"):
-        assert result["task"]["par_turns"] == len(result["trajectory"]["turns"])
+        assert result["task"]["reference_turns"] == len(result["trajectory"]["turns"])
 
 
 def test_across_runs_pairs_are_identical_tasks(played: Callable[..., Path]) -> None:

@@ -93,11 +93,11 @@ async def test_code_changed_since_its_commit_is_refused(tmp_path: Path, monkeypa
         await resume(folder)
 
 
-@pytest.mark.parametrize("change", [{"schema_version": 1}, {"schema_version": None}])
+@pytest.mark.parametrize("change", [{"schema_version": 2}, {"schema_version": None}])
 async def test_a_run_of_an_older_schema_is_refused_in_one_line(tmp_path: Path, change: dict[str, Any]) -> None:
     folder = await start(tmp_path / "run")
     folder.write_manifest({**folder.read_manifest(), **change})
-    with pytest.raises(RunLogError, match=r"^.*run\.json has schema version .*; this GraphWalk reads 2$"):
+    with pytest.raises(RunLogError, match=r"^.*run\.json has schema version .*; this GraphWalk reads 3$"):
         RunFolder.open(folder.path)
 
 

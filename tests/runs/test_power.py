@@ -19,7 +19,7 @@ from graphwalk.settings import read_settings
 
 def effect(**flags: int) -> dict[str, object]:
     graphs = flags.pop("graphs")
-    config = load_experiment("quickstart", (), dict(flags), worlds=graphs)
+    config = load_experiment("quickstart", (), dict(flags), graphs=graphs)
     estimate = asyncio.run(estimate_run(resolve(config, read_settings())))
     found: dict[str, object] = json.loads(estimate.as_json())["minimum_detectable_effect"]
     assert estimate.minimum_detectable_effect.as_text() in estimate.notes

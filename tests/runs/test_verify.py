@@ -39,7 +39,7 @@ Copy = Callable[[str], Awaitable[Path]]
 
 @pytest.fixture(scope="module")
 def made() -> dict[str, Path]:
-    """Runs of scripted players by suite, made once."""
+    """Runs of scripted agents by suite, made once."""
     return {}
 
 
@@ -77,7 +77,7 @@ async def test_an_untouched_run_holds(name: str, copy_of: Copy) -> None:
     assert counts["prompts"] == counts["scores"] == counts["totals"] == len(log)
     assert counts["episodes"] == len(log)
     assert counts["targets"] == counts["tasks"] == len({record["task_id"] for record in log})
-    assert counts["graphs"] == len({record["world"]["digest"] for record in log})
+    assert counts["graphs"] == len({record["graph"]["digest"] for record in log})
     assert not any(one.unverified for one in found.checks.values())
     assert log_bytes(folder) == before
 
@@ -128,7 +128,7 @@ def change_calls(found: list[Record]) -> None:
 
 
 def change_world(found: list[Record]) -> None:
-    found[0]["world"]["nodes"] += 1
+    found[0]["graph"]["nodes"] += 1
 
 
 def repeat_a_line(found: list[Record]) -> None:

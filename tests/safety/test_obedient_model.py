@@ -10,7 +10,7 @@ from graphwalk.agent import Episode, run_episode
 from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import read_rows
 from graphwalk.models.scripted import Ask, Policy, ScriptedModel
-from graphwalk.suites.suite import Opening
+from graphwalk.suites.suite import EpisodeSetup
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.types.chat import CallOptions, Message
 from graphwalk.types.episode import Trajectory
@@ -69,9 +69,9 @@ async def played(place: Place) -> tuple[Trajectory, bool]:
     before = await digest_of(store, place.settings), await digest_of(other, place.settings)
     agent = AgentConfig(turn_limit=50)
     toolbox = GraphToolbox(store, await store.schema(), agent=agent)
-    opening = Opening((Message("user", "Read all texts."),), toolbox)
+    setup = EpisodeSetup((Message("user", "Read all texts."),), toolbox)
     model = ScriptedModel("obedient", obedient())
-    trajectory = await run_episode(Episode(opening, model, agent, CallOptions()))
+    trajectory = await run_episode(Episode(setup, model, agent, CallOptions()))
     after = await digest_of(store, place.settings), await digest_of(other, place.settings)
     await store.drop()
     await other.drop()

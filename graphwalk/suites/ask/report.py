@@ -1,8 +1,10 @@
 """The report of questions without targets: what was asked and answered, and what it took."""
 
 from collections.abc import Iterator
+from typing import Any, ClassVar
 
 from graphwalk.reports.measures import EFFORT, OUTCOME, QUALITY, count_if, scored
+from graphwalk.reports.plots import Scene
 from graphwalk.reports.suite_report import Column, Grouping, Measure, Report, ResultRecord, SuiteReport
 from graphwalk.reports.text_table import (
     UNKNOWN,
@@ -17,6 +19,9 @@ from graphwalk.reports.text_table import (
     two_decimals,
 )
 from graphwalk.sanitise import one_line
+from graphwalk.suites.ask.pictures import AskPictures, ask_scene
+from graphwalk.suites.ask.task import AskTask
+from graphwalk.suites.suite import Pictures, Presentation, Suite
 
 _STEPS = (
     Column("calls", "tool_calls", integer),
@@ -78,3 +83,13 @@ REPORT = SuiteReport(
     notes=("cited: keys that answers name. grounded: the share of them that tool results have shown.",),
     tables=_questions,
 )
+
+
+class AskPresentation(Presentation[AskTask]):
+    pictures: ClassVar[Pictures | None] = AskPictures()
+
+    def report(self, suite: Suite[Any, Any]) -> SuiteReport:
+        return REPORT
+
+    def scene(self, record: ResultRecord) -> Scene:
+        return ask_scene(record)

@@ -6,11 +6,13 @@ It shows on any graph, without a key, what the tools, the steps and the evidence
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from graphwalk.encodings import read_rows
 from graphwalk.evaluation.evidence import Evidence
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
+from graphwalk.suites.ask.task import AskTask
+from graphwalk.suites.suite import ScriptedAgents
 from graphwalk.toolbox.observed import KEY, ObservedGraph, ObservedRelationship, observed_graph
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
@@ -111,3 +113,12 @@ def _said(seen: ObservedGraph, link: ObservedRelationship) -> str:
 def _seen(ask: Ask, text: str) -> ObservedGraph:
     arguments: Any = json.dumps(ask.arguments)
     return observed_graph([ToolResult(ToolCall("", ask.tool, arguments), text, rows=len(read_rows(text) or ()))])
+
+
+class AskAgents(ScriptedAgents[AskTask]):
+    names: ClassVar[tuple[str, ...]] = ("look",)
+    default_names: ClassVar[tuple[str, ...]] = ("look",)
+
+    def policy(self, name: str, task: AskTask, setting: str, schema: Schema | None, seed: int) -> Policy:
+        assert schema is not None
+        return look(task.question, schema)

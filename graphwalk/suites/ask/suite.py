@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
@@ -10,20 +10,17 @@ from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.extraction import Extraction, visible_text
 from graphwalk.graphs.files import load_graph
-from graphwalk.models.scripted import Policy
-from graphwalk.reports.plots import Scene
-from graphwalk.reports.suite_report import ResultRecord, SuiteReport
 from graphwalk.stores.base import GraphStore
-from graphwalk.suites.ask.scripted import look
+from graphwalk.suites.ask.report import AskPresentation
+from graphwalk.suites.ask.scripted import AskAgents
 from graphwalk.suites.ask.task import AskConfig, AskScore, AskTask, score_of, task_about
-from graphwalk.suites.suite import Opening, Pictures, Suite, World
+from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
 from graphwalk.toolbox.schema_text import schema_text
 from graphwalk.toolbox.tool import Tool
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.schema import Schema
 
 
 class AskSuite(Suite[AskConfig, AskTask]):
@@ -34,41 +31,41 @@ class AskSuite(Suite[AskConfig, AskTask]):
     task_type: ClassVar[type[Task]] = AskTask
     score_type: ClassVar[type[Score]] = AskScore
     config_type: ClassVar[type[SuiteConfig]] = AskConfig
-    worlds_field: ClassVar[str] = "graphs"
+    graphs_field: ClassVar[str] = "graphs"
     thing: ClassVar[str] = "own graph"
     judged: ClassVar[bool] = False
     tools: ClassVar[tuple[str, ...]] = (*GRAPH_TOOLS, LOOK_CLOSER)
-    players: ClassVar[tuple[str, ...]] = ("look",)
-    default_players: ClassVar[tuple[str, ...]] = ("look",)
+    agents: ClassVar[ScriptedAgents[Any]] = AskAgents()
+    presentation: ClassVar[Presentation[Any]] = AskPresentation()
 
-    def worlds(self, config: AskConfig, seed: int) -> Iterator[World]:
+    def graphs(self, config: AskConfig, seed: int) -> Iterator[GraphInstance]:
         for source in config.graphs:
             if source.file is None:
                 raise ConfigError(
                     f"{source.name} is in a Neo4j, which may have changed since it was asked",
                     hint="graphwalk report and graphwalk view show what was asked and answered",
                 )
-            yield world_of(source, load_graph(source.file))
+            yield instance_of(source, load_graph(source.file))
 
     async def tasks(
         self,
-        world: World,
+        instance: GraphInstance,
         store: GraphStore | None,
         config: AskConfig,
         seed: int,
         agent: AgentConfig = AgentConfig(),
     ) -> list[AskTask]:
-        return [task_about(asked, number, world.digest, seed) for number, asked in enumerate(config.questions, 1)]
+        return [task_about(asked, number, instance.digest, seed) for number, asked in enumerate(config.questions, 1)]
 
-    async def opening(
+    async def setup(
         self,
         task: AskTask,
         setting: str,
-        world: World,
+        instance: GraphInstance,
         store: GraphStore | None,
         agent: AgentConfig,
         tools: Sequence[Tool] | None = None,
-    ) -> Opening:
+    ) -> EpisodeSetup:
         assert store is not None
         schema = await store.schema(agent.schema_samples)
         system = agent.render("ask.j2", schema=schema_text(schema, agent), clock=agent.clock)
@@ -78,7 +75,7 @@ class AskSuite(Suite[AskConfig, AskTask]):
             for message in (Message("user", one.question), Message("assistant", one.answer or "(no answer)"))
         ]
         prompt = (Message("system", system), *earlier, Message("user", task.question))
-        return Opening(prompt, GraphToolbox(store, schema, tools, agent))
+        return EpisodeSetup(prompt, GraphToolbox(store, schema, tools, agent))
 
     def extract(self, task: AskTask, reply: str) -> Extraction:
         """The reply itself, without thoughts."""
@@ -91,30 +88,10 @@ class AskSuite(Suite[AskConfig, AskTask]):
     def score(self, task: AskTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> AskScore:
         return score_of(trajectory, extraction.answer)
 
-    def report(self) -> SuiteReport:
-        from graphwalk.suites.ask.report import REPORT
 
-        return REPORT
-
-    def player(self, name: str, task: AskTask, setting: str, schema: Schema | None, seed: int) -> Policy:
-        assert schema is not None
-        return look(task.question, schema)
-
-    def scene(self, record: ResultRecord) -> Scene:
-        from graphwalk.suites.ask.pictures import ask_scene
-
-        return ask_scene(record)
-
-    def pictures(self) -> Pictures:
-        from graphwalk.suites.ask.pictures import AskPictures
-
-        return AskPictures()
-
-
-def world_of(source: GraphSource, graph: PropertyGraph | None) -> World:
+def instance_of(source: GraphSource, graph: PropertyGraph | None) -> GraphInstance:
     """What is known of a graph: its content where that was read, else only where it is."""
     facts = {"name": source.name, "source": source.model_dump(mode="json", exclude_none=True)}
     if graph is None:
-        return World(hashlib.sha256(source.model_dump_json().encode()).hexdigest(), None, source, facts)
-    size = {"nodes": graph.node_count, "relationships": graph.relationship_count}
-    return World(graph.digest, graph, source, {**facts, **size})
+        return GraphInstance(hashlib.sha256(source.model_dump_json().encode()).hexdigest(), None, source, facts)
+    return GraphInstance.of(graph, source, facts)

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, ndtri
 
 from graphwalk.reports.measures import tool_seconds
 from graphwalk.reports.suite_report import Groups, Report, ReportRow, ResultRecord
@@ -348,6 +347,8 @@ def mantel_haenszel(strata: Sequence[Fourfold]) -> OddsRatio | None:
         + (agree @ discordant + differ @ concordant) / (2 * r * s)
         + (differ @ discordant) / (2 * s * s)
     )
+    from scipy.special import ndtri
+
     value, spread = float(r / s), float(np.exp(ndtri(0.975) * np.sqrt(variance)))
     return OddsRatio(value, value / spread, value * spread)
 
@@ -376,6 +377,8 @@ def _hypergeometric(stratum: Fourfold) -> tuple[int, NDArray[np.float64]]:
     low, high = max(0, first + second - cases), min(first, second)
     both = np.arange(low, high + 1)
     # The factors that do not depend on `both` cancel out.
+    from scipy.special import gammaln
+
     logs = -sum(gammaln(count + 1) for count in (both, first - both, second - both, cases - first - second + both))
     probabilities = np.exp(logs - logs.max())
     return low, probabilities / probabilities.sum()

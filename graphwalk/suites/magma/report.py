@@ -3,13 +3,13 @@
 import csv
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 from graphwalk.errors import ConfigError
 from graphwalk.reports.common_plots import PAPER, cost_against_accuracy, player_name, point
 from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, TASKS, scored
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Panel, Plot, Point, Series
+from graphwalk.reports.plots import Panel, Plot, Point, Scene, Series
 from graphwalk.reports.suite_report import (
     Column,
     Grouping,
@@ -51,7 +51,10 @@ from graphwalk.suites.magma.matrices import (
     trace_records,
 )
 from graphwalk.suites.magma.prompts import STEPWISE, STRATEGIES
+from graphwalk.suites.magma.scene import magma_scene
 from graphwalk.suites.magma.score import ERRORS
+from graphwalk.suites.magma.task import MagmaTask
+from graphwalk.suites.suite import Presentation, Suite
 
 _STRATEGIES = {"IO": "io", "IO+reasoning": "io_reasoning", "IS": "is"}
 _PAPER = "magma-paper"
@@ -362,3 +365,17 @@ REPORT = SuiteReport(
     derived=relations,
     tables=more_tables,
 )
+
+
+class MagmaPresentation(Presentation[MagmaTask]):
+    abbreviations: ClassVar[Mapping[str, str]] = STRATEGIES
+    commands: ClassVar[str | None] = "graphwalk.suites.magma.commands"
+
+    def report(self, suite: Suite[Any, Any]) -> SuiteReport:
+        return REPORT
+
+    def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
+        return magma_figures(report, observed)
+
+    def scene(self, record: ResultRecord) -> Scene:
+        return magma_scene(record)

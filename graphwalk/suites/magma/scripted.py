@@ -2,9 +2,9 @@
 
 import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from random import Random
-from typing import Any
+from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.models.scripted import Policy
@@ -12,12 +12,14 @@ from graphwalk.seeds import stdlib_random
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import TRIPLES, write_answer, write_list
 from graphwalk.suites.magma.generate import Instance, run_algorithm
-from graphwalk.suites.magma.task import MagmaTask
+from graphwalk.suites.magma.task import MagmaTask, walking_expert
+from graphwalk.suites.suite import ScriptedAgents
 from graphwalk.suites.thoughts import Thoughts
 from graphwalk.types.episode import Trajectory
+from graphwalk.types.schema import Schema
 
 MakeReply = Callable[[MagmaTask, list[Any], Random], str]
-"""The text a player says where the given state is right."""
+"""The text an agent says if the given state is right."""
 
 MALFORMED = "none"
 
@@ -114,3 +116,18 @@ def instance_in(task: MagmaTask) -> Instance:
         tuple(float(weight) for _, _, weight in listed) if weighted else None,
         int(source[1]) if source else None,
     )
+
+
+class MagmaAgents(ScriptedAgents[MagmaTask]):
+    names: ClassVar[tuple[str, ...]] = tuple(REPLIES)
+    default_names: ClassVar[tuple[str, ...]] = ("expert", "random")
+
+    def policy(self, name: str, task: MagmaTask, setting: str, schema: Schema | None, seed: int) -> Policy:
+        if name not in REPLIES:
+            return super().policy(name, task, setting, schema, seed)
+        if setting == "tools" and name == "expert":
+            return walking_expert(task, setting)
+        return replies(name, task, setting, seed)
+
+    def thoughts(self, task: MagmaTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
+        return steps_in_words(task, setting, trajectory, stdlib_random(seed, "thoughts", task.task_id))

@@ -1,31 +1,26 @@
 """MAGMA: classical graph algorithms carried out step by step, every step scored (arXiv 2410.22597; docs/magma.md)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
-from graphwalk.errors import ConfigError
 from graphwalk.evaluation.extraction import Extraction
-from graphwalk.models.scripted import Policy
-from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Plot, Scene
-from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
-from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import read_answer
 from graphwalk.suites.magma.config import MagmaConfig
 from graphwalk.suites.magma.generate import MagmaTrace, make_traces
+from graphwalk.suites.magma.report import MagmaPresentation
 from graphwalk.suites.magma.score import score_episode
-from graphwalk.suites.magma.scripted import REPLIES, replies
-from graphwalk.suites.magma.task import MagmaScore, MagmaTask, make_task, stored_graph, walking_expert
-from graphwalk.suites.suite import Opening, Suite, World
+from graphwalk.suites.magma.scripted import MagmaAgents
+from graphwalk.suites.magma.task import MagmaScore, MagmaTask, make_task, stored_graph
+from graphwalk.suites.magma.verification import MagmaVerification
+from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite, Verification
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.toolbox.tool import Tool
 from graphwalk.types.episode import Score, Task, Trajectory, Turn
-from graphwalk.types.schema import Schema
 
 
 class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
@@ -34,31 +29,31 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
 
     name: ClassVar[str] = "magma"
     settings: ClassVar[tuple[str, ...]] = (*prompts.STRATEGIES, "tools")
-    abbreviations: ClassVar[Mapping[str, str]] = prompts.STRATEGIES
     task_type: ClassVar[type[Task]] = MagmaTask
     score_type: ClassVar[type[Score]] = MagmaScore
     config_type: ClassVar[type[SuiteConfig]] = MagmaConfig
-    worlds_field: ClassVar[str] = "traces"
+    graphs_field: ClassVar[str] = "traces"
     thing: ClassVar[str] = "trace"
-    players: ClassVar[tuple[str, ...]] = tuple(REPLIES)
-    default_players: ClassVar[tuple[str, ...]] = ("expert", "random")
     tools: ClassVar[tuple[str, ...]] = GRAPH_TOOLS
     turn_limit: ClassVar[int] = 100
+    agents: ClassVar[ScriptedAgents[Any]] = MagmaAgents()
+    presentation: ClassVar[Presentation[Any]] = MagmaPresentation()
+    verification: ClassVar[Verification[Any, Any]] = MagmaVerification()
 
-    commands: ClassVar[str | None] = "graphwalk.suites.magma.commands"
-
-    def worlds(self, config: MagmaConfig, seed: int) -> Iterator[World]:
+    def graphs(self, config: MagmaConfig, seed: int) -> Iterator[GraphInstance]:
         """One per trace. ConfigError where a split has fewer distinct traces than asked for."""
         for spec in config.specs():
             for trace in make_traces(spec, seed):
-                yield World(trace.digest, stored_graph(trace) if config.in_store else None, trace, _facts(trace))
+                yield GraphInstance(
+                    trace.digest, stored_graph(trace) if config.in_store else None, trace, _facts(trace)
+                )
 
-    def world_count(self, config: MagmaConfig) -> int:
+    def graph_count(self, config: MagmaConfig) -> int:
         return sum(spec.count for spec in config.specs())
 
     async def tasks(
         self,
-        world: World,
+        instance: GraphInstance,
         store: GraphStore | None,
         config: MagmaConfig,
         seed: int,
@@ -66,8 +61,8 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
     ) -> list[MagmaTask]:
         """One per step of the trace; in free-running mode one for all steps."""
         if config.free_running:
-            return [make_task(world.source, None, agent)]
-        return [make_task(world.source, step, agent) for step in range(1, len(world.source.steps) + 1)]
+            return [make_task(instance.source, None, agent)]
+        return [make_task(instance.source, step, agent) for step in range(1, len(instance.source.steps) + 1)]
 
     def applies(self, task: MagmaTask, setting: str, config: MagmaConfig) -> bool:
         """Input–output strategies ask for the final state only, unless the experiment has `io_steps`."""
@@ -75,15 +70,15 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
             return False
         return setting in prompts.STEPWISE or config.io_steps or task.step in (None, task.total_steps)
 
-    async def opening(
+    async def setup(
         self,
         task: MagmaTask,
         setting: str,
-        world: World,
+        instance: GraphInstance,
         store: GraphStore | None,
         agent: AgentConfig,
         tools: Sequence[Tool] | None = None,
-    ) -> Opening:
+    ) -> EpisodeSetup:
         """The conversation up to the question for the task's state; a free-running one starts at the first state."""
         schema = toolbox = None
         if setting == "tools":
@@ -91,10 +86,10 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
             schema = await store.schema()
             toolbox = GraphToolbox(store, schema, tools, agent)
         if task.whole and setting in prompts.STEPWISE:
-            first = prompts.conversation(world.source, setting, 1, agent, schema)
-            return Opening(first, toolbox, partial(_next_user, world.source, setting, agent))
+            first = prompts.conversation(instance.source, setting, 1, agent, schema)
+            return EpisodeSetup(first, toolbox, partial(_next_user, instance.source, setting, agent))
         last = task.step or task.total_steps
-        return Opening(prompts.conversation(world.source, setting, last, agent, schema), toolbox)
+        return EpisodeSetup(prompts.conversation(instance.source, setting, last, agent, schema), toolbox)
 
     def extract(self, task: MagmaTask, reply: str) -> Extraction:
         return read_answer(task.algorithm, reply)
@@ -104,41 +99,6 @@ class MagmaSuite(Suite[MagmaConfig, MagmaTask]):
 
     def score(self, task: MagmaTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MagmaScore:
         return score_episode(task, setting, trajectory, extraction)
-
-    async def confirm(self, task: MagmaTask, world: World, config: MagmaConfig) -> str:
-        from graphwalk.suites.magma.verification import check_states
-
-        states, steps = ([task.gold], [task.step]) if task.step else (task.gold, range(1, task.total_steps + 1))
-        check_states(task.algorithm, world.source.instance, states, steps)
-        return "networkx"
-
-    def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
-        from graphwalk.suites.magma.report import magma_figures
-
-        return magma_figures(report, observed)
-
-    def scene(self, record: ResultRecord) -> Scene:
-        from graphwalk.suites.magma.scene import magma_scene
-
-        return magma_scene(record)
-
-    def report(self) -> SuiteReport:
-        from graphwalk.suites.magma.report import REPORT
-
-        return REPORT
-
-    def player(self, name: str, task: MagmaTask, setting: str, schema: Schema | None, seed: int) -> Policy:
-        """ConfigError for a name that is not one of `players`."""
-        if name not in REPLIES:
-            raise ConfigError(f"magma has no scripted model {name!r}", hint=f"there are: {', '.join(REPLIES)}")
-        if setting == "tools" and name == "expert":
-            return walking_expert(task, setting)
-        return replies(name, task, setting, seed)
-
-    def thoughts(self, task: MagmaTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
-        from graphwalk.suites.magma.scripted import steps_in_words
-
-        return steps_in_words(task, setting, trajectory, stdlib_random(seed, "thoughts", task.task_id))
 
 
 def _next_user(trace: MagmaTrace, setting: str, agent: AgentConfig, turns: Sequence[Turn]) -> str | None:

@@ -9,7 +9,10 @@ from math import inf, isclose
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphwalk.errors import OracleError
+from graphwalk.suites.magma.config import MagmaConfig
 from graphwalk.suites.magma.generate import Instance, as_networkx
+from graphwalk.suites.magma.task import MagmaTask
+from graphwalk.suites.suite import GraphInstance, Verification
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -98,3 +101,10 @@ def _close(one: Any, other: Any) -> bool:
     if isinstance(one, list) and isinstance(other, list):
         return len(one) == len(other) and all(map(_close, one, other))
     return isclose(one, other, rel_tol=1e-12) if isinstance(one, float) or isinstance(other, float) else one == other
+
+
+class MagmaVerification(Verification[MagmaConfig, MagmaTask]):
+    async def confirm(self, task: MagmaTask, instance: GraphInstance, config: MagmaConfig) -> str:
+        states, steps = ([task.gold], [task.step]) if task.step else (task.gold, range(1, task.total_steps + 1))
+        check_states(task.algorithm, instance.source.instance, states, steps)
+        return "networkx"

@@ -2,15 +2,23 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from graphwalk.errors import ConfigError
-from graphwalk.reports.common_plots import against_size, cost_against_accuracy, failure_classes, over_par, within_calls
+from graphwalk.models.base import Model
+from graphwalk.reports.common_plots import (
+    against_size,
+    cost_against_accuracy,
+    failure_classes,
+    over_reference,
+    within_calls,
+)
 from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, TASKS, WASTE, count_if, number, scored
 from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Plot
+from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import (
     BASELINE,
+    REFERENCE,
     Column,
     Grouping,
     Measure,
@@ -22,7 +30,10 @@ from graphwalk.reports.suite_report import (
 from graphwalk.reports.tables import players_table
 from graphwalk.reports.text_table import TextTable, dollars, duration, integer, one_decimal, short, two_decimals
 from graphwalk.resources import data_path
-from graphwalk.suites.mazes.task import PATH_ERRORS
+from graphwalk.suites.mazes.human import HumanInMaze
+from graphwalk.suites.mazes.pictures import MazePictures, maze_scene
+from graphwalk.suites.mazes.task import PATH_ERRORS, MazeTask
+from graphwalk.suites.suite import Pictures, Presentation, ReadLine, Suite
 
 _SIZES = {
     "size": "cells on a side",
@@ -44,11 +55,11 @@ def maze_figures(report: Report, observed: Observations) -> Iterator[Plot]:
             "calls_per_question",
             "tool calls per maze",
             percent=False,
-            baselines=("par",),
+            baselines=(REFERENCE,),
         )
     yield failure_classes(report, {name: name.replace("_", " ") for name in PATH_ERRORS}, "How paths end")
     yield within_calls(observed, "Valid paths by number of calls")
-    yield over_par(report)
+    yield over_reference(report)
     yield cost_against_accuracy(report)
 
 
@@ -60,7 +71,7 @@ def _error_class(name: str) -> Callable[[ResultRecord], float | None]:
 
 
 def _fact(name: str) -> Callable[[ResultRecord], Any]:
-    return lambda result: result.get("world", {}).get(name)
+    return lambda result: result.get("graph", {}).get(name)
 
 
 _WASTE = tuple(column for column in WASTE if column.field != "unused_results")
@@ -100,7 +111,7 @@ _QUALITY = (
 
 COLUMNS = (
     *_QUALITY,
-    Column("over par", "calls_over_par", two_decimals, optional=6),
+    Column("over reference", "calls_over_reference", two_decimals, optional=6),
     Column("visited", "visited", one_decimal, optional=6),
     Column("wall calls", "wall_calls", integer, optional=5),
     Column("jumps", "jumps", integer, optional=5),
@@ -140,21 +151,24 @@ def _row(correct_of_10: int, mean_seconds: float, mean_tool_calls: float | None,
 
 
 def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
-    """Players that need not be run: one that never answers, and par, the explorer."""
+    """Players that need not be run: one that never answers, and the explorer."""
     task = result["task"]
     empty = {"correct": False, "strict_correct": False, "optimal": False, "error_class": "no_answer"}
-    yield _player(result, "always empty", empty)
-    if task.get("par_calls") is not None:
-        walk = {"turns": task.get("par_turns"), "tool_calls": task["par_calls"]}
-        par = _player(result, "par", {"correct": True, "strict_correct": True})
+    yield _baseline(result, "always empty", empty)
+    if task.get("reference_calls") is not None:
+        walk = {"turns": task.get("reference_turns"), "tool_calls": task["reference_calls"]}
+        expert = _baseline(result, REFERENCE, {"correct": True, "strict_correct": True})
         yield {
-            **par,
+            **expert,
             **walk,
-            "usage": {"input_tokens": task.get("par_input_tokens"), "output_tokens": task.get("par_output_tokens")},
+            "usage": {
+                "input_tokens": task.get("reference_input_tokens"),
+                "output_tokens": task.get("reference_output_tokens"),
+            },
         }
 
 
-def _player(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
+def _baseline(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
     fields = {"model": model, "setting": BASELINE, "repeat": 0, "exit_status": "answered", "score": score}
     return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None, "tool_seconds": None}
 
@@ -188,7 +202,25 @@ REPORT = SuiteReport(
         "valid: paths from start to goal by steps between open cells that share an edge. length/best: of valid paths.",
         "wall hits, teleports, repeated: in the answers. wall calls, jumps: in the exploration.",
         'Episodes that ended in an infrastructure failure have no score and are counted under "failed".',
-        "best: median steps of a shortest path. par: the explorer. A path drawn at random is never valid in practice.",
+        "best: median steps of a shortest path. expert (reference): the explorer.",
+        "A path drawn at random is never valid in practice.",
     ),
     tables=more_tables,
 )
+
+
+class MazePresentation(Presentation[MazeTask]):
+    commands: ClassVar[str | None] = "graphwalk.suites.mazes.commands"
+    pictures: ClassVar[Pictures | None] = MazePictures()
+
+    def report(self, suite: Suite[Any, Any]) -> SuiteReport:
+        return REPORT
+
+    def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
+        return maze_figures(report, observed)
+
+    def scene(self, record: ResultRecord) -> Scene:
+        return maze_scene(record)
+
+    def human(self, task: MazeTask, read: ReadLine) -> Model:
+        return HumanInMaze(task, read)

@@ -15,12 +15,15 @@ from graphwalk.evaluation.extraction import Extraction, Fit, Shape, extract, str
 from graphwalk.evaluation.values import parse_json
 from graphwalk.sanitise import one_line
 from graphwalk.stores.base import GraphStore
+from graphwalk.suites.mazes.config import MazesConfig
 from graphwalk.suites.mazes.generate import Maze
+from graphwalk.suites.mazes.graph import check_path
 from graphwalk.suites.mazes.task import MazeScore, MazeTask, PathError
 from graphwalk.suites.mazes.toolbox import ALIASES, CONNECTED_PATH, NEXT_CELLS
+from graphwalk.suites.suite import GraphInstance, Verification
 from graphwalk.toolbox.readings import as_parameter
 from graphwalk.types.chat import ToolCall
-from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory
+from graphwalk.types.episode import ExitStatus, Score, ToolResult, Trajectory
 from graphwalk.types.wire import from_dict
 
 StepKind = Literal["visit", "jump", "revisit", "wall", "refused", "path", "other"]
@@ -288,17 +291,6 @@ _MOST_LAYERS = 200
 """A longer shortest path is checked for being a path, and not for being the shortest."""
 
 
-async def check_path(task: MazeTask, store: GraphStore, answer: Sequence[str] | None, score: MazeScore) -> None:
-    """OracleError, with the path, where Cypher judges it otherwise than the score does."""
-    if not answer:
-        return
-    error = await cypher_error(task, store, answer)
-    steps = len(answer) - 1
-    verdict = (error, error is None, error is None and steps == task.shortest_path_length)
-    if verdict != (score.error_class, score.valid, score.optimal) or steps != score.path_length:
-        raise _differ(task, store, answer, f"Cypher: {error or 'valid'}; the score: {score.error_class or 'valid'}")
-
-
 async def check_target(task: MazeTask, store: GraphStore) -> None:
     """OracleError where Cypher does not take the target for a shortest path; it searches 200 steps far."""
     error = await cypher_error(task, store, task.gold)
@@ -376,3 +368,21 @@ def _differ(task: MazeTask, store: GraphStore, path: Sequence[str], how: str) ->
         f"  path: {list(path)[:_STEPS_AT_ONCE]}\n  {maze}",
         hint="the store, the queries in graphwalk/suites/mazes/score.py or the scorer is wrong",
     )
+
+
+class MazeVerification(Verification[MazesConfig, MazeTask]):
+    async def cross_check(self, task: MazeTask, store: GraphStore, answer: Any, score: Score) -> None:
+        """Raise OracleError, with the path, if Cypher judges it differently."""
+        assert isinstance(score, MazeScore)
+        if not answer:
+            return
+        error = await cypher_error(task, store, answer)
+        steps = len(answer) - 1
+        verdict = (error, error is None, error is None and steps == task.shortest_path_length)
+        if verdict != (score.error_class, score.valid, score.optimal) or steps != score.path_length:
+            raise _differ(task, store, answer, f"Cypher: {error or 'valid'}; the score: {score.error_class or 'valid'}")
+
+    async def confirm(self, task: MazeTask, instance: GraphInstance, config: MazesConfig) -> str:
+        assert instance.graph is not None
+        check_path(instance.graph, str(task.start), str(task.goal), task.gold)
+        return "networkx"

@@ -3,16 +3,20 @@
 import json
 import random
 from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from graphwalk.encodings import read_rows
 from graphwalk.errors import ConfigError
 from graphwalk.evaluation.values import parse_json
 from graphwalk.models.scripted import NO_ANSWER, AnswerNow, Ask, Policy
+from graphwalk.seeds import stdlib_random
+from graphwalk.suites.mazes.task import MazeTask
 from graphwalk.suites.mazes.toolbox import CONNECTED_PATH, NEXT_CELLS
+from graphwalk.suites.suite import ScriptedAgents
 from graphwalk.suites.thoughts import Thoughts
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult, Trajectory, Turn
+from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
 Order = Callable[[Row], Any]
@@ -231,8 +235,8 @@ FLAWS: dict[str, Flaw] = {
 SPOILING = frozenset({"jump", "early_stop", "other_start", "invented_cell", "through_wall", "empty"})
 
 
-MakePlayer = Callable[[str, str, random.Random], Policy]
-"""(key of the start, key of the goal, random) → a player for one episode."""
+MakePolicy = Callable[[str, str, random.Random], Policy]
+"""(key of the start, key of the goal, random) → a scripted agent for one episode."""
 
 
 def always_empty() -> Policy:
@@ -241,7 +245,7 @@ def always_empty() -> Policy:
     return NO_ANSWER
 
 
-WALKERS: dict[str, MakePlayer] = {
+AGENTS: dict[str, MakePolicy] = {
     "expert": lambda start, goal, draw: depth_first(start, goal, nearest_first),
     "depth_first": lambda start, goal, draw: depth_first(start, goal, by_key),
     "varied": varied,
@@ -252,11 +256,11 @@ WALKERS: dict[str, MakePlayer] = {
 }
 
 
-def walker_named(name: str, start: str, goal: str, draw: random.Random) -> Policy:
-    """A player for one episode. ConfigError for an unknown name."""
-    if name not in WALKERS:
-        raise ConfigError(f"mazes have no scripted player {name!r}", hint=f"known players: {', '.join(WALKERS)}")
-    return WALKERS[name](start, goal, draw)
+def agent_named(name: str, start: str, goal: str, draw: random.Random) -> Policy:
+    """Return the scripted agent of this name for one episode. Raise ConfigError for an unknown name."""
+    if name not in AGENTS:
+        raise ConfigError(f"mazes have no scripted agent {name!r}", hint=f"there are: {', '.join(AGENTS)}")
+    return AGENTS[name](start, goal, draw)
 
 
 def walk_in_words(trajectory: Trajectory, draw: random.Random) -> list[str]:
@@ -317,3 +321,18 @@ def _cell(call: ToolCall) -> str | None:
     """The cell that a call names; None for other calls."""
     arguments: Any = parse_json(call.arguments) if call.name == NEXT_CELLS else None
     return str(arguments["node_id"]) if isinstance(arguments, dict) and "node_id" in arguments else None
+
+
+class MazeAgents(ScriptedAgents[MazeTask]):
+    names: ClassVar[tuple[str, ...]] = tuple(AGENTS)
+    default_names: ClassVar[tuple[str, ...]] = ("expert", "depth_first", "random", "flawed")
+
+    def can_play(self, name: str, setting: str, task: MazeTask | None = None) -> bool:
+        """Return False without tools, through which agents see a maze; `empty` needs none."""
+        return setting == "tools" or name == "empty"
+
+    def policy(self, name: str, task: MazeTask, setting: str, schema: Schema | None, seed: int) -> Policy:
+        return agent_named(name, str(task.start), str(task.goal), stdlib_random(seed, "policy", task.task_id))
+
+    def thoughts(self, task: MazeTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
+        return walk_in_words(trajectory, stdlib_random(seed, "thoughts", task.task_id))

@@ -7,24 +7,21 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
 from graphwalk.errors import OracleError
 from graphwalk.evaluation.extraction import Extraction
-from graphwalk.models.base import Model
-from graphwalk.models.scripted import Policy
-from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Plot, Scene
-from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.config import MazesConfig
 from graphwalk.suites.mazes.generate import Maze, generate_maze
 from graphwalk.suites.mazes.graph import maze_graph
-from graphwalk.suites.mazes.prompts import answer_format, no_tools_prompt, question, tools_prompt
-from graphwalk.suites.mazes.score import check_path, check_target, extract_path, path_error, score_path
-from graphwalk.suites.mazes.scripted import WALKERS, walk_in_words, walker_named
+from graphwalk.suites.mazes.pictures import draw_with_keys
+from graphwalk.suites.mazes.report import MazePresentation
+from graphwalk.suites.mazes.score import MazeVerification, check_target, extract_path, path_error, score_path
+from graphwalk.suites.mazes.scripted import MazeAgents, agent_named
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.reference import ReferenceWalk, drive
-from graphwalk.suites.suite import Opening, Pictures, ReadLine, Suite, World
+from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite, Verification
 from graphwalk.toolbox.tool import Tool
+from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.schema import Schema
 
@@ -37,19 +34,18 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
     task_type: ClassVar[type[Task]] = MazeTask
     score_type: ClassVar[type[Score]] = MazeScore
     config_type: ClassVar[type[SuiteConfig]] = MazesConfig
-    worlds_field: ClassVar[str] = "mazes"
+    graphs_field: ClassVar[str] = "mazes"
     thing: ClassVar[str] = "maze"
     tools: ClassVar[tuple[str, ...]] = MAZE_TOOLS
-    players: ClassVar[tuple[str, ...]] = tuple(WALKERS)
-    default_players: ClassVar[tuple[str, ...]] = ("expert", "depth_first", "random", "flawed")
     turn_limit: ClassVar[int] = 60
-    commands: ClassVar[str | None] = "graphwalk.suites.mazes.commands"
+    agents: ClassVar[ScriptedAgents[Any]] = MazeAgents()
+    presentation: ClassVar[Presentation[Any]] = MazePresentation()
+    verification: ClassVar[Verification[Any, Any]] = MazeVerification()
 
-    def worlds(self, config: MazesConfig, seed: int) -> Iterator[World]:
+    def graphs(self, config: MazesConfig, seed: int) -> Iterator[GraphInstance]:
         for entry, spec in enumerate(config.mazes):
             for index in range(spec.offset, spec.offset + spec.count):
                 maze = generate_maze(spec, seed, index)
-                graph = maze_graph(maze)
                 facts = {
                     "entry": entry,
                     "index": index,
@@ -59,14 +55,12 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
                     "min_path": spec.min_path,
                     "generator": maze.generator,
                     "shortest_path_length": maze.shortest_path_length,
-                    "nodes": graph.node_count,
-                    "relationships": graph.relationship_count,
                 }
-                yield World(graph.digest, graph, maze, facts)
+                yield GraphInstance.of(maze_graph(maze), maze, facts)
 
     async def tasks(
         self,
-        world: World,
+        instance: GraphInstance,
         store: GraphStore | None,
         config: MazesConfig,
         seed: int,
@@ -74,95 +68,50 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
     ) -> list[MazeTask]:
         """One per maze. OracleError where the target is no shortest path by Cypher, or the expert finds none."""
         assert store is not None
-        task = make_task(world.source, world.digest, entry=world.facts["entry"], strict=config.strict, agent=agent)
+        task = make_task(
+            instance.source, instance.digest, entry=instance.facts["entry"], strict=config.strict, agent=agent
+        )
         await check_target(task, store)
         return [(await expert_walk(task, store)).added_to(task)]
 
-    def can_play(self, player: str, setting: str, task: MazeTask | None = None) -> bool:
-        """Walkers see a maze through its tools."""
-        return setting == "tools" or player == "empty"
-
-    async def opening(
+    async def setup(
         self,
         task: MazeTask,
         setting: str,
-        world: World,
+        instance: GraphInstance,
         store: GraphStore | None,
         agent: AgentConfig,
         tools: Sequence[Tool] | None = None,
-    ) -> Opening:
+    ) -> EpisodeSetup:
         if setting == "no_tools":
-            return Opening(no_tools_prompt(task, agent))
+            return EpisodeSetup(no_tools_prompt(task, agent))
         assert store is not None
         schema = await store.schema()
         toolbox = MazeToolbox(
             store, task.size, str(task.start), strict=task.strict, agent=agent, tools=tools, schema=schema
         )
-        return Opening(tools_prompt(task, schema, agent), toolbox)
+        return EpisodeSetup(tools_prompt(task, schema, agent), toolbox)
 
     def extract(self, task: MazeTask, reply: str) -> Extraction:
         return extract_path(reply)
 
     def answer_format(self, task: MazeTask, agent: AgentConfig = AgentConfig()) -> str:
-        return answer_format(agent)
+        return agent.render("maze_format.j2").strip()
 
     def score(self, task: MazeTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
         return score_path(task, setting, trajectory, extraction)
-
-    async def cross_check(self, task: MazeTask, store: GraphStore, answer: Any, score: Score) -> None:
-        assert isinstance(score, MazeScore)
-        await check_path(task, store, answer, score)
-
-    async def confirm(self, task: MazeTask, world: World, config: MazesConfig) -> str:
-        from graphwalk.suites.mazes.graph import check_path
-
-        assert world.graph is not None
-        check_path(world.graph, str(task.start), str(task.goal), task.gold)
-        return "networkx"
-
-    def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
-        from graphwalk.suites.mazes.report import maze_figures
-
-        return maze_figures(report, observed)
-
-    def scene(self, record: ResultRecord) -> Scene:
-        from graphwalk.suites.mazes.pictures import maze_scene
-
-        return maze_scene(record)
-
-    def report(self) -> SuiteReport:
-        from graphwalk.suites.mazes.report import REPORT
-
-        return REPORT
-
-    def person(self, task: MazeTask, read: ReadLine) -> Model:
-        from graphwalk.suites.mazes.person import MazePlayer
-
-        return MazePlayer(task, read)
-
-    def pictures(self) -> Pictures:
-        from graphwalk.suites.mazes.pictures import MazePictures
-
-        return MazePictures()
-
-    def thoughts(self, task: MazeTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
-        return walk_in_words(trajectory, stdlib_random(seed, "thoughts", task.task_id))
-
-    def player(self, name: str, task: MazeTask, setting: str, schema: Schema | None, seed: int) -> Policy:
-        draw = stdlib_random(seed, "policy", task.task_id)
-        return walker_named(name, str(task.start), str(task.goal), draw)
 
 
 def make_task(
     maze: Maze, graph_digest: str, *, entry: int = 0, strict: bool = False, agent: AgentConfig = AgentConfig()
 ) -> MazeTask:
-    """The task about a maze, without par."""
+    """The task about a maze, without its reference walk."""
     path = maze.shortest_path()
     return MazeTask(
         task_id=f"{maze.digest[:12]}-maze-{entry}-{maze.index}",
         suite="mazes",
         template="maze",
-        question=question(maze.start, maze.goal, agent),
+        question=agent.render("maze_question.j2", start=maze.start, goal=maze.goal).strip(),
         parameters={"size": maze.size, "start": str(maze.start), "goal": str(maze.goal)},
         gold=[str(cell) for cell in path],
         gold_size=len(path),
@@ -184,10 +133,31 @@ async def expert_walk(task: MazeTask, store: GraphStore) -> ReferenceWalk:
     start, goal = str(task.start), str(task.goal)
     toolbox = MazeToolbox(store, task.size, start, strict=task.strict)
     prompt = tools_prompt(task, await store.schema(), AgentConfig())
-    played = await drive(walker_named("expert", start, goal, stdlib_random(0, "expert")), toolbox, prompt)
+    played = await drive(agent_named("expert", start, goal, stdlib_random(0, "expert")), toolbox, prompt)
     path = [int(key) for key in extract_path(played.answer).answer or ()]
     if not path or path_error(task.maze, path):
         raise OracleError(
             f"the expert finds no way through {task.task_id}, which has one: {task.gold}\n  expert: {played.answer}"
         )
     return played
+
+
+def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
+    """System prompt with the schema table (docs/method.md, Schema), and the question as user message."""
+    system = agent.render(
+        "maze_tools.j2",
+        rows=tuple(schema.rows()),
+        size=task.size,
+        start=task.start,
+        goal=task.goal,
+        strict=task.strict,
+        clock=agent.clock,
+    )
+    return Message("system", system), Message("user", task.question)
+
+
+def no_tools_prompt(task: MazeTask, agent: AgentConfig) -> tuple[Message, ...]:
+    """System prompt with the drawn maze, and the question as user message."""
+    drawing = draw_with_keys(task.maze)
+    system = agent.render("maze_no_tools.j2", drawing=drawing, size=task.size, clock=agent.clock)
+    return Message("system", system), Message("user", task.question)

@@ -6,7 +6,12 @@ Slow and plain on purpose: every path is walked, relationship by relationship.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from graphwalk.errors import OracleError
 from graphwalk.suites.questions.catalogue import PythonPart
+from graphwalk.suites.questions.config import QuestionsConfig
+from graphwalk.suites.questions.rows import same_rows
+from graphwalk.suites.questions.task import QuestionTask
+from graphwalk.suites.suite import GraphInstance, Verification
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Row, Value
 
@@ -74,3 +79,14 @@ class NetworkxGraph:
                 yield path
                 if len(path) < longest:
                     waiting += [[*path, edge] for edge in self.nx.out_edges(path[-1][1], keys=True) if edge not in path]
+
+
+class QuestionVerification(Verification[QuestionsConfig, QuestionTask]):
+    async def confirm(self, task: QuestionTask, instance: GraphInstance, config: QuestionsConfig) -> str | None:
+        """Confirm by brute force, for questions that have one."""
+        assert instance.graph is not None
+        kind = next(kind for kind in config.kinds if kind.name == task.template)
+        rows = rows_by_brute_force(kind.python, instance.graph, task.parameters)
+        if rows is not None and not same_rows(rows, task.gold):
+            raise OracleError(f"brute force over networkx finds other rows for {task.template} {task.parameters}")
+        return None if rows is None else "networkx"

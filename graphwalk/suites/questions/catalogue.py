@@ -199,7 +199,7 @@ def instantiate(kind: QuestionKind, index: GraphIndex, parameters: dict[str, Val
 
 
 def count_candidates(template: QuestionTemplate, index: GraphIndex, parameters: Mapping[str, Value]) -> int | None:
-    """Rows that the form of an answer allows: what a player that gives everything would give."""
+    """Rows that the form of an answer allows: what an agent that gives everything gives."""
     if not template.candidates:
         return None
     sizes = []

@@ -65,7 +65,7 @@ def _there(path: Any, info: ValidationInfo) -> Any:
 class OwnGraph(GraphSource):
     """`{file: movies.graphml}` or `{neo4j: movies}`, of which `labels` and `relationship_types` keep a part.
 
-    `twin`: the same questions are asked on its anonymised twin too.
+    `twin`: the same questions are asked on its anonymised copy too.
     """
 
     file: Annotated[Path, BeforeValidator(_there)] | None = None

@@ -16,12 +16,12 @@ from graphwalk.types.values import Row
 MOST_INVENTED = 3
 
 WalkFlaw = Callable[[list[Ask], Policy], Policy]
-"""Plays on from the first calls that the player wants."""
+"""Plays on from the first calls that the agent wants."""
 AnswerFlaw = Callable[[str, random.Random], str]
 
 
-def flawed(player: Policy, draw: random.Random, only: str | None = None) -> Policy:
-    """The player with mistakes: with `only` that one flaw, otherwise up to one of the walk and one of the answer.
+def flawed(agent: Policy, draw: random.Random, only: str | None = None) -> Policy:
+    """The agent with mistakes: with `only` that one flaw, otherwise up to one of the walk and one of the answer.
 
     ConfigError for an unknown flaw.
     """
@@ -29,43 +29,43 @@ def flawed(player: Policy, draw: random.Random, only: str | None = None) -> Poli
         raise ConfigError(f"there is no flaw {only!r}", hint=f"known flaws: {', '.join(FLAWS)}")
     walk = draw.choice([None, *WALK_FLAWS]) if only is None else only
     answer = draw.choice([None, *ANSWER_FLAWS]) if only is None else only
-    return _flawed(player, WALK_FLAWS.get(walk or "", flawless), ANSWER_FLAWS.get(answer or ""), draw)
+    return _flawed(agent, WALK_FLAWS.get(walk or "", flawless), ANSWER_FLAWS.get(answer or ""), draw)
 
 
-def _flawed(player: Policy, walk: WalkFlaw, answer: AnswerFlaw | None, draw: random.Random) -> Policy:
+def _flawed(agent: Policy, walk: WalkFlaw, answer: AnswerFlaw | None, draw: random.Random) -> Policy:
     try:
-        asks = next(player)
+        asks = next(agent)
     except StopIteration as end:
         text: str = end.value
     else:
-        text = yield from walk(_calls(asks), player)
+        text = yield from walk(_calls(asks), agent)
     return answer(text, draw) if answer else text
 
 
-def flawless(asks: list[Ask], player: Policy) -> Policy:
+def flawless(asks: list[Ask], agent: Policy) -> Policy:
     while True:
         results = yield asks
         try:
-            asks = _calls(player.send(results))
+            asks = _calls(agent.send(results))
         except StopIteration as end:
             answer: str = end.value
             return answer
 
 
-def early_stop(asks: list[Ask], player: Policy) -> Policy:
+def early_stop(asks: list[Ask], agent: Policy) -> Policy:
     """Gives up after the first results."""
     yield asks
-    player.close()
+    agent.close()
     return NO_ANSWER
 
 
-def repeated_calls(asks: list[Ask], player: Policy) -> Policy:
+def repeated_calls(asks: list[Ask], agent: Policy) -> Policy:
     """Makes all calls of every turn once more in the next turn."""
     while True:
         results = yield asks
         yield asks
         try:
-            asks = _calls(player.send(results))
+            asks = _calls(agent.send(results))
         except StopIteration as end:
             answer: str = end.value
             return answer
@@ -93,9 +93,9 @@ def unknown_tool(ask: Ask) -> Ask:
 def _wrong_call_first(spoil: Callable[[Ask], Ask]) -> WalkFlaw:
     """A turn with one wrong call, and then everything as it should be."""
 
-    def walk(asks: list[Ask], player: Policy) -> Policy:
+    def walk(asks: list[Ask], agent: Policy) -> Policy:
         yield [spoil(asks[0])]
-        return (yield from flawless(asks, player))
+        return (yield from flawless(asks, agent))
 
     return walk
 
@@ -143,7 +143,7 @@ SPOILING = frozenset({"early_stop", "bad_json", "invented_rows", "dropped_rows",
 
 
 def _calls(move: list[Ask] | str) -> list[Ask]:
-    assert not isinstance(move, str)  # players of questions call tools until they answer
+    assert not isinstance(move, str)  # agents for questions call tools until they answer
     return move
 
 
@@ -166,16 +166,16 @@ MISTAKES = 0.15
 _WRONG = (unknown_label, missing_argument, unknown_tool)
 
 
-def varied(player: Policy, draw: random.Random) -> Policy:
+def varied(agent: Policy, draw: random.Random) -> Policy:
     """The same walk; only what is refused, and the order of calls within a turn, differ."""
     results: list[str] | None = None
     while True:
         try:
-            asks = next(player) if results is None else player.send(results)
+            asks = next(agent) if results is None else agent.send(results)
         except StopIteration as end:
             answer: str = end.value
             return answer
-        assert not isinstance(asks, str)  # players of questions call tools until they answer
+        assert not isinstance(asks, str)  # agents for questions call tools until they answer
         if draw.random() < MISTAKES:
             yield [draw.choice(_WRONG)(draw.choice(asks))]
         results = yield from _in_any_order(asks, draw)

@@ -10,7 +10,7 @@ from jinja2 import TemplateError
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.graph_source import GraphSource
 from graphwalk.errors import OracleError
-from graphwalk.graphs.anonymise import Twin
+from graphwalk.graphs.anonymise import AnonymisedCopy
 from graphwalk.seeds import stdlib_random
 from graphwalk.settings import Settings
 from graphwalk.stores.base import Database, GraphStore
@@ -47,7 +47,7 @@ from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import Node, PropertyGraph, Relationship, value_order
 from graphwalk.types.values import Row, Temporal, Value, shown
 
-Par = Callable[[QuestionTask], Awaitable[ReferenceWalk]]
+Reference = Callable[[QuestionTask], Awaitable[ReferenceWalk]]
 """The walk of the scripted expert."""
 LeaveOut = Callable[[str, str], None]
 """Called with the name of a question that a graph cannot host, and why."""
@@ -111,12 +111,12 @@ async def tasks_in(
     agent: AgentConfig = AgentConfig(),
     **drawing: Any,
 ) -> list[QuestionTask]:
-    """Return the questions about a graph that a store holds, with their par. `drawing`: see `make_tasks`."""
+    """Return the questions about a graph that a store holds, with reference figures. `drawing`: see `make_tasks`."""
     scratch: Database = EmbeddedDatabase()
     index = GraphIndex(graph)
     drawing = {"effort": generated_effort(graph), **drawing}
-    par = _par_on(store, index, agent)
-    return await make_tasks(graph, store, kinds=kinds, index=index, par=par, load=scratch.load, **drawing)
+    reference = _reference_on(store, index, agent)
+    return await make_tasks(graph, store, kinds=kinds, index=index, reference=reference, load=scratch.load, **drawing)
 
 
 async def own_tasks(
@@ -143,13 +143,13 @@ async def own_tasks(
         answer_rows=tuple(OWN_ROWS if bounds == ANY_ROWS else bounds for bounds in answer_rows),
         effort=OWN,
         leave_out=leave_out,
-        par=await _own_par(index, store, scratch, agent),
+        reference=await _own_reference(index, store, scratch, agent),
         load=scratch.load,
     )
 
 
-async def twin_tasks(
-    twin: Twin,
+async def copy_tasks(
+    copy: AnonymisedCopy,
     originals: Sequence[QuestionTask],
     store: GraphStore,
     kinds: Sequence[QuestionKind],
@@ -158,49 +158,49 @@ async def twin_tasks(
     leave_out: LeaveOut,
     agent: AgentConfig = AgentConfig(),
 ) -> list[QuestionTask]:
-    """The same questions on the twin that `store` holds, in the names of the twin.
+    """The same questions on the copy that `store` holds, in the names of the copy.
 
     A question of your own that has names or values in its text cannot be asked: `leave_out` is called.
     """
     scratch: Database = EmbeddedDatabase()
-    twins, index = GraphIndex(twin.graph), GraphIndex(twin.original)
-    par_of = await _own_par(twins, store, scratch, agent)
-    maker = TaskMaker(twin.graph, store, seed=seed, index=twins, par=par_of, load=scratch.load)
+    copied, index = GraphIndex(copy.graph), GraphIndex(copy.original)
+    reference = await _own_reference(copied, store, scratch, agent)
+    maker = TaskMaker(copy.graph, store, seed=seed, index=copied, reference=reference, load=scratch.load)
     by_name = {kind.name: kind for kind in kinds}
     tasks = []
     for original in originals:
         kind = by_name[original.template]
-        parameters = mapped_parameters(kind.template, original.parameters, index, twin)
+        parameters = mapped_parameters(kind.template, original.parameters, index, copy)
         number = int(original.task_id.rpartition("-")[2])
         task = await maker.task(kind, number, parameters)
         if same_answer(original, task):
             tasks.append(task.model_copy(update={"twin_of": original.task_id, "answer_rows": original.answer_rows}))
         else:
-            leave_out(kind.name, "its text names what has another name in the twin")
+            leave_out(kind.name, "its text names what has another name in the copy")
     return tasks
 
 
 def mapped_parameters(
-    template: QuestionTemplate, parameters: Mapping[str, Value], index: GraphIndex, twin: Twin
+    template: QuestionTemplate, parameters: Mapping[str, Value], index: GraphIndex, copy: AnonymisedCopy
 ) -> dict[str, Value]:
-    """The parameters of a task about the original, of which `index` is, as they are in the twin."""
+    """The parameters of a task about the original, of which `index` is, as they are in the copy."""
     mapped: dict[str, Value] = {}
     for name, parameter in template.parameters.items():
         given = parameters[name]
         match parameter.role:
             case "label":
-                mapped[name] = twin.labels[str(given)]
+                mapped[name] = copy.labels[str(given)]
             case "relationship_type":
-                mapped[name] = twin.relationship_types[str(given)]
+                mapped[name] = copy.relationship_types[str(given)]
             case "property":
-                mapped[name] = twin.properties[str(given)]
+                mapped[name] = copy.properties[str(given)]
             case "key":
-                mapped[name] = twin.keys[str(given)]
+                mapped[name] = copy.keys[str(given)]
             case "value":
                 property_name = str(parameters[str(parameter.of)])
                 owner = template.parameters[str(parameter.of)].of
                 raw = _raw(_entities(template, parameters, str(owner), index), property_name, given)
-                mapped[name] = twin.values.of(property_name, raw)
+                mapped[name] = copy.values.of(property_name, raw)
             case "hops":
                 mapped[name] = given
     return mapped
@@ -220,18 +220,18 @@ def _raw(entities: Iterable[Node | Relationship], name: str, given: Value) -> Va
 
 
 def same_answer(original: QuestionTask, task: QuestionTask) -> bool:
-    """False where a query has names or values in its text, which the twin does not have."""
+    """False where a query has names or values in its text, which the copy does not have."""
     computed = [[row[field] for row in one.gold for field in one.computed_fields] for one in (original, task)]
     return original.gold_size == task.gold_size and computed[0] == computed[1]
 
 
-async def _own_par(index: GraphIndex, store: GraphStore, scratch: Database, agent: AgentConfig) -> Par:
+async def _own_reference(index: GraphIndex, store: GraphStore, scratch: Database, agent: AgentConfig) -> Reference:
     """Played on the embedded engine: the schema of a large database is sampled, and a plan needs all of it."""
     here = store if store.in_process else await scratch.load(index.graph)
-    return _par_on(here, index, agent)
+    return _reference_on(here, index, agent)
 
 
-def _par_on(store: GraphStore, index: GraphIndex, agent: AgentConfig) -> Par:
+def _reference_on(store: GraphStore, index: GraphIndex, agent: AgentConfig) -> Reference:
     """Pages are those of the agent; values are not cut, since the expert's answer is checked."""
     schema = schema_of(index.graph)
     in_memory = agent.result_tokens is None and can_be_walked_in_memory(index.graph)
@@ -255,7 +255,7 @@ async def make_tasks(
     answer_rows: Sequence[RowBounds] = (ANY_ROWS,),
     max_hops: int | None = None,
     index: GraphIndex | None = None,
-    par: Par | None = None,
+    reference: Reference | None = None,
     load: LoadGraph | None = None,
     effort: Effort = GENERATED,
     leave_out: LeaveOut | None = None,
@@ -264,13 +264,12 @@ async def make_tasks(
     all different, about the graph that `store` holds.
 
     A task depends on (seed, graph, question, its number) alone. `max_hops` bounds walks, by default what the graph's
-    spec says, else 3. `index`: the graph as evaluators read it, where it is known. `par` fills the par
-    of questions that the expert has a plan for. `load` puts a graph into the database that is looked at in drawing, and
-    in the search for a small counter-example; by default an embedded one. With `leave_out` questions that the graph
-    cannot host are left out. ConfigError where it cannot host one otherwise, or its YAML is wrong; OracleError where
-    two oracles differ.
+    spec says, else 3. `index`: the graph as evaluators read it, where it is known. `reference` walks the questions that
+    the expert has a plan for. `load` puts a graph into the database that is looked at in drawing, and in the search
+    for a small counter-example; by default an embedded one. With `leave_out` questions that the graph cannot host are
+    left out. ConfigError if it cannot host one otherwise, or its YAML is wrong; OracleError if oracles differ.
     """
-    maker = TaskMaker(graph, store, seed=seed, index=index, par=par, load=load)
+    maker = TaskMaker(graph, store, seed=seed, index=index, reference=reference, load=load)
     space = ParameterSpace(maker.index, max_hops or int(graph.spec.get("hops", MAX_HOPS)))
     tasks = []
     for kind in shipped_kinds().values() if kinds is None else kinds:
@@ -324,14 +323,14 @@ class TaskMaker:
         *,
         seed: int,
         index: GraphIndex | None = None,
-        par: Par | None = None,
+        reference: Reference | None = None,
         load: LoadGraph | None = None,
     ) -> None:
         self.index = index or GraphIndex(graph)
         self.seed = seed
         self.scratch = Scratch(graph, store, load)
         self._store = store
-        self._par = par
+        self._reference = reference
 
     async def task(
         self,
@@ -341,16 +340,17 @@ class TaskMaker:
         bounds: RowBounds = ANY_ROWS,
         right: list[Row] | None = None,
     ) -> QuestionTask:
-        """The task with these parameters, its target and its par; `right`: what the evaluator finds, where it is
-        known. OracleError where two oracles differ.
+        """Return the task with these parameters, its target and its reference figures.
+
+        `right`: what the evaluator finds, if that is known. Raise OracleError if two oracles differ.
         """
         question = instantiate(kind, self.index, parameters)
         gold = await agreed_rows(question, self.index, self._store, self.scratch, right)
         task = _task(question, gold, self.index, self.seed, number, bounds)
-        if self._par is None or kind.python is None:
+        if self._reference is None or kind.python is None:
             return task
         try:
-            return (await self._par(task)).added_to(task)
+            return (await self._reference(task)).added_to(task)
         except OracleError as error:
             if self.index.all_labelled:
                 raise

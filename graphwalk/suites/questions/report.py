@@ -1,15 +1,28 @@
-"""The report of questions: measures, break-downs and columns."""
+"""The report of questions: measures, break-downs, columns, plots and scenes."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from math import prod
 from typing import Any
 
 from graphwalk.errors import ConfigError
+from graphwalk.evaluation.rows import row_set, typed_rows
+from graphwalk.reports.common_plots import (
+    against_size,
+    by_answer_size,
+    by_group,
+    effort_plots,
+    failure_classes,
+    is_wide,
+)
 from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, ROWS, TASKS, WASTE, count_if, if_scored, scored
+from graphwalk.reports.observations import Observations
+from graphwalk.reports.plots import Fate, Panel, Plot, Point, Scene, Series, StateTable
 from graphwalk.reports.suite_report import (
     BASELINE,
+    REFERENCE,
     Column,
     Grouping,
     Measure,
@@ -23,9 +36,18 @@ from graphwalk.reports.text_table import TextTable, dollars, duration, integer, 
 from graphwalk.resources import data_path
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.score import ERROR_CLASSES
+from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import CATEGORIES
+from graphwalk.suites.suite import Presentation, Suite
+from graphwalk.suites.walked import walked_scene
+from graphwalk.types.episode import Trajectory
+from graphwalk.types.values import Row
+from graphwalk.types.wire import from_dict
 
-CHANCE, PAR, EMPTY, EVERYTHING = "chance", "par", "always empty", "everything"
+_MOST_ROWS = 2_000
+"""Rows of an answer that are laid out beside the target."""
+
+CHANCE, EMPTY, EVERYTHING = "chance", "always empty", "everything"
 
 
 def _error_class(name: str) -> Callable[[ResultRecord], float | None]:
@@ -56,7 +78,7 @@ MEASURES = (
     Measure("grounded", "share", scored("grounded")),
     Measure("last_mile", "count", scored("last_mile")),
     *(Measure(name, "count", _error_class(name)) for name in ERROR_CLASSES),
-    Measure("text_tokens", "amount", lambda result: result.get("world", {}).get("text_tokens")),
+    Measure("text_tokens", "amount", lambda result: result.get("graph", {}).get("text_tokens")),
     Measure("tool_calls_without_think", "count", if_scored(_without_think)),
     *(Measure(column.field, "count", scored(column.field)) for column in WASTE),
     *EFFORT,
@@ -100,11 +122,11 @@ GROUP_COLUMNS = (
 
 def remark(result: ResultRecord) -> str | None:
     """Return a note about questions whose answers only their own Cypher confirms, or that are not asked."""
-    task, world = result["task"], result.get("world", {})
+    task, graph = result["task"], result.get("graph", {})
     if task.get("oracles", 2) == 2:
-        left_out = world.get("left_out")
+        left_out = graph.get("left_out")
         # Generated graphs have no names, and may be many.
-        which = f"{world['name']} is" if "name" in world else "Some graphs are"
+        which = f"{graph['name']} is" if "name" in graph else "Some graphs are"
         return f"{which} not asked: {', '.join(left_out)} (run.json says why)." if left_out else None
     return f"{task['template']} has one oracle only: its targets come from its Cypher, and no evaluator confirms them."
 
@@ -118,8 +140,8 @@ def question_report() -> SuiteReport:
         groupings=(
             Grouping("category", "category", lambda result: result["task"].get("category"), CATEGORIES),
             Grouping("question", "question", lambda result: result["task"]["template"], tuple(shipped_kinds())),
-            Grouping("graph", "graph", lambda result: result.get("world", {}).get("name")),
-            Grouping("nodes", "graph size", lambda result: result.get("world", {}).get("nodes")),
+            Grouping("graph", "graph", lambda result: result.get("graph", {}).get("name")),
+            Grouping("nodes", "graph size", lambda result: result.get("graph", {}).get("nodes")),
         ),
         columns=COLUMNS,
         group_columns=GROUP_COLUMNS,
@@ -132,7 +154,7 @@ def question_report() -> SuiteReport:
             "N: questions with a score; Correct: right answers. P, R, F1: means over questions."
             " FP: rows given that are not right, in total. rows: median size of the right answer.",
             "chance: one valid row drawn at random (a count: any up to the nodes or relationships of the graph),"
-            " and what is to be expected of it. par: the scripted expert.",
+            " and what is to be expected of it. expert (reference): the scripted expert.",
             'Episodes that ended in an infrastructure failure have no score and are counted under "failed".',
         ),
         tables=more_tables,
@@ -190,33 +212,36 @@ def _paper() -> dict[str, Any]:
 
 def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
     """ "always empty"; "everything", which gives every candidate row; "chance", which gives one valid row drawn at
-    random, with the scores to be expected of it; "par", the scripted expert.
+    random, with the scores to be expected of it; and the scripted expert.
 
     `candidates` of a task is the number of rows that the form of its answer allows (nodes of the asked label, pairs
-    of nodes of the asked labels, …); where a task does not record it, nothing is known about "everything". Par is
-    left out where a task has none.
+    of nodes of the asked labels, …); where a task does not record it, nothing is known about "everything". The
+    expert is left out if a task has no reference walk.
     """
     task = result["task"]
     gold = task["gold_size"]
-    yield _player(result, EMPTY, _score(0, 0, gold))
+    yield _baseline(result, EMPTY, _score(0, 0, gold))
     if task.get("candidates"):
-        yield _player(result, EVERYTHING, _score(task["candidates"], gold, gold))
+        yield _baseline(result, EVERYTHING, _score(task["candidates"], gold, gold))
     rows = valid_rows(result)
     if rows:
-        yield _player(result, CHANCE, _random_row(gold / rows, gold, task.get("mode", "set") != "set"))
-    if task.get("par_calls") is not None:
-        walk = {"turns": task.get("par_turns"), "tool_calls": task["par_calls"]}
-        usage = {"input_tokens": task.get("par_input_tokens"), "output_tokens": task.get("par_output_tokens")}
-        yield {**_player(result, PAR, _score(gold, gold, gold)), **walk, "usage": usage}
+        yield _baseline(result, CHANCE, _random_row(gold / rows, gold, task.get("mode", "set") != "set"))
+    if task.get("reference_calls") is not None:
+        walk = {"turns": task.get("reference_turns"), "tool_calls": task["reference_calls"]}
+        usage = {
+            "input_tokens": task.get("reference_input_tokens"),
+            "output_tokens": task.get("reference_output_tokens"),
+        }
+        yield {**_baseline(result, REFERENCE, _score(gold, gold, gold)), **walk, "usage": usage}
 
 
 def valid_rows(result: ResultRecord) -> int | None:
     """How many rows have the form that is asked for; None where that is not known."""
-    task, world = result["task"], result.get("world", {})
+    task, graph = result["task"], result.get("graph", {})
     if task.get("candidates"):
         return int(task["candidates"])
     kind = shipped_kinds().get(task["template"])
-    sizes = [world.get(size) for size in kind.template.chance] if kind else []
+    sizes = [graph.get(size) for size in kind.template.chance] if kind else []
     return prod(sizes) if sizes and all(sizes) else None
 
 
@@ -248,12 +273,12 @@ def _score(rows: int, right: int, gold: int) -> dict[str, Any]:
     }
 
 
-def _player(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
+def _baseline(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
     fields = {"model": model, "setting": BASELINE, "repeat": 0, "exit_status": "answered", "score": score}
     return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None, "tool_seconds": None}
 
 
-_FACTS = common_facts(EMPTY, CHANCE, PAR)
+_FACTS = common_facts(EMPTY, CHANCE, REFERENCE)
 _NOTE = "right/asked. rows: median size of the right answer. chance %: one valid row at random. (n): known for n tasks."
 _MISTAKES = tuple(
     Column(name.replace("_", " "), name, integer, optional=place // 2) for place, name in enumerate(ERROR_CLASSES)
@@ -291,3 +316,82 @@ def _questions(report: Report) -> Iterator[Line]:
         if category_of.get(question) not in categories:
             yield line_of(report, ("", question), "question", question)
     yield line_of(report, ("", "all"))
+
+
+def question_figures(report: Report, observed: Observations) -> Iterator[Plot]:
+    """Against graph size it is the paper's Figure 3."""
+    yield by_group(report, "category", "Accuracy by category")
+    yield by_group(report, "question", "Accuracy by kind of question")
+    yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph")
+    yield walked_against_text(report)
+    yield by_answer_size(observed)
+    yield failure_classes(report, {name: name.replace("_", " ") for name in ERROR_CLASSES})
+    yield from effort_plots(report, observed)
+
+
+def walked_against_text(report: Report) -> Plot:
+    """Tokens that a question takes on graphs of each size, beside those of the whole graph as text, where known."""
+    walks = against_size(
+        report,
+        "nodes",
+        "Tokens walked, and tokens of the whole graph",
+        "nodes of the graph",
+        measure="tokens_per_question",
+        y="tokens per question",
+        percent=False,
+        baselines=(REFERENCE,),
+    )
+    texts = {
+        float(row["nodes"]): row["text_tokens"] for row in report.groups.get("nodes", ()) if row.get("text_tokens")
+    }
+    whole = Series("whole graph as text (JSON)", tuple(Point(nodes, tokens) for nodes, tokens in sorted(texts.items())))
+    walked = [one for one in walks.panels[0].series if any(point.y > 0 for point in one.points)]
+    panel = Panel((whole, *walked) if texts else ())
+    about = f"{walks.about} A walk sends all of its turns again with each call; the whole graph is read once."
+    return replace(walks, name="tokens-against-whole-graph", panels=(panel,), about=about, logarithmic=is_wide(texts))
+
+
+def question_scene(record: ResultRecord) -> Scene:
+    """Any rows are compared by the fields that are scored."""
+    task = record["task"]
+    rows = [row for row in record["answer"] or () if isinstance(row, dict)][:_MOST_ROWS]
+    given = typed_rows(rows, task["gold"], task["scored_fields"])
+    marked = list(_marked(given, task["gold"], task["scored_fields"]))
+    asked = {str(value) for value in task["parameters"].values()} - set(_labels(task))
+    answered = {str(v): fate for fate, row in reversed(marked) for v in row.values() if isinstance(v, str | int)}
+    return walked_scene(from_dict(Trajectory, record["trajectory"]), asked, answered, _table(task, marked))
+
+
+def _marked(given: Sequence[Row], gold: Sequence[Row], fields: Sequence[str]) -> Iterator[tuple[Fate, Row]]:
+    """Every row of the answer, then those of the target that are not in it."""
+    target, named = row_set(gold, fields), row_set(given, fields)
+    for row in given:
+        yield ("right" if row_set([row], fields) <= target else "wrong"), row
+    for row in gold[:_MOST_ROWS]:
+        if not row_set([row], fields) <= named:
+            yield "missed", row
+
+
+def _table(task: Mapping[str, Any], marked: Sequence[tuple[Fate, Row]]) -> StateTable:
+    fields = tuple(task["answer_fields"])
+    one = task["mode"] != "set"
+    note = "One of the target's rows is enough." if one and len(task["gold"]) > 1 else ""
+    return StateTable(fields, tuple((fate, *(row.get(field) for field in fields)) for fate, row in marked), note)
+
+
+def _labels(task: Mapping[str, Any]) -> Iterator[str]:
+    """Names of labels, types and properties, which nodes may have as a value too."""
+    for name, value in task["parameters"].items():
+        if name.endswith(("label", "type", "property", "hops")):
+            yield str(value)
+
+
+class QuestionPresentation(Presentation[QuestionTask]):
+    def report(self, suite: Suite[Any, Any]) -> SuiteReport:
+        return question_report()
+
+    def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
+        return question_figures(report, observed)
+
+    def scene(self, record: ResultRecord) -> Scene:
+        return question_scene(record)

@@ -1,23 +1,37 @@
-"""The scripted players by name: an expert, one with the flaws of weak models, and baselines."""
+"""The scripted agents: an expert, one with the flaws of weak models, baselines; and what they think."""
 
 import json
 import random
 import re
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any, ClassVar, Literal
 
 from graphwalk.encodings import read_rows
 from graphwalk.errors import ConfigError
+from graphwalk.graphs.generate import WordMaker
 from graphwalk.models.scripted import NO_ANSWER, AnswerNow, Ask, Policy
-from graphwalk.suites.questions.catalogue import python_part
+from graphwalk.seeds import generator, stdlib_random
+from graphwalk.suites.questions.catalogue import python_part, shipped_kinds
 from graphwalk.suites.questions.flawed import FLAWS, flawed, varied
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.walker import Centre, Steps, Walker, neighborhood, nodes, read, unique_values
+from graphwalk.suites.suite import ScriptedAgents
+from graphwalk.suites.thoughts import Thoughts
 from graphwalk.toolbox.observed import KEY, labels_in
+from graphwalk.types.chat import ToolCall
+from graphwalk.types.episode import Trajectory, Turn
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, Value
 
-PLAYERS = (
+_LOOK_UPS = {"get_node_by_property": "look_up", "get_all_nearest_neighbors": "neighbours"}
+_VALUES = "get_unique_property_values"
+_SCHEMA_ROW = re.compile(r"^\d+ \| (Node|Relationship) \| (\S+) \|", re.MULTILINE)
+_SHORT_SCHEMA = {"Node": re.compile(r"\(:(\w+)\)"), "Relationship": re.compile(r"-\[:(\w+)\]->")}
+"""As `prompts: short` writes it."""
+_KINDS = {"Node": "node label", "Relationship": "relationship type"}
+AGENTS = (
     "expert",
     "varied",
     "by_reference",
@@ -28,9 +42,9 @@ PLAYERS = (
     *(f"flawed:{flaw}" for flaw in FLAWS),
 )
 WRITE_QUERIES = ("cypher",)
-"""Those that play the setting write_cypher, and no other."""
+"""Agents that play the setting write_cypher, and no other."""
 FOLLOW_A_PLAN = ("expert", "varied", "by_reference", "flawed")
-"""Those that play only questions with a Python part."""
+"""Agents that play only questions with a Python part."""
 ANSWER = "answer"
 PAGE = 1000
 """Rows that the tool shows unless the experiment says otherwise."""
@@ -41,7 +55,7 @@ MOST_ROWS = 4
 HIGHEST_COUNT = 12
 
 
-def player_named(name: str, task: QuestionTask, schema: Schema, draw: random.Random) -> Policy:
+def agent_named(name: str, task: QuestionTask, schema: Schema, draw: random.Random) -> Policy:
     """Return the scripted agent of this name for one episode. ConfigError for an unknown name."""
     if name == "empty":
         return always_empty()
@@ -51,7 +65,7 @@ def player_named(name: str, task: QuestionTask, schema: Schema, draw: random.Ran
         return random_walk(task, schema, draw)
     kind, _, flaw = name.partition(":")
     if kind not in FOLLOW_A_PLAN or (flaw and kind != "flawed"):
-        raise ConfigError(f"there is no scripted player {name!r}", hint=f"known players: {', '.join(PLAYERS)}")
+        raise ConfigError(f"there is no scripted agent {name!r}", hint=f"there are: {', '.join(AGENTS)}")
     walk = expert(task.template, task.parameters, schema)
     if kind == "flawed":
         return flawed(walk, draw, only=flaw or None)
@@ -205,3 +219,123 @@ def _any_call(draw: random.Random, memory: _Memory, schema: Schema) -> Ask:
     types = [(type_.type, p.name) for type_ in schema.relationships for p in type_.properties]
     owner, name = draw.choice(owners + types)
     return unique_values(name, owner, "node" if (owner, name) in owners else "relationship")
+
+
+# Thoughts: texts in templates/thoughts/questions.yaml, and in `thoughts` of templates/questions/NAME.yaml
+
+
+def walk_in_words(task: QuestionTask, trajectory: Trajectory, draw: random.Random) -> list[str]:
+    """A thought before every turn; it knows the question, the calls, and the results of earlier turns."""
+    thoughts = Thoughts("questions", draw)
+    return [
+        " ".join(
+            filter(
+                None,
+                (_outlook(task, thoughts, trajectory.turns[:number]), _next_step(task, thoughts, turn, trajectory)),
+            )
+        )
+        for number, turn in enumerate(trajectory.turns)
+    ]
+
+
+def no_answer(task: QuestionTask, trajectory: Trajectory, draw: random.Random) -> tuple[str, str] | None:
+    """The question about a label or type that the schema in the prompt does not have, and the reply that says so.
+
+    None where the prompt shows no schema that can be read, or the question names none of it.
+    """
+    known = _schema_in(trajectory.prompt[0].content or "")
+    named = [str(value) for value in task.parameters.values() if value in known]
+    if not named:
+        return None
+    name = draw.choice(sorted(set(named)))
+    (word,) = WordMaker(generator(draw.getrandbits(64), "no-such-name")).words(1)
+    made_up = word.upper() if known[name] == "Relationship" else word.capitalize()
+    question = re.sub(rf"\b{re.escape(name)}\b", made_up, task.question)
+    names = [other for other, kind in known.items() if kind == known[name]]
+    reply = Thoughts("questions", draw).say("no_name", what=_KINDS[known[name]], name=made_up, names=names)
+    return question, reply
+
+
+def _schema_in(prompt: str) -> dict[str, str]:
+    """Labels and types that a prompt shows → "Node" or "Relationship", in their order."""
+    if rows := _SCHEMA_ROW.findall(prompt):
+        return {name: kind for kind, name in rows}
+    return {name: kind for kind, form in _SHORT_SCHEMA.items() for name in form.findall(prompt)}
+
+
+def _outlook(task: QuestionTask, thoughts: Thoughts, before: Sequence[Turn]) -> str:
+    """What is known as a turn begins: the plan, the mistake just made, or how much was found."""
+    if not before:
+        plans = _of_kind(task, "plan")
+        return thoughts.say("begin", plan=thoughts.choose(plans, **task.parameters)) if plans else ""
+    results = before[-1].results
+    wrong = [result.error for result in results if result.error is not None]
+    if wrong:
+        return thoughts.say("refused", error=str(wrong[0]).replace("_", " "))
+    return thoughts.say("learnt", rows=sum(result.rows or 0 for result in results)) if results else ""
+
+
+def _next_step(task: QuestionTask, thoughts: Thoughts, turn: Turn, trajectory: Trajectory) -> str:
+    """What the calls of a turn are for; without calls, how the answer follows."""
+    if turn.message.tool_calls and not any(result.final for result in turn.results):
+        return " ".join(_steps(thoughts, turn.message.tool_calls))
+    rules = _of_kind(task, "rule")
+    seen = sum(result.rows or 0 for result in trajectory.results)
+    return thoughts.say("conclude", rule=thoughts.choose(rules, **task.parameters), seen=seen) if rules else ""
+
+
+def _of_kind(task: QuestionTask, name: Literal["plan", "rule"]) -> Sequence[str]:
+    """Texts in the YAML of the question, if it ships."""
+    kind = shipped_kinds().get(task.template)
+    return kind.template.thoughts.get(name, ()) if kind else ()
+
+
+def _steps(thoughts: Thoughts, calls: Sequence[ToolCall]) -> Iterator[str]:
+    """One sentence for all calls of one tool about the same label and property."""
+    asked = sorted((_subject(call), number) for number, call in enumerate(calls))
+    for tool, group in groupby((subject for subject, _ in asked), key=lambda subject: subject[0]):
+        subjects = list(group)
+        if tool == _VALUES:
+            names = list(dict.fromkeys(f"{name} of {owner}" for _, owner, name in subjects))
+            yield thoughts.say("list_values", names=names)
+        elif tool in _LOOK_UPS:
+            for (_, label, name), same in groupby(subjects):
+                yield thoughts.say(_LOOK_UPS[tool], label=label, property=name, calls=len(list(same)))
+        else:
+            yield thoughts.say("other", tool=tool)
+
+
+def _subject(call: ToolCall) -> tuple[str, str, str]:
+    """Tool, label or type, property; "" for what a call does not say."""
+    arguments = _arguments(call)
+    owner = arguments.get("label", arguments.get("entity_name", ""))
+    return call.name, str(owner), str(arguments.get("property_name", ""))
+
+
+def _arguments(call: ToolCall) -> Mapping[str, Any]:
+    try:
+        read = json.loads(call.arguments)
+    except ValueError:
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+class QuestionAgents(ScriptedAgents[QuestionTask]):
+    names: ClassVar[tuple[str, ...]] = AGENTS
+    default_names: ClassVar[tuple[str, ...]] = ("expert", "flawed", "random")
+
+    def can_play(self, name: str, setting: str, task: QuestionTask | None = None) -> bool:
+        """Return False without tools or queries, and for a question without the plan that an agent follows."""
+        if setting == "write_cypher" or name in WRITE_QUERIES:
+            return setting == "write_cypher" and name in WRITE_QUERIES
+        return setting == "tools" and (task is None or task.oracles == 2 or name not in FOLLOW_A_PLAN)
+
+    def policy(self, name: str, task: QuestionTask, setting: str, schema: Schema | None, seed: int) -> Policy:
+        assert schema is not None
+        return agent_named(name, task, schema, stdlib_random(seed, "policy", task.task_id))
+
+    def thoughts(self, task: QuestionTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
+        return walk_in_words(task, trajectory, stdlib_random(seed, "thoughts", task.task_id))
+
+    def without_answer(self, task: QuestionTask, trajectory: Trajectory, seed: int) -> tuple[str, str] | None:
+        return no_answer(task, trajectory, stdlib_random(seed, "without-answer", task.task_id))

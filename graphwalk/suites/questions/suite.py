@@ -6,38 +6,31 @@ from typing import Any, ClassVar
 
 from graphwalk.config.agent import AgentConfig
 from graphwalk.config.strict import SuiteConfig
-from graphwalk.errors import ConfigError, OracleError
+from graphwalk.errors import ConfigError
 from graphwalk.evaluation.extraction import Extraction
-from graphwalk.graphs.anonymise import Twin, make_twin
+from graphwalk.graphs.anonymise import AnonymisedCopy, make_anonymised_copy
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.graphs.text import graph_text
-from graphwalk.models.scripted import Policy
-from graphwalk.reports.observations import Observations
-from graphwalk.reports.plots import Plot, Scene
-from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
-from graphwalk.seeds import stdlib_random
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.sources import read_file, read_source
-from graphwalk.suites.questions.brute_force import rows_by_brute_force
+from graphwalk.suites.questions.brute_force import QuestionVerification
 from graphwalk.suites.questions.config import OwnGraph, QuestionsConfig
-from graphwalk.suites.questions.generate import LeaveOut, in_other_words, own_tasks, paging_of, tasks_in, twin_tasks
+from graphwalk.suites.questions.generate import LeaveOut, copy_tasks, in_other_words, own_tasks, paging_of, tasks_in
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_system, whole_text_tokens, write_cypher_system
-from graphwalk.suites.questions.rows import same_rows
+from graphwalk.suites.questions.report import QuestionPresentation
 from graphwalk.suites.questions.score import QuestionScore, extract_rows, score_question
-from graphwalk.suites.questions.scripted import FOLLOW_A_PLAN, PLAYERS, WRITE_QUERIES, player_named
+from graphwalk.suites.questions.scripted import QuestionAgents
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.task_cache import LARGE, Left, TaskCache
-from graphwalk.suites.questions.thoughts import no_answer, walk_in_words
-from graphwalk.suites.suite import Opening, Suite, World
+from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite, Verification
 from graphwalk.toolbox.by_reference import ReferenceToolbox
 from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.toolbox.tool import Tool, load_tools
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.graph import PropertyGraph
-from graphwalk.types.schema import Schema
 
 BY_REFERENCE = "rows_of_results"
 """The operation of a tool that answers."""
@@ -48,11 +41,11 @@ MOST_TEXT = 2_000_000
 
 
 @dataclass(frozen=True)
-class OwnWorld:
-    """What a world was made from: an entry of `suite.graphs` and, of a twin, the graph that it is the twin of."""
+class OwnGraphOrigin:
+    """What a graph was made from: an entry of `suite.graphs` and, of an anonymised copy, the original."""
 
     entry: OwnGraph
-    twin: Twin | None = None
+    copy: AnonymisedCopy | None = None
     left_out: dict[str, str] = field(default_factory=dict)
 
 
@@ -64,70 +57,71 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     task_type: ClassVar[type[Task]] = QuestionTask
     score_type: ClassVar[type[Score]] = QuestionScore
     config_type: ClassVar[type[SuiteConfig]] = QuestionsConfig
-    worlds_field: ClassVar[str] = "graphs"
+    graphs_field: ClassVar[str] = "graphs"
     thing: ClassVar[str] = "graph"
     tools: ClassVar[tuple[str, ...]] = GRAPH_TOOLS
-    players: ClassVar[tuple[str, ...]] = PLAYERS
-    default_players: ClassVar[tuple[str, ...]] = ("expert", "flawed", "random")
+    agents: ClassVar[ScriptedAgents[Any]] = QuestionAgents()
+    presentation: ClassVar[Presentation[Any]] = QuestionPresentation()
+    verification: ClassVar[Verification[Any, Any]] = QuestionVerification()
 
     def __init__(self) -> None:
         self._offered: dict[tuple[str, str, AgentConfig], tuple[Message, GraphToolbox]] = {}
         """System prompt and tools by graph and setting: neither holds anything of an episode, so that all episodes on a
         graph share them."""
         self._made: dict[tuple[str, int], list[QuestionTask]] = {}
-        """Tasks about own graphs, by digest and seed: twins are asked the same."""
+        """Tasks about own graphs, by digest and seed: anonymised copies are asked the same."""
         self._unasked: set[tuple[str, str]] = set()
         """Digest and setting, where an own graph cannot be asked about in one."""
         self._left_out: dict[str, Left] = {}
         """Of generated graphs, by digest: questions that they cannot host."""
         self._kept = TaskCache(None)
 
-    def worlds(self, config: QuestionsConfig, seed: int) -> Iterator[World]:
+    def graphs(self, config: QuestionsConfig, seed: int) -> Iterator[GraphInstance]:
         """Those that need no database. ConfigError where one does."""
         for place, entry in enumerate(config.graphs):
             if isinstance(entry, GraphSpec):
                 yield from _generated(place, entry, seed, config)
             elif entry.file is not None:
-                yield from worlds_of(entry, place, read_file(entry), seed)
+                yield from own_graphs(entry, place, read_file(entry), seed)
             else:
-                raise ConfigError(f"the database {entry.name} must be read before there is a graph", hint="worlds_in")
+                raise ConfigError(f"the database {entry.name} must be read before there is a graph", hint="read_graphs")
 
-    async def worlds_in(self, config: QuestionsConfig, seed: int, settings: Settings) -> AsyncIterator[World]:
+    async def read_graphs(self, config: QuestionsConfig, seed: int, settings: Settings) -> AsyncIterator[GraphInstance]:
         self._kept = TaskCache(settings.plans_folder)
         for place, entry in enumerate(config.graphs):
             if isinstance(entry, GraphSpec):
                 made = _generated(place, entry, seed, config)
             else:
-                made = worlds_of(entry, place, await read_source(entry, settings), seed)
-            for world in made:
-                yield world
+                made = own_graphs(entry, place, await read_source(entry, settings), seed)
+            for instance in made:
+                yield instance
 
     async def tasks(
         self,
-        world: World,
+        instance: GraphInstance,
         store: GraphStore | None,
         config: QuestionsConfig,
         seed: int,
         agent: AgentConfig = AgentConfig(),
     ) -> list[QuestionTask]:
-        tasks = await self._standard_tasks(world, store, config, seed, agent)
+        tasks = await self._standard_tasks(instance, store, config, seed, agent)
         if config.wording == "standard":
             return tasks
         texts = {kind.name: kind.template.other_wordings.get(config.wording, ()) for kind in config.kinds}
         return [in_other_words(task, texts[task.template], seed) for task in tasks]
 
     async def _standard_tasks(
-        self, world: World, store: GraphStore | None, config: QuestionsConfig, seed: int, agent: AgentConfig
+        self, instance: GraphInstance, store: GraphStore | None, config: QuestionsConfig, seed: int, agent: AgentConfig
     ) -> list[QuestionTask]:
         assert store is not None
-        kinds, graph, own = config.kinds, _graph(world), world.source
-        if not isinstance(own, OwnWorld):
+        kinds, graph, own = config.kinds, _graph(instance), instance.source
+        if not isinstance(own, OwnGraphOrigin):
             return await self._generated_tasks(graph, store, config, seed, agent)
         own.left_out.update(settings_left_out(graph, store, agent))
-        if own.twin is not None:
+        if own.copy is not None:
             leave_out = own.left_out.__setitem__
-            originals = await self._originals(own.twin, config, seed, agent)
-            tasks = await twin_tasks(own.twin, originals, store, kinds, seed=seed, leave_out=leave_out, agent=agent)
+            originals = await self._originals(own.copy, config, seed, agent)
+            tasks = await copy_tasks(own.copy, originals, store, kinds, seed=seed, leave_out=leave_out, agent=agent)
         else:
             tasks = await self._own_tasks(graph, store, config, seed, own.left_out.__setitem__, agent)
             self._made[graph.digest, seed] = tasks
@@ -154,14 +148,14 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return tasks
 
     async def _originals(
-        self, twin: Twin, config: QuestionsConfig, seed: int, agent: AgentConfig
+        self, copy: AnonymisedCopy, config: QuestionsConfig, seed: int, agent: AgentConfig
     ) -> list[QuestionTask]:
-        """The tasks about the graph of a twin, made once."""
-        key = twin.original.digest, seed
+        """The tasks about the graph of a copy, made once."""
+        key = copy.original.digest, seed
         if key not in self._made:
-            store = await EmbeddedDatabase().load(twin.original)
+            store = await EmbeddedDatabase().load(copy.original)
             unheard: LeaveOut = lambda name, reason: None  # noqa: E731
-            self._made[key] = await self._own_tasks(twin.original, store, config, seed, unheard, agent)
+            self._made[key] = await self._own_tasks(copy.original, store, config, seed, unheard, agent)
         return self._made[key]
 
     async def _own_tasks(
@@ -176,42 +170,40 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         drawing: dict[str, Any] = {"per_question": config.per_question, "answer_rows": config.answer_rows}
         return await own_tasks(graph, store, config.kinds, seed=seed, leave_out=leave_out, agent=agent, **drawing)
 
-    def left_out(self, world: World) -> Mapping[str, str]:
-        return world.source.left_out if isinstance(world.source, OwnWorld) else self._left_out.get(world.digest, {})
+    def left_out(self, instance: GraphInstance) -> Mapping[str, str]:
+        return (
+            instance.source.left_out
+            if isinstance(instance.source, OwnGraphOrigin)
+            else self._left_out.get(instance.digest, {})
+        )
 
     def applies(self, task: QuestionTask, setting: str, config: QuestionsConfig) -> bool:
         """Your own graph may be too large to be given as text, or be in a database that takes no queries."""
         return (task.graph_digest, setting) not in self._unasked
 
-    def can_play(self, player: str, setting: str, task: QuestionTask | None = None) -> bool:
-        """Players walk by tools, or write queries; those that follow a plan need a question that has one."""
-        if setting == "write_cypher" or player in WRITE_QUERIES:
-            return setting == "write_cypher" and player in WRITE_QUERIES
-        return setting == "tools" and (task is None or task.oracles == 2 or player not in FOLLOW_A_PLAN)
-
-    async def opening(
+    async def setup(
         self,
         task: QuestionTask,
         setting: str,
-        world: World,
+        instance: GraphInstance,
         store: GraphStore | None,
         agent: AgentConfig,
         tools: Sequence[Tool] | None = None,
-    ) -> Opening:
+    ) -> EpisodeSetup:
         if setting == "no_tools":
-            return Opening(no_tools_prompt(task.question, _graph(world), agent))
+            return EpisodeSetup(no_tools_prompt(task.question, _graph(instance), agent))
         assert store is not None
         schema = await store.schema(agent.schema_samples)
         writes = setting == "write_cypher"
-        if (world.digest, setting, agent) not in self._offered:
-            own = None if isinstance(world.source, OwnWorld) and agent.tools is None else tools
+        if (instance.digest, setting, agent) not in self._offered:
+            own = None if isinstance(instance.source, OwnGraphOrigin) and agent.tools is None else tools
             toolbox = GraphToolbox(store, schema, load_tools(QUERY_TOOLS) if writes else own, agent)
             system = (write_cypher_system if writes else tools_system)(schema, agent)
-            self._offered[world.digest, setting, agent] = system, toolbox
-        system, toolbox = self._offered[world.digest, setting, agent]
+            self._offered[instance.digest, setting, agent] = system, toolbox
+        system, toolbox = self._offered[instance.digest, setting, agent]
         answering = next((tool for tool in tools or () if tool.operation == BY_REFERENCE), None)
         offered = toolbox if answering is None or writes else ReferenceToolbox(toolbox, answering, agent)
-        return Opening((system, Message("user", task.question)), offered)
+        return EpisodeSetup((system, Message("user", task.question)), offered)
 
     def extract(self, task: QuestionTask, reply: str) -> Extraction:
         return extract_rows(task, reply)
@@ -222,75 +214,35 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
     def score(self, task: QuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
         return score_question(task, setting, trajectory, extraction)
 
-    async def confirm(self, task: QuestionTask, world: World, config: QuestionsConfig) -> str | None:
-        """By brute force, for questions that have one."""
-        kind = next(kind for kind in config.kinds if kind.name == task.template)
-        rows = rows_by_brute_force(kind.python, _graph(world), task.parameters)
-        if rows is not None and not same_rows(rows, task.gold):
-            raise OracleError(f"brute force over networkx finds other rows for {task.template} {task.parameters}")
-        return None if rows is None else "networkx"
-
-    def figures(self, report: Report, observed: Observations) -> Iterator[Plot]:
-        from graphwalk.suites.questions.plots import question_figures
-
-        return question_figures(report, observed)
-
-    def scene(self, record: ResultRecord) -> Scene:
-        from graphwalk.suites.questions.plots import question_scene
-
-        return question_scene(record)
-
-    def report(self) -> SuiteReport:
-        from graphwalk.suites.questions.report import question_report
-
-        return question_report()
-
-    def player(self, name: str, task: QuestionTask, setting: str, schema: Schema | None, seed: int) -> Policy:
-        assert schema is not None
-        return player_named(name, task, schema, stdlib_random(seed, "policy", task.task_id))
-
-    def thoughts(self, task: QuestionTask, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
-        return walk_in_words(task, trajectory, stdlib_random(seed, "thoughts", task.task_id))
-
-    def without_answer(self, task: QuestionTask, trajectory: Trajectory, seed: int) -> tuple[str, str] | None:
-        return no_answer(task, trajectory, stdlib_random(seed, "without-answer", task.task_id))
-
     def texts(self, config: QuestionsConfig) -> Mapping[str, str]:
         """The YAML of every question, and of the tool that write_cypher has in place of all others."""
         tools = {f"tools/{tool.name}.yaml": tool.file_text for tool in load_tools(QUERY_TOOLS)}
         return {**{f"questions/{kind.name}.yaml": kind.file.text for kind in config.kinds}, **tools}
 
 
-def _generated(place: int, spec: GraphSpec, seed: int, config: QuestionsConfig) -> Iterator[World]:
+def _generated(place: int, spec: GraphSpec, seed: int, config: QuestionsConfig) -> Iterator[GraphInstance]:
     for index in range(spec.count):
         graph = generate_graph(spec, seed, index)
-        size = {"nodes": graph.node_count, "relationships": graph.relationship_count}
-        if config.text_tokens:
-            size["text_tokens"] = whole_text_tokens(graph)
-        yield World(graph.digest, graph, facts={"entry": place, "index": index, "preset": spec.preset, **size})
+        tokens = {"text_tokens": whole_text_tokens(graph)} if config.text_tokens else {}
+        facts = {"entry": place, "index": index, "preset": spec.preset, **tokens}
+        yield GraphInstance.of(graph, facts=facts)
 
 
-def worlds_of(entry: OwnGraph, place: int, graph: PropertyGraph, seed: int) -> Iterator[World]:
-    """The graph and, where it is asked for, its twin; `place` is that of the entry in `suite.graphs`."""
-    standing = entry if entry.neo4j is not None else None
-    yield _world(graph, place, OwnWorld(entry), entry.facts, standing)
+def own_graphs(entry: OwnGraph, place: int, graph: PropertyGraph, seed: int) -> Iterator[GraphInstance]:
+    """Yield the graph and, if it is asked for, its anonymised copy; `place` is that of the entry in `suite.graphs`."""
+    existing_database = entry if entry.neo4j is not None else None
+    original = GraphInstance.of(graph, OwnGraphOrigin(entry), {"entry": place, **entry.facts})
+    yield replace(original, existing_database=existing_database)
     if entry.twin:
-        twin = make_twin(graph, seed)
-        facts = {**entry.facts, "name": f"{entry.name} (twin)", "twin_of": graph.digest}
-        made = _world(twin.graph, place, OwnWorld(entry, twin), facts, None)
-        yield replace(made, in_memory=standing is not None)
+        copy = make_anonymised_copy(graph, seed)
+        facts = {"entry": place, **entry.facts, "name": f"{entry.name} (twin)", "twin_of": graph.digest}
+        instance = GraphInstance.of(copy.graph, OwnGraphOrigin(entry, copy), facts)
+        yield replace(instance, in_memory=existing_database is not None)
 
 
-def _world(
-    graph: PropertyGraph, place: int, source: OwnWorld, facts: Mapping[str, object], standing: OwnGraph | None
-) -> World:
-    size = {"nodes": graph.node_count, "relationships": graph.relationship_count}
-    return World(graph.digest, graph, source, {"entry": place, **facts, **size}, standing)
-
-
-def _graph(world: World) -> PropertyGraph:
-    assert world.graph is not None
-    return world.graph
+def _graph(instance: GraphInstance) -> PropertyGraph:
+    assert instance.graph is not None
+    return instance.graph
 
 
 def settings_left_out(graph: PropertyGraph, store: GraphStore, agent: AgentConfig) -> Iterator[tuple[str, str]]:

@@ -38,7 +38,7 @@ class QuestionTask(Task):
     """The bounds within which the question was drawn; None: any number of rows."""
 
     twin_of: str | None = Field(default=None, exclude_if=lambda twin_of: twin_of is None)
-    """The task that asks the same about the graph of which this one is the anonymised twin."""
+    """The task that asks the same about the graph of which this one is the anonymised copy."""
 
     @property
     def computed_fields(self) -> frozenset[str]:

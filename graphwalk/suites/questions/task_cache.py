@@ -88,7 +88,7 @@ def _make_room(folder: Path) -> None:
 
 @cache
 def code_digest() -> str:
-    """SHA-256 of the code and the texts that tasks and par come from."""
+    """SHA-256 of the code and the texts that tasks and reference walks come from."""
     places = [
         *(PACKAGE / part for part in _CODE),
         *(data_path("templates") / part for part in _TEXTS),

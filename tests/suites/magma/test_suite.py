@@ -18,7 +18,7 @@ from graphwalk.suites.magma.export import STRATEGIES
 from graphwalk.suites.magma.score import ERRORS
 from graphwalk.suites.magma.suite import MagmaSuite
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask
-from graphwalk.suites.suite import World
+from graphwalk.suites.suite import GraphInstance
 from graphwalk.types.chat import CallOptions, Message, Usage
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 
@@ -31,25 +31,25 @@ def experiment(**suite: Any) -> AnyExperiment:
     return experiment_from({"name": "t", "suite": {"name": "magma", "traces": traces, **suite}, "seed": 3}, "test")
 
 
-def tasks(config: AnyExperiment) -> list[tuple[MagmaTask, World]]:
+def tasks(config: AnyExperiment) -> list[tuple[MagmaTask, GraphInstance]]:
     return [
-        (task, world)
-        for world in SUITE.worlds(config.suite, config.seed)
-        for task in asyncio.run(SUITE.tasks(world, None, config.suite, config.seed))
+        (task, instance)
+        for instance in SUITE.graphs(config.suite, config.seed)
+        for task in asyncio.run(SUITE.tasks(instance, None, config.suite, config.seed))
     ]
 
 
 def played(policy: str, setting: str, config: AnyExperiment) -> Iterator[tuple[MagmaTask, Trajectory, MagmaScore]]:
-    for task, world in tasks(config):
+    for task, instance in tasks(config):
         if SUITE.applies(task, setting, config.suite):
-            trajectory = asyncio.run(walk(policy, setting, task, world))
+            trajectory = asyncio.run(walk(policy, setting, task, instance))
             yield task, trajectory, SUITE.score(task, setting, trajectory, SUITE.extract(task, trajectory.reply))
 
 
-async def walk(policy: str, setting: str, task: MagmaTask, world: World) -> Trajectory:
-    opening = await SUITE.opening(task, setting, world, None, AgentConfig())
-    model = ScriptedModel(policy, SUITE.player(policy, task, setting, None, 1))
-    return await run_episode(Episode(opening, model, AgentConfig(), CallOptions()))
+async def walk(policy: str, setting: str, task: MagmaTask, instance: GraphInstance) -> Trajectory:
+    setup = await SUITE.setup(task, setting, instance, None, AgentConfig())
+    model = ScriptedModel(policy, SUITE.agents.policy(policy, task, setting, None, 1))
+    return await run_episode(Episode(setup, model, AgentConfig(), CallOptions()))
 
 
 WAYS: list[dict[str, bool]] = [{}, {"free_running": True}, {"io_steps": True}]
@@ -143,7 +143,7 @@ def test_a_model_that_diverges_and_recovers() -> None:
 
 def test_a_dialogue_that_broke_off() -> None:
     task = next(t for t, _ in tasks(experiment(free_running=True)) if t.total_steps > 3)
-    score = free_score(task, [SUITE.player("expert", task, "is", None, 0).send(None)])  # type: ignore[list-item]
+    score = free_score(task, [SUITE.agents.policy("expert", task, "is", None, 0).send(None)])  # type: ignore[list-item]
     assert [step.exact for step in score.steps] == [True] + [False] * (task.total_steps - 1)
     assert (score.correct, score.first_divergence, score.missing_prefix) == (False, 2, 0)
 
@@ -171,9 +171,9 @@ def test_an_extractor_model_may_read_what_we_cannot() -> None:
     assert SUITE.score(task, "io", said, Extraction(task.gold, "model")).correct
 
 
-def test_an_unknown_scripted_model() -> None:
-    with pytest.raises(ConfigError, match="no scripted model 'clever'"):
-        SUITE.player("clever", tasks(experiment())[0][0], "io", None, 0)
+def test_an_unknown_scripted_agent() -> None:
+    with pytest.raises(ConfigError, match="no scripted agent 'clever'"):
+        SUITE.agents.policy("clever", tasks(experiment())[0][0], "io", None, 0)
 
 
 def test_shipped_experiments() -> None:
@@ -184,7 +184,7 @@ def test_shipped_experiments() -> None:
     assert {count for n, count in counts if n == 5} == {112}
     assert {count for n, count in counts if n > 5} == {125}
     quick = load_experiment("magma-one-algorithm", ["suite.traces.0.algorithm=dijkstra"], {"suite.traces.*.count": 2})
-    assert [(w.facts["algorithm"], w.facts["n"]) for w in SUITE.worlds(quick.suite, quick.seed)] == [
+    assert [(w.facts["algorithm"], w.facts["n"]) for w in SUITE.graphs(quick.suite, quick.seed)] == [
         ("dijkstra", 5)
     ] * 2
     asked = {name: load_experiment(name).suite.io_steps for name in ("magma", "magma-one-size", "magma-paper")}

@@ -15,7 +15,7 @@ from graphwalk.suites.mazes.graph import maze_graph
 from graphwalk.suites.mazes.suite import MazesSuite, make_task
 from graphwalk.suites.mazes.task import MazeScore, MazeTask
 from graphwalk.suites.mazes.toolbox import NEXT_CELLS, MazeToolbox
-from graphwalk.suites.suite import World
+from graphwalk.suites.suite import GraphInstance
 from graphwalk.types.chat import CallOptions, ToolCall
 from graphwalk.types.episode import ToolResult, Trajectory
 
@@ -33,7 +33,7 @@ class Stage:
     """A maze in a store."""
 
     task: MazeTask
-    world: World
+    instance: GraphInstance
     store: GraphStore
 
     def toolbox(self, **options: Any) -> MazeToolbox:
@@ -43,18 +43,16 @@ class Stage:
         self, name: str, seed: int = 0, agent: AgentConfig = WIDE, setting: str = "tools"
     ) -> tuple[MazeScore, Trajectory]:
         suite = MazesSuite()
-        opening = await suite.opening(self.task, setting, self.world, self.store, agent)
-        policy = suite.player(name, self.task, setting, None, seed)
-        trajectory = await run_episode(
-            Episode(opening, ScriptedModel(f"scripted/{name}", policy), agent, CallOptions())
-        )
+        setup = await suite.setup(self.task, setting, self.instance, self.store, agent)
+        policy = suite.agents.policy(name, self.task, setting, None, seed)
+        trajectory = await run_episode(Episode(setup, ScriptedModel(f"scripted/{name}", policy), agent, CallOptions()))
         return suite.score(self.task, setting, trajectory, suite.extract(self.task, trajectory.reply)), trajectory
 
 
 async def stage(maze: Maze = SMALL, database: Database | None = None, strict: bool = False) -> Stage:
     graph = maze_graph(maze)
     store = await (database or EmbeddedDatabase()).load(graph)
-    return Stage(make_task(maze, graph.digest, strict=strict), World(graph.digest, graph, maze), store)
+    return Stage(make_task(maze, graph.digest, strict=strict), GraphInstance(graph.digest, graph, maze), store)
 
 
 async def random_stage(seed: int, database: Database | None = None, strict: bool = False, **spec: Any) -> Stage:

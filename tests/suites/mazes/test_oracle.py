@@ -15,7 +15,7 @@ from graphwalk.runs.run_folder import NewRun
 from graphwalk.settings import Settings
 from graphwalk.stores.base import Database
 from graphwalk.suites.mazes import suite as maze_suite
-from graphwalk.suites.mazes.score import check_path, check_target, cypher_error, score_path, shortest_length
+from graphwalk.suites.mazes.score import MazeVerification, check_target, cypher_error, score_path, shortest_length
 from graphwalk.suites.mazes.task import PATH_ERRORS, MazeScore, MazeTask
 from graphwalk.suites.suite import Extraction
 from graphwalk.types.chat import Message
@@ -56,7 +56,7 @@ async def agreements(here: Stage, draw: random.Random, paths: int) -> Counter[st
     for _ in range(paths):
         path = spoiled(task, draw)
         score = scored(task, path)
-        await check_path(task, here.store, path, score)
+        await MazeVerification().cross_check(task, here.store, path, score)
         counted[score.error_class or "valid"] += 1
     return counted
 
@@ -94,7 +94,7 @@ async def test_a_wrong_score_is_refused_with_the_path(wrong: dict[str, object]) 
     here = await stage()
     score = scored(here.task, here.task.gold).model_copy(update=wrong)
     with pytest.raises(OracleError, match=r"path: \['0', '1', '2'"):
-        await check_path(here.task, here.store, here.task.gold, score)
+        await MazeVerification().cross_check(here.task, here.store, here.task.gold, score)
 
 
 async def test_a_wrong_target_is_refused() -> None:
@@ -115,7 +115,7 @@ async def test_the_search_is_bounded() -> None:
 
 async def test_a_run_asks_the_store_and_stops_where_it_differs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A scorer that takes every path for valid is found out by the first one that is not."""
-    config = load_experiment("paper-table-1", flags={"models": ["scripted/flawed:early_stop"]}, worlds=1)
+    config = load_experiment("paper-table-1", flags={"models": ["scripted/flawed:early_stop"]}, graphs=1)
     experiment = resolve(config, Settings())
 
     def lenient(task: MazeTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
@@ -134,8 +134,8 @@ async def test_a_database_that_is_gone_by_then_is_no_mistake_of_the_model(
     async def gone(*_: object) -> None:
         raise StoreError("gone")
 
-    monkeypatch.setattr(maze_suite, "check_path", gone)
-    config = load_experiment("paper-table-1", flags={"models": ["scripted/expert"]}, worlds=1)
+    monkeypatch.setattr(MazeVerification, "cross_check", gone)
+    config = load_experiment("paper-table-1", flags={"models": ["scripted/expert"]}, graphs=1)
     new = NewRun.make(config.name, tmp_path / "run")
     summary = await start_run(resolve(config, Settings()), new, Progress())
     (record,) = new.folder.records()

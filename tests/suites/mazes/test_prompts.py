@@ -3,7 +3,7 @@
 from inline_snapshot import snapshot
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.suites.mazes.prompts import no_tools_prompt, tools_prompt
+from graphwalk.suites.mazes.suite import no_tools_prompt, tools_prompt
 from tests.suites.mazes.stage import stage
 
 

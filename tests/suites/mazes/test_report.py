@@ -10,7 +10,7 @@ from graphwalk.reports.tables import text_tables
 from graphwalk.suites.mazes.report import paper_reference
 from graphwalk.suites.mazes.suite import MazesSuite
 
-DECLARED = MazesSuite().report()
+DECLARED = MazesSuite.presentation.report(MazesSuite())
 
 
 def result(maze: int = 0, error: str | None = None, size: int = 10, **changes: Any) -> dict[str, Any]:
@@ -24,8 +24,8 @@ def result(maze: int = 0, error: str | None = None, size: int = 10, **changes: A
     return {
         **{"task_id": f"maze-{maze}-{size}", "model": "test/one", "setting": "tools", "repeat": 0},
         **{"exit_status": "answered", "score": score, "turns": 21, "tool_calls": 20, "usage": {}, "seconds": 2.0},
-        "task": {"graph_digest": f"g{maze}-{size}", "par_calls": 16},
-        "world": {"size": size, "wall_ratio": 0.5, "min_path": 15, "generator": "random"},
+        "task": {"graph_digest": f"g{maze}-{size}", "reference_calls": 16},
+        "graph": {"size": size, "wall_ratio": 0.5, "min_path": 15, "generator": "random"},
         **changes,
     }
 
@@ -38,7 +38,7 @@ def test_validity_and_calls_by_size() -> None:
     (row,) = report.rows
     assert (row["questions"], row["correct"], row["accuracy"]) == (8, 7, 87.5)
     assert (row["wrong_goal"], row["through_wall"], row["jumps"], row["wall_hits"]) == (1, 0, 8, 8)
-    assert (row["calls_per_question"], row["calls_over_par"], row["length_ratio"]) == (20.0, 1.25, 1.5)
+    assert (row["calls_per_question"], row["calls_over_reference"], row["length_ratio"]) == (20.0, 1.25, 1.5)
     assert [(group["size"], group["accuracy"]) for group in report.groups["size"]] == [(10, 100.0), (20, 75.0)]
     titles = [table.title for table in text_tables(report)]
     assert titles == ["Results", "By size", "Mistakes and waste"]  # the other groupings have one group
@@ -56,8 +56,13 @@ def test_what_was_not_asked_is_unknown_and_not_zero() -> None:
 
 
 def test_always_empty_is_a_baseline() -> None:
-    baseline, par = build_report([result()], DECLARED).baselines
-    assert (par["model"], par["accuracy"], par["tool_calls"], par["tokens"]) == ("par", 100.0, 16, None)
+    baseline, expert = build_report([result()], DECLARED).baselines
+    assert (expert["model"], expert["accuracy"], expert["tool_calls"], expert["tokens"]) == (
+        "expert (reference)",
+        100.0,
+        16,
+        None,
+    )
     assert (baseline["model"], baseline["accuracy"], baseline["no_answer"]) == ("always empty", 0.0, 1)
 
 

@@ -1,4 +1,4 @@
-"""Mazes as a suite: worlds, tasks, episodes."""
+"""Mazes as a suite: graphs, tasks, episodes."""
 
 import asyncio
 from typing import Any
@@ -23,9 +23,9 @@ def config(*mazes: dict[str, Any], **more: Any) -> AnyExperiment:
 async def tasks_of(asked: AnyExperiment) -> list[MazeTask]:
     suite, database = MazesSuite(), EmbeddedDatabase()
     tasks = []
-    for world in suite.worlds(asked.suite, asked.seed):
-        assert world.graph is not None
-        tasks += await suite.tasks(world, await database.load(world.graph), asked.suite, asked.seed)
+    for instance in suite.graphs(asked.suite, asked.seed):
+        assert instance.graph is not None
+        tasks += await suite.tasks(instance, await database.load(instance.graph), asked.suite, asked.seed)
     return tasks
 
 
@@ -35,11 +35,11 @@ async def test_one_task_per_maze_with_par() -> None:
     assert [task.index for task in tasks] == [0, 1, 2, 5]
     for task in tasks:
         assert task.graph_digest == maze_graph(task.maze).digest
-        assert task.par_turns is not None
-        assert task.par_calls is not None
-        assert (task.par_input_tokens or 0) > (task.par_output_tokens or 0) > task.par_calls
+        assert task.reference_turns is not None
+        assert task.reference_calls is not None
+        assert (task.reference_input_tokens or 0) > (task.reference_output_tokens or 0) > task.reference_calls
         # every step of the way is a visit, then come the call for the path, and the answer
-        assert task.par_turns == task.par_calls + 1 >= task.shortest_path_length + 3
+        assert task.reference_turns == task.reference_calls + 1 >= task.shortest_path_length + 3
         assert MazeTask.model_validate_json(task.model_dump_json()) == task
 
 
@@ -60,9 +60,9 @@ async def test_strictness_travels_with_the_task() -> None:
 
 def test_what_reports_group_by() -> None:
     asked = config({"walls": 0.4, "generator": "prim", "min_path": 12})
-    (world,) = MazesSuite().worlds(asked.suite, asked.seed)
+    (instance,) = MazesSuite().graphs(asked.suite, asked.seed)
     facts = {"size": 10, "wall_ratio": 0.4, "walls": 40, "min_path": 12, "generator": "prim", "entry": 0, "index": 0}
-    assert facts.items() <= dict(world.facts).items()
+    assert facts.items() <= dict(instance.facts).items()
 
 
 @pytest.mark.parametrize(
@@ -70,14 +70,14 @@ def test_what_reports_group_by() -> None:
     [("expert", "tools", True), ("expert", "no_tools", False), ("empty", "no_tools", True)],
 )
 def test_walkers_need_tools(policy: str, setting: str, plays: bool) -> None:
-    assert MazesSuite().can_play(policy, setting) == plays
+    assert MazesSuite.agents.can_play(policy, setting) == plays
 
 
 @pytest.mark.parametrize("name", [n for n in shipped_experiments() if n.startswith("maze-") or n == "paper-table-1"])
 def test_the_shipped_experiments_can_be_generated(name: str) -> None:
     asked = load_experiment(name, flags={"suite.mazes.*.count": 1})
     assert isinstance(suite_named(asked.suite.name), MazesSuite)
-    assert list(MazesSuite().worlds(asked.suite, asked.seed))
+    assert list(MazesSuite().graphs(asked.suite, asked.seed))
     assert asked.agent.turn_limit == (30 if name == "paper-table-1" else 60)
 
 

@@ -1,4 +1,4 @@
-"""Episodes of scripted players through the agent's loop, scored as in a run."""
+"""Episodes of scripted agents through the agent's loop, scored as in a run."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from graphwalk.suites.questions.generate import make_tasks
 from graphwalk.suites.questions.score import QuestionScore
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.suites.suite import World
+from graphwalk.suites.suite import GraphInstance
 from graphwalk.types.chat import CallOptions
 from graphwalk.types.episode import Trajectory
 
@@ -21,7 +21,7 @@ from graphwalk.types.episode import Trajectory
 class Stage:
     """A loaded graph with its tasks."""
 
-    world: World
+    instance: GraphInstance
     store: GraphStore
     tasks: list[QuestionTask]
 
@@ -29,10 +29,10 @@ class Stage:
         self, name: str, task: QuestionTask, seed: int = 0, agent: AgentConfig | None = None, setting: str = "tools"
     ) -> tuple[QuestionScore, Trajectory]:
         suite, config = QuestionsSuite(), agent or AgentConfig()
-        opening = await suite.opening(task, setting, self.world, self.store, config)
-        player = suite.player(name, task, setting, await self.store.schema(), seed)
+        setup = await suite.setup(task, setting, self.instance, self.store, config)
+        player = suite.agents.policy(name, task, setting, await self.store.schema(), seed)
         options = CallOptions(parallel_tool_calls=config.parallel_tool_calls)
-        trajectory = await run_episode(Episode(opening, ScriptedModel(f"scripted/{name}", player), config, options))
+        trajectory = await run_episode(Episode(setup, ScriptedModel(f"scripted/{name}", player), config, options))
         extraction = suite.extract(task, trajectory.reply)
         return suite.score(task, setting, trajectory, extraction), trajectory
 
@@ -40,4 +40,4 @@ class Stage:
 async def stage(preset: str = "paper-100", seed: int = 0) -> Stage:
     graph = generate_graph(GraphSpec(preset=preset), seed)
     store = await EmbeddedDatabase().load(graph)
-    return Stage(World(graph.digest, graph), store, await make_tasks(graph, store, seed=seed))
+    return Stage(GraphInstance(graph.digest, graph), store, await make_tasks(graph, store, seed=seed))

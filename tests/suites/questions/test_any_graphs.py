@@ -26,7 +26,7 @@ async def test_both_oracles_agree_wherever_a_question_can_be_hosted(bare: bool) 
         assert {task.template for task in tasks} | left_out.keys() == hosted.keys()
         for task in tasks:
             hosted[task.template] += 1
-            assert task.par_calls is not None, "the expert has played it"
+            assert task.reference_calls is not None, "the expert has played it"
             if all(isinstance(v, str | int | float) and "-" not in str(v) for v in task.parameters.values()):
                 rows = rows_by_brute_force(shipped_kinds()[task.template].python, graph, task.parameters)
                 assert rows is not None

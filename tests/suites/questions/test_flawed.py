@@ -6,7 +6,7 @@ import pytest_asyncio
 from graphwalk.errors import ConfigError
 from graphwalk.seeds import stdlib_random
 from graphwalk.suites.questions.flawed import FLAWS, SPOILING, WALK_FLAWS
-from graphwalk.suites.questions.scripted import PLAYERS, player_named
+from graphwalk.suites.questions.scripted import AGENTS, agent_named
 from graphwalk.types.episode import ExitStatus
 from graphwalk.types.schema import Schema
 from tests.suites.questions.episodes import Stage, stage
@@ -73,7 +73,7 @@ async def test_flaws_leave_a_question_without_calls_alone(here: Stage) -> None:
 
     def nothing_to_walk(flaw: str) -> str:
         task, draw = path.model_copy(update={"parameters": parameters}), stdlib_random(0, "test")
-        player = player_named(f"flawed:{flaw}", task, Schema((), ()), draw)
+        player = agent_named(f"flawed:{flaw}", task, Schema((), ()), draw)
         with pytest.raises(StopIteration) as end:
             next(player)
         return str(end.value.value)
@@ -86,10 +86,10 @@ async def test_flaws_leave_a_question_without_calls_alone(here: Stage) -> None:
 @pytest.mark.parametrize("name", ["flawed:lazy", "flawed:nothing", "guru"])
 async def test_an_unknown_player_is_an_error_that_lists_the_known_ones(here: Stage, name: str) -> None:
     with pytest.raises(ConfigError, match="there is no") as error:
-        player_named(name, here.tasks[0], Schema((), ()), stdlib_random(0, "test"))
+        agent_named(name, here.tasks[0], Schema((), ()), stdlib_random(0, "test"))
     assert "early_stop" in error.value.hint
 
 
 def test_every_flaw_is_a_player_of_its_own() -> None:
-    assert {f"flawed:{flaw}" for flaw in FLAWS} < set(PLAYERS)
+    assert {f"flawed:{flaw}" for flaw in FLAWS} < set(AGENTS)
     assert set(FLAWS) > SPOILING

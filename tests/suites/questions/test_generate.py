@@ -84,8 +84,8 @@ Answer with a JSON list of objects, one for every node:
             "gold_size": 3,
             "seed": 0,
             "graph_digest": "14d68732942e165d6fb58b5675437afc11aa17bcc50b616bd95418348c53566a",
-            "par_turns": None,
-            "par_calls": None,
+            "reference_turns": None,
+            "reference_calls": None,
             "category": "retrieval",
             "cypher": "MATCH (n:`S` { `p`: $value}) RETURN DISTINCT n.key AS node_key",
             "cypher_parameters": {"value": "x"},
@@ -114,14 +114,14 @@ async def test_another_seed_draws_other_parameters() -> None:
 
 
 async def test_par_comes_from_its_hook() -> None:
-    async def par(task: QuestionTask) -> ReferenceWalk:
+    async def reference(task: QuestionTask) -> ReferenceWalk:
         return ReferenceWalk("", len(task.parameters), task.gold_size, 7, 5)
 
     graph = generate_graph(GraphSpec(preset="paper-100"), 0)
     store = await EmbeddedDatabase().load(graph)
-    (task,) = await make_tasks(graph, store, seed=0, kinds=choose_kinds(["path_finding"]), par=par)
-    assert (task.par_turns, task.par_calls) == (3, task.gold_size)
-    assert (task.par_input_tokens, task.par_output_tokens) == (7, 5)
+    (task,) = await make_tasks(graph, store, seed=0, kinds=choose_kinds(["path_finding"]), reference=reference)
+    assert (task.reference_turns, task.reference_calls) == (3, task.gold_size)
+    assert (task.reference_input_tokens, task.reference_output_tokens) == (7, 5)
 
 
 class ForgetfulStore(EmbeddedStore):

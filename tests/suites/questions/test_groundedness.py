@@ -13,7 +13,7 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.generate import make_tasks
 from graphwalk.suites.questions.groundedness import only_grows
-from graphwalk.suites.suite import World
+from graphwalk.suites.suite import GraphInstance
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 from tests.suites.questions.episodes import Stage, stage
@@ -263,7 +263,7 @@ async def test_no_result_is_too_odd(arguments: Any, content: Any, tool: str) -> 
 async def test_the_expert_is_always_grounded(agent: dict[str, Any], spec: dict[str, Any]) -> None:
     graph = generate_graph(GraphSpec(preset="paper-100", **spec), 2)
     store = await EmbeddedDatabase().load(graph)
-    here = Stage(World(graph.digest, graph), store, await make_tasks(graph, store, seed=2))
+    here = Stage(GraphInstance(graph.digest, graph), store, await make_tasks(graph, store, seed=2))
     for one in here.tasks:
         score, _ = await here.play("expert", one, agent=AgentConfig(**agent))
         hidden = "relationship_properties" in agent and one.template in NEEDS_PROPERTIES

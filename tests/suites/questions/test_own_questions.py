@@ -97,7 +97,7 @@ def test_from_the_command_line_to_the_report(place: Path, tmp_path_factory: pyte
         assert record["task"].get("oracles") == (1 if own else None)
         assert record["task"].get("computed") == (["total"] if own else None)
     own = next(record for record in records if record["task"]["template"] == "dead_ends")
-    assert (own["task"]["par_turns"], own["task"]["par_calls"]) == (None, None)
+    assert (own["task"]["reference_turns"], own["task"]["reference_calls"]) == (None, None)
     assert graphwalk("report", place / "run", "--format", "markdown", folder=elsewhere).stdout.count(NOTE) == 1
     (place / "dead_ends.yaml").rename(place / "gone.yaml")
     scored = graphwalk("rescore", place / "run", folder=elsewhere)
@@ -117,7 +117,7 @@ def test_its_python_part_comes_from_another_package(place: Path) -> None:
     records = results(place / "run")
     assert played(records, "dead_ends") == {"scripted/expert"}
     assert all(record["score"]["correct"] for record in records)
-    assert all("oracles" not in record["task"] and record["task"]["par_turns"] for record in records)
+    assert all("oracles" not in record["task"] and record["task"]["reference_turns"] for record in records)
     assert NOTE not in done.stdout
 
 
@@ -128,7 +128,7 @@ def test_it_can_be_shown_and_tried(place: Path) -> None:
     graphwalk("generate", "graph", "--nodes", 60, "--labels", 3, "--mean-degree", 1, "--out", "g.json", folder=place)
     tried = graphwalk("tasks", "--graph", "g.json", "--question", "./dead_ends.yaml", folder=place)
     assert "How many" in tried.stdout
-    assert "par" not in tried.stdout
+    assert "reference" not in tried.stdout
 
 
 async def test_its_target_is_what_the_engine_finds(place: Path) -> None:

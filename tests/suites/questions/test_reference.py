@@ -22,7 +22,7 @@ from graphwalk.suites.questions.scripted import expert
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.reference import drive
-from graphwalk.suites.suite import Opening
+from graphwalk.suites.suite import EpisodeSetup
 from graphwalk.toolbox.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolSpec
 from graphwalk.types.schema import Schema
@@ -50,8 +50,8 @@ async def test_the_tokens_of_par_are_those_of_the_same_walk_in_the_agents_loop(s
     schema, toolbox, tasks = setting
     for task in tasks.values():
         seen = Listener(ScriptedModel("expert", expert(task.template, task.parameters, schema)))
-        opening = Opening(tools_prompt(task.question, schema, AgentConfig()), toolbox)
-        await run_episode(Episode(opening, seen, AgentConfig(), CallOptions()))
+        setup = EpisodeSetup(tools_prompt(task.question, schema, AgentConfig()), toolbox)
+        await run_episode(Episode(setup, seen, AgentConfig(), CallOptions()))
         played = await ExpertReference(schema, toolbox)(task)
         assert (played.input_tokens, played.output_tokens) == (seen.read, seen.written), task.template
 
@@ -83,8 +83,8 @@ def tokens_of(message: Message) -> int:
 
 async def test_a_task_holds_them() -> None:
     (task,) = await tasks_on(generate_graph(GraphSpec(preset="paper-100"), 5), seed=5, questions=["path_finding"])
-    assert (task.par_calls or 0) > 2
-    assert (task.par_input_tokens or 0) > (task.par_output_tokens or 0) > 100
+    assert (task.reference_calls or 0) > 2
+    assert (task.reference_input_tokens or 0) > (task.reference_output_tokens or 0) > 100
     assert QuestionTask.model_validate_json(task.model_dump_json()) == task
 
 
@@ -142,19 +142,19 @@ async def test_par_counts_the_pages_that_the_agent_reads(agent: AgentConfig) -> 
     whole = {task.task_id: task for task in await tasks_in(graph, store, choose_kinds(None), seed=5)}
     for task in tasks:
         played = await drive(expert(task.template, task.parameters, schema), toolbox)
-        assert (task.par_turns, task.par_calls) == (played.turns, played.calls), task.template
+        assert (task.reference_turns, task.reference_calls) == (played.turns, played.calls), task.template
         assert task.task_id in whole
         assert task.gold == whole[task.task_id].gold
-    assert any(task.par_calls != whole[task.task_id].par_calls for task in tasks)
+    assert any(task.reference_calls != whole[task.task_id].reference_calls for task in tasks)
 
 
 async def test_pages_of_an_own_graph_are_counted() -> None:
     agent = AgentConfig(result_budget=2)
     suite, config = QuestionsSuite(), QuestionsConfig.model_validate({"graphs": [{"file": str(FILMS), "twin": True}]})
-    for world in suite.worlds(config, 1):
-        assert world.graph is not None
-        store = await EmbeddedDatabase().load(world.graph)
+    for instance in suite.graphs(config, 1):
+        assert instance.graph is not None
+        store = await EmbeddedDatabase().load(instance.graph)
         toolbox = GraphToolbox(store, await store.schema(), agent=agent)
-        for task in await suite.tasks(world, store, config, 1, agent):
+        for task in await suite.tasks(instance, store, config, 1, agent):
             played = await drive(expert(task.template, task.parameters, await store.schema()), toolbox)
-            assert (task.par_turns, task.par_calls) == (played.turns, played.calls), task.template
+            assert (task.reference_turns, task.reference_calls) == (played.turns, played.calls), task.template

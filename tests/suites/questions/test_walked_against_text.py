@@ -5,15 +5,14 @@ from typing import Any
 from graphwalk.reports.observations import observe
 from graphwalk.reports.plots import Plot, worth_drawing
 from graphwalk.reports.report import report_on
-from graphwalk.suites.questions.plots import question_figures
-from graphwalk.suites.questions.report import question_report
+from graphwalk.suites.questions.report import question_figures, question_report
 from tests.reports.results import result
 
 
 def figures(sizes: dict[int, int | None]) -> list[Plot]:
     def record(number: int, nodes: int, tokens: int | None) -> dict[str, Any]:
         counted = {} if tokens is None else {"text_tokens": tokens}
-        return result(graph=number, world={"digest": f"g{number}", "nodes": nodes, **counted})
+        return result(graph=number) | {"graph": {"digest": f"g{number}", "nodes": nodes, **counted}}
 
     observed = observe([record(number, *size) for number, size in enumerate(sizes.items())], question_report())
     return worth_drawing(list(question_figures(report_on(observed), observed)))

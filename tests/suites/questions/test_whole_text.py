@@ -25,7 +25,7 @@ def test_the_sum_is_that_of_the_text(spec: GraphSpec) -> None:
 
 def test_it_is_counted_only_where_it_is_asked_for() -> None:
     spec = GraphSpec(preset="paper-100")
-    (plain,) = QuestionsSuite().worlds(QuestionsConfig(graphs=(spec,)), 7)
-    (counted,) = QuestionsSuite().worlds(QuestionsConfig(graphs=(spec,), text_tokens=True), 7)
+    (plain,) = QuestionsSuite().graphs(QuestionsConfig(graphs=(spec,)), 7)
+    (counted,) = QuestionsSuite().graphs(QuestionsConfig(graphs=(spec,), text_tokens=True), 7)
     assert counted.graph is not None
     assert counted.facts == {**plain.facts, "text_tokens": whole_text_tokens(counted.graph)}

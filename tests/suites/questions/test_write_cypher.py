@@ -6,8 +6,8 @@ from graphwalk.suites.questions.suite import QuestionsSuite
 
 def test_only_the_player_that_writes_queries_plays_it() -> None:
     suite = QuestionsSuite()
-    assert [p for p in suite.players if suite.can_play(p, "write_cypher")] == ["cypher"]
-    assert not suite.can_play("cypher", "tools")
+    assert [p for p in suite.agents.names if suite.agents.can_play(p, "write_cypher")] == ["cypher"]
+    assert not suite.agents.can_play("cypher", "tools")
 
 
 def test_every_question_is_answered_by_its_own_query() -> None:

@@ -1,4 +1,4 @@
-"""Runs as they are logged, without trajectories: of scripted players, and of states that a test makes up."""
+"""Runs as they are logged, without trajectories: of scripted agents, and of states that a test makes up."""
 
 from typing import Any
 
@@ -17,19 +17,19 @@ async def results(*policies: str, settings: tuple[str, ...] = ("io", "is"), **su
     """A run as it is logged, without its trajectories."""
     config = experiment_from({"name": "t", "suite": {"name": "magma", "traces": TRACES, **suite}, "seed": 3}, "test")
     return [
-        await _episode(policy, setting, task, world)
-        for world in SUITE.worlds(config.suite, config.seed)
-        for task in await SUITE.tasks(world, None, config.suite, config.seed)
+        await _episode(policy, setting, task, instance)
+        for instance in SUITE.graphs(config.suite, config.seed)
+        for task in await SUITE.tasks(instance, None, config.suite, config.seed)
         for setting in settings
         if SUITE.applies(task, setting, config.suite)
         for policy in policies
     ]
 
 
-async def _episode(policy: str, setting: str, task: Any, world: Any) -> dict[str, Any]:
-    opening = await SUITE.opening(task, setting, world, None, AgentConfig())
-    model = ScriptedModel(policy, SUITE.player(policy, task, setting, None, 1))
-    trajectory = await run_episode(Episode(opening, model, AgentConfig(), CallOptions()))
+async def _episode(policy: str, setting: str, task: Any, instance: Any) -> dict[str, Any]:
+    setup = await SUITE.setup(task, setting, instance, None, AgentConfig())
+    model = ScriptedModel(policy, SUITE.agents.policy(policy, task, setting, None, 1))
+    trajectory = await run_episode(Episode(setup, model, AgentConfig(), CallOptions()))
     score = SUITE.score(task, setting, trajectory, SUITE.extract(task, trajectory.reply))
     return {
         "task_id": task.task_id,
@@ -43,7 +43,7 @@ async def _episode(policy: str, setting: str, task: Any, world: Any) -> dict[str
         "usage": {"input_tokens": 10, "output_tokens": 2},
         "seconds": 0.5,
         "task": task.model_dump(mode="json"),
-        "world": dict(world.facts),
+        "graph": dict(instance.facts),
     }
 
 

@@ -18,7 +18,7 @@ from graphwalk.suites.magma.report import paper_reference
 from graphwalk.suites.magma.suite import MagmaSuite
 from tests.suites.magma.report.logged_runs import logged
 
-DECLARED = MagmaSuite().report()
+DECLARED = MagmaSuite.presentation.report(MagmaSuite())
 
 
 @pytest.fixture(scope="module")

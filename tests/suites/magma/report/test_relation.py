@@ -11,7 +11,7 @@ from graphwalk.suites.magma.matrices import Fourfold, exact_p_value
 from graphwalk.suites.magma.suite import MagmaSuite
 from tests.suites.magma.report.logged_runs import logged, results
 
-DECLARED = MagmaSuite().report()
+DECLARED = MagmaSuite.presentation.report(MagmaSuite())
 RIGHT, WRONG = [True, True, True], [False, True, False]
 LATE, SPOILT = [True, True, False], [True, False, True]
 

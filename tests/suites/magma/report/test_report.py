@@ -13,7 +13,7 @@ from graphwalk.suites.magma.matrices import case, part, trace_records
 from graphwalk.suites.magma.suite import MagmaSuite
 from tests.suites.magma.report.logged_runs import results
 
-DECLARED = MagmaSuite().report()
+DECLARED = MagmaSuite.presentation.report(MagmaSuite())
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""A person as a model: what the model would read is shown, what is typed becomes its tool calls and its answer."""
+"""A human player in a maze: shows what a model would read; what is typed becomes tool calls and an answer."""
 
 import json
 import re
@@ -21,7 +21,7 @@ HELP = """\
   quit           give up"""
 
 
-class MazePlayer:
+class HumanInMaze:
     """Plays one episode. `read` gives the next line that was typed, None when there are no more."""
 
     name = "human/maze"

@@ -10,7 +10,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import ENCODINGS, ResultEncoding
 from graphwalk.errors import ConfigError
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.scripted import FLAWS, SPOILING, walker_named
+from graphwalk.suites.mazes.scripted import FLAWS, SPOILING, agent_named
 from graphwalk.suites.mazes.suite import expert_walk
 from graphwalk.types.episode import ExitStatus
 from graphwalk.types.values import Row
@@ -118,8 +118,8 @@ async def test_the_empty_baseline_says_nothing_in_both_settings() -> None:
 
 
 def test_an_unknown_walker_is_named() -> None:
-    with pytest.raises(ConfigError, match="no scripted player 'nobody'"):
-        walker_named("nobody", "0", "1", None)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="no scripted agent 'nobody'"):
+        agent_named("nobody", "0", "1", None)  # type: ignore[arg-type]
 
 
 def test_the_default_is_what_the_page_on_mazes_says() -> None:
