@@ -15,7 +15,7 @@ from graphwalk.runs.reporting import report_of
 from graphwalk.runs.run_folder import ForeignLinesWarning, RunFolder
 from graphwalk.settings import Settings
 from tests.integration.killed_at import POINTS
-from tests.integration.test_kills import begin, table, thinker, wait_for_results
+from tests.integration.test_kills import begin, environment, table, thinker, wait_for_results
 from tests.integration.test_signals import MANY, ended
 from tests.models.server import Answer, ModelServer, chat
 from tests.runs.runs import experiment, log_bytes, start
