@@ -16,7 +16,7 @@ from graphwalk import database
 from graphwalk.graphs.generate import generate_graph
 from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.graph import PropertyGraph
 

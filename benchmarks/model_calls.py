@@ -28,7 +28,7 @@ from graphwalk.runs.run_folder import NewRun, RunFolder
 from graphwalk.runs.shards import WHOLE, Shard
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph
 
 IN_FLIGHT = 64

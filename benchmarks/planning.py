@@ -19,7 +19,7 @@ from graphwalk.suites.questions.catalogue import choose_kinds
 from graphwalk.suites.questions.generate import make_tasks, tasks_in
 from graphwalk.suites.questions.reference import ExpertReference
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph
 
 AIMS = {10_000: 3.0, 100_000: 20.0, 1_000_000: 240.0}

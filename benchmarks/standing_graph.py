@@ -24,7 +24,7 @@ from graphwalk.graphs.formats.common import write_lines
 from graphwalk.seeds import generator
 from graphwalk.settings import Settings
 from graphwalk.stores.sources import open_source
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall
 
 TIMES = 7

@@ -17,8 +17,8 @@ from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.registry import open_database
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
-from graphwalk.toolbox.tool import GRAPH_SWITCHES, SWITCHES, load_tools
+from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.tool import GRAPH_SWITCHES, SWITCHES, load_tools
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.graph import PropertyGraph
 

@@ -24,7 +24,7 @@ from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.generate import tasks_on
 from graphwalk.suites.questions.prompts import no_tools_prompt, tools_prompt
 from graphwalk.suites.reference import drive
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph
 
 PAGE = DOCS / "performance.md"

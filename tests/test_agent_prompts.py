@@ -11,7 +11,7 @@ from graphwalk.evaluation.extraction import extract_with_model
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import CallOptions, Message, ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult, Turn
 from graphwalk.types.graph import Node, PropertyGraph

@@ -26,7 +26,7 @@ from inspect_ai.tool import ToolDef, ToolParams
 
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall
 
 _clocks = dict[str, float]()

@@ -56,7 +56,7 @@ PROMISES: Mapping[str, Promise] = {
     "loads": Promise("R25 loads killed, cut, made twice beside foreign data", databases.loads, 10, 1),
     "versions": _tested(
         "R26 the same rows on both releases",
-        "tests/toolbox/test_same_on_neo4j.py",
+        "tests/tools/test_same_on_neo4j.py",
         "tests/stores/neo4j",
         "-k",
         "same or deprecation",

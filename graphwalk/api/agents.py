@@ -22,10 +22,10 @@ from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.graph import CELL
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
 from graphwalk.suites.suite import EpisodeSetup
-from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
-from graphwalk.toolbox.schema_text import schema_text
-from graphwalk.toolbox.tool import load_tools
-from graphwalk.toolbox.toolbox import Toolbox
+from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
+from graphwalk.tools.schema_text import schema_text
+from graphwalk.tools.tool import load_tools
+from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, ToolCall
 from graphwalk.types.check_type import check_type, names_of, wrong_type
 from graphwalk.types.episode import ToolResult

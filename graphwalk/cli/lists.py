@@ -44,7 +44,7 @@ def tools(name: NameOrFile = None) -> None:
     You see what a model is told about the tool, and the Cypher behind it. A file of your own is checked before it is
     shown.
     """
-    from graphwalk.toolbox.tool import load_tools, tool_names
+    from graphwalk.tools.tool import load_tools, tool_names
 
     if name is None:
         _columns({tool.name: _first_sentence(tool.description) for tool in load_tools(tool_names())})

@@ -131,7 +131,7 @@ def questions(incomplete: str) -> list[str]:
 
 
 def tools(incomplete: str) -> list[str]:
-    from graphwalk.toolbox.tool import tool_names
+    from graphwalk.tools.tool import tool_names
 
     return _beginning(tool_names(), incomplete)
 

@@ -28,7 +28,7 @@ from graphwalk.suites.ask.pictures import evidence_in
 from graphwalk.suites.ask.svg import evidence_svg
 from graphwalk.suites.ask.task import Asked, AskTask, Exchange, task_about
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance
-from graphwalk.toolbox.toolbox import Toolbox
+from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall, ToolSpec
 from graphwalk.types.episode import ExitStatus, ToolResult
 from graphwalk.types.wire import to_dict

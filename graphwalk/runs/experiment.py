@@ -25,7 +25,7 @@ from graphwalk.settings import Settings
 from graphwalk.stores.registry import STORES
 from graphwalk.suites.registry import suite_named
 from graphwalk.suites.suite import Suite
-from graphwalk.toolbox.tool import Tool, load_tools, tool_names
+from graphwalk.tools.tool import Tool, load_tools, tool_names
 from graphwalk.types.chat import CallOptions
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.wire import from_dict

@@ -43,9 +43,9 @@ from graphwalk.serve.mcp_http import serve_http
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.sources import open_source
-from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
-from graphwalk.toolbox.schema_text import schema_text
-from graphwalk.toolbox.tool import LIMITS, SWITCHES, Tool, load_tools
+from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
+from graphwalk.tools.schema_text import schema_text
+from graphwalk.tools.tool import LIMITS, SWITCHES, Tool, load_tools
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from graphwalk.models.scripted import Ask, Policy
 from graphwalk.models.tokens import count_tokens
-from graphwalk.toolbox.toolbox import Toolbox
+from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import Task, ToolResult
 

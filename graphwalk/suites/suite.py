@@ -22,8 +22,8 @@ from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import Report, ResultRecord, SuiteReport
 from graphwalk.settings import Settings
 from graphwalk.stores.base import GraphStore
-from graphwalk.toolbox.tool import Tool
-from graphwalk.toolbox.toolbox import Toolbox
+from graphwalk.tools.tool import Tool
+from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Task, Trajectory, Turn
 from graphwalk.types.graph import PropertyGraph

@@ -8,7 +8,7 @@ from typing import Any
 from graphwalk.console import counted
 from graphwalk.evaluation.values import parse_json
 from graphwalk.reports.plots import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
-from graphwalk.toolbox.observed import KEY, ObservedGraph
+from graphwalk.tools.observed import KEY, ObservedGraph
 from graphwalk.types.episode import Trajectory
 
 _LONGEST_WAY = 6

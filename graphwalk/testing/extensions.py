@@ -22,8 +22,8 @@ from graphwalk.suites.questions.generate import tasks_on
 from graphwalk.suites.questions.score import extract_rows, score_question
 from graphwalk.suites.questions.suite import QuestionsSuite
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
-from graphwalk.toolbox.tool import GRAPH_SWITCHES, SWITCHES, Tool, load_tool, load_tools
+from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.tool import GRAPH_SWITCHES, SWITCHES, Tool, load_tool, load_tools
 from graphwalk.types.chat import CallOptions, Message, Reply, ToolCall
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from graphwalk.types.graph import Node, PropertyGraph

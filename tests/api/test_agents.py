@@ -13,7 +13,7 @@ from langchain_core.messages import AIMessage, ToolMessage
 from openai.types.chat import ChatCompletionMessageFunctionToolCall
 
 import graphwalk
-from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER
+from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER
 from tests.models.server import Answer, ModelServer, chat
 
 FILMS = Path(__file__).parent.parent / "data" / "films.json"

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from graphwalk.resources import data_path
-from graphwalk.toolbox.tool import load_tool
+from graphwalk.tools.tool import load_tool
 from tests.cli.test_commands import graphwalk
 from tests.runs.runs import log_bytes
 

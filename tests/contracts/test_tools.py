@@ -6,8 +6,8 @@ import pytest
 
 from graphwalk.resources import data_path
 from graphwalk.testing import check_tool
-from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS
-from graphwalk.toolbox.tool import tool_names
+from graphwalk.tools.graph_toolbox import GRAPH_TOOLS
+from graphwalk.tools.tool import tool_names
 
 GOOD = (data_path("tools") / "get_node_by_property.yaml").read_text(encoding="utf-8")
 PATTERN = "MATCH (n:{{ label | label }})"

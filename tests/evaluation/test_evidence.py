@@ -10,7 +10,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.evaluation.evidence import Evidence, data_of, holds_row, tool_evidence
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from tests.evaluation.episodes import call, episode, seen, tool_turn
 
 

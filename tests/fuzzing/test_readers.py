@@ -24,7 +24,7 @@ from graphwalk.stores.neo4j.local_server import read_state, state_file
 from graphwalk.suites.magma.config import MagmaSpec
 from graphwalk.suites.magma.export import export_magma, verify_export
 from graphwalk.suites.questions.catalogue import load_kind
-from graphwalk.toolbox.tool import load_tools
+from graphwalk.tools.tool import load_tools
 from graphwalk.types.graph import PropertyGraph
 from tests.fuzzing.damage import altered, damaged
 

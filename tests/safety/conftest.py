@@ -20,16 +20,16 @@ from graphwalk.stores.registry import open_database
 from graphwalk.stores.transfer import node_batches, relationship_batches
 from graphwalk.suites.mazes.graph import maze_graph
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
-from graphwalk.toolbox.by_reference import ReferenceToolbox
-from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
-from graphwalk.toolbox.tool import load_tools
-from graphwalk.toolbox.toolbox import Toolbox
+from graphwalk.tools.by_reference import ReferenceToolbox
+from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
+from graphwalk.tools.tool import load_tools
+from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 from tests.neo4j_servers import GIVEN, HOME, RELEASE_NAMES, server_settings
 from tests.safety.hostile import GOOD, digest_of
 from tests.suites.mazes.stage import SMALL
-from tests.toolbox.conftest import ODD_GRAPH
+from tests.tools.conftest import ODD_GRAPH
 
 PLACES = ["embedded", *(f"{kind} {release}" for release in RELEASE_NAMES for kind in ("neo4j", "standing"))]
 SETUP = (

@@ -8,7 +8,7 @@ import pytest
 
 from graphwalk.encodings import decode_rows
 from graphwalk.stores.neo4j.existing import ExistingStore
-from graphwalk.toolbox.tool import load_tools, tool_names
+from graphwalk.tools.tool import load_tools, tool_names
 from graphwalk.types.episode import ToolResult
 from tests.safety.conftest import Place
 from tests.safety.hostile import GOOD, Hostile, hostile_calls, hostile_strings

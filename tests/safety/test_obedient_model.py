@@ -11,7 +11,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import read_rows
 from graphwalk.models.scripted import Ask, Policy, ScriptedModel
 from graphwalk.suites.suite import EpisodeSetup
-from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
+from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.types.chat import CallOptions, Message
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.graph import Node, PropertyGraph, Relationship

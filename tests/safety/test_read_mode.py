@@ -11,7 +11,7 @@ from neo4j.exceptions import Neo4jError
 from graphwalk.errors import StoreError
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS
-from graphwalk.toolbox.tool import load_tools, tool_names
+from graphwalk.tools.tool import load_tools, tool_names
 from tests.safety.conftest import Place
 from tests.safety.hostile import GOOD
 

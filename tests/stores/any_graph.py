@@ -8,7 +8,7 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import decode_rows
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.schema_queries import schema_of
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.temporals import clock_text, duration_text

@@ -13,8 +13,8 @@ from graphwalk.models.scripted import Ask, Policy
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.base import GraphStore
 from graphwalk.suites.suite import EpisodeSetup, Extraction, GraphInstance, Presentation, ScriptedAgents, Suite
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
-from graphwalk.toolbox.tool import Tool, load_tools
+from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.tool import Tool, load_tools
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.schema import Schema

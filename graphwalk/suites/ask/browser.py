@@ -9,7 +9,7 @@ from graphwalk.graphs.formats.cypher import literal
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher import render_cypher
 from graphwalk.suites.ask.evidence import AnswerEvidence
-from graphwalk.toolbox.observed import ObservedNode
+from graphwalk.tools.observed import ObservedNode
 
 
 class _Place(NamedTuple):

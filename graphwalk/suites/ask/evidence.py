@@ -9,7 +9,7 @@ from graphwalk.evaluation.evidence import Evidence
 from graphwalk.evaluation.values import parse_json
 from graphwalk.models.text_protocol import find_calls
 from graphwalk.suites.ask.task import cited_keys
-from graphwalk.toolbox.observed import KEY, ObservedGraph, ObservedNode, ObservedRelationship
+from graphwalk.tools.observed import KEY, ObservedGraph, ObservedNode, ObservedRelationship
 from graphwalk.types.episode import ToolResult, Trajectory
 
 

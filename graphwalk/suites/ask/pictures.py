@@ -12,7 +12,7 @@ from graphwalk.sanitise import one_line, printable
 from graphwalk.suites.ask.evidence import AnswerEvidence, Step, evidence_of, named_in, steps_of
 from graphwalk.suites.ask.svg import evidence_svg
 from graphwalk.suites.walked import walked_scene
-from graphwalk.toolbox.observed import KEY, observed_graph
+from graphwalk.tools.observed import KEY, observed_graph
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.values import Row
 from graphwalk.types.wire import from_dict

@@ -13,7 +13,7 @@ from graphwalk.evaluation.evidence import Evidence
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.suites.ask.task import AskTask
 from graphwalk.suites.suite import ScriptedAgents
-from graphwalk.toolbox.observed import KEY, ObservedGraph, ObservedRelationship, observed_graph
+from graphwalk.tools.observed import KEY, ObservedGraph, ObservedRelationship, observed_graph
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema

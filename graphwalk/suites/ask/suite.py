@@ -15,9 +15,9 @@ from graphwalk.suites.ask.report import AskPresentation
 from graphwalk.suites.ask.scripted import AskAgents
 from graphwalk.suites.ask.task import AskConfig, AskScore, AskTask, score_of, task_about
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite
-from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
-from graphwalk.toolbox.schema_text import schema_text
-from graphwalk.toolbox.tool import Tool
+from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, LOOK_CLOSER, GraphToolbox
+from graphwalk.tools.schema_text import schema_text
+from graphwalk.tools.tool import Tool
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.graph import PropertyGraph

@@ -7,7 +7,7 @@ from math import hypot
 from graphwalk.console import counted
 from graphwalk.sanitise import escape_markup, one_line
 from graphwalk.suites.ask.evidence import AnswerEvidence
-from graphwalk.toolbox.observed import ObservedNode, ObservedRelationship
+from graphwalk.tools.observed import ObservedNode, ObservedRelationship
 
 Place = tuple[float, float]
 """x and y in pixels, y downwards."""

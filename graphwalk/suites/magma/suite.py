@@ -18,8 +18,8 @@ from graphwalk.suites.magma.scripted import MagmaAgents
 from graphwalk.suites.magma.task import MagmaScore, MagmaTask, make_task, stored_graph
 from graphwalk.suites.magma.verification import MagmaVerification
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite, Verification
-from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
-from graphwalk.toolbox.tool import Tool
+from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
+from graphwalk.tools.tool import Tool
 from graphwalk.types.episode import Score, Task, Trajectory, Turn
 
 

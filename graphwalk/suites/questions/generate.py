@@ -43,7 +43,7 @@ from graphwalk.suites.questions.reference import ExpertReference, MemoryTools, c
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import QuestionTemplate, render_wording
 from graphwalk.suites.reference import ReferenceWalk
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import Node, PropertyGraph, Relationship, value_order
 from graphwalk.types.values import Row, Temporal, Value, shown
 

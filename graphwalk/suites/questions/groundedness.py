@@ -18,7 +18,7 @@ from graphwalk.evaluation.values import normalise
 from graphwalk.suites.questions.catalogue import PythonPart, python_part
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.toolbox.observed import ObservedGraph, ObservedRelationship, Pair, observed_graph
+from graphwalk.tools.observed import ObservedGraph, ObservedRelationship, Pair, observed_graph
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row, Value

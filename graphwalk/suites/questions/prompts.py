@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from graphwalk.config.agent import AgentConfig
 from graphwalk.graphs.text import graph_text
 from graphwalk.models.tokens import rule_hundredths
-from graphwalk.toolbox.schema_text import schema_text
+from graphwalk.tools.schema_text import schema_text
 from graphwalk.types.chat import Message
 from graphwalk.types.graph import MISSING, Column, PropertyGraph
 from graphwalk.types.schema import Schema

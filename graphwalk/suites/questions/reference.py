@@ -18,10 +18,10 @@ from graphwalk.suites.questions.scripted import plan_of
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.walker import Page, Result
 from graphwalk.suites.reference import Account, ReferenceWalk, calls_of, count, tokens_told
-from graphwalk.toolbox.observed import KEY, RelationshipRow
-from graphwalk.toolbox.readings import as_parameter, shown_alike
-from graphwalk.toolbox.rows import canonical_rows
-from graphwalk.toolbox.toolbox import Toolbox
+from graphwalk.tools.observed import KEY, RelationshipRow
+from graphwalk.tools.readings import as_parameter, shown_alike
+from graphwalk.tools.rows import canonical_rows
+from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.graph import Column, PropertyGraph, Relationship, value_order
 from graphwalk.types.schema import Schema

@@ -19,7 +19,7 @@ from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.walker import Centre, Steps, Walker, neighborhood, nodes, read, unique_values
 from graphwalk.suites.suite import ScriptedAgents
 from graphwalk.suites.thoughts import Thoughts
-from graphwalk.toolbox.observed import KEY, labels_in
+from graphwalk.tools.observed import KEY, labels_in
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import Trajectory, Turn
 from graphwalk.types.schema import Schema

@@ -25,9 +25,9 @@ from graphwalk.suites.questions.scripted import QuestionAgents
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.task_cache import LARGE, Left, TaskCache
 from graphwalk.suites.suite import EpisodeSetup, GraphInstance, Presentation, ScriptedAgents, Suite, Verification
-from graphwalk.toolbox.by_reference import ReferenceToolbox
-from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
-from graphwalk.toolbox.tool import Tool, load_tools
+from graphwalk.tools.by_reference import ReferenceToolbox
+from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
+from graphwalk.tools.tool import Tool, load_tools
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.graph import PropertyGraph

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from graphwalk.encodings import next_page, read_rows
 from graphwalk.models.scripted import Ask
-from graphwalk.toolbox.observed import KEY, RelationshipRow, relationship_in
+from graphwalk.tools.observed import KEY, RelationshipRow, relationship_in
 from graphwalk.types.graph import value_order
 from graphwalk.types.schema import PropertyType, Schema
 from graphwalk.types.values import SCALARS, Row, Value

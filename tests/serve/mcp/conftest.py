@@ -7,7 +7,7 @@ import pytest
 
 from graphwalk.graphs.files import save_graph
 from tests.serve.mcp.servers import HttpServer, over_http
-from tests.toolbox.conftest import ODD_GRAPH
+from tests.tools.conftest import ODD_GRAPH
 
 
 @pytest.fixture(scope="session")

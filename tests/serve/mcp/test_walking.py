@@ -12,10 +12,10 @@ from mcp import Client, MCPError
 
 from graphwalk.config.agent import foreign_agent
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall
 from tests.serve.mcp.servers import MODES, HttpServer, over_stdio
-from tests.toolbox.conftest import ODD_GRAPH
+from tests.tools.conftest import ODD_GRAPH
 
 BY_KEY = {"label": "Zorep", "property_name": "key", "property_value": "z1"}
 

@@ -9,7 +9,7 @@ from graphwalk.config.graph_source import GraphSource
 from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import Connection
 from graphwalk.stores.neo4j.existing import ExistingStore
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 

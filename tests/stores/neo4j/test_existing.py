@@ -16,9 +16,9 @@ from graphwalk.stores.neo4j.existing import ExistingStore
 from graphwalk.stores.sources import open_source
 from graphwalk.suites.ask.browser import browser_cypher
 from graphwalk.suites.ask.evidence import AnswerEvidence
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
-from graphwalk.toolbox.observed import ObservedNode, ObservedRelationship
-from graphwalk.toolbox.tool import load_tool
+from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.observed import ObservedNode, ObservedRelationship
+from graphwalk.tools.tool import load_tool
 from tests.stores.neo4j.existing import MARK, OwnDatabase, call
 
 pytestmark = pytest.mark.neo4j

@@ -7,9 +7,9 @@ import pytest
 from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.encodings import decode_notes, decode_rows, next_page
 from graphwalk.models.tokens import count_tokens
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
-from graphwalk.toolbox.schema_text import schema_text
-from graphwalk.toolbox.tool import load_tool
+from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.schema_text import schema_text
+from graphwalk.tools.tool import load_tool
 from tests.stores.neo4j.existing import MARK, OwnDatabase, call
 
 pytestmark = pytest.mark.neo4j

@@ -7,7 +7,7 @@ import pytest
 
 from graphwalk.suites.ask.evidence import MOST_NODES, evidence_of
 from graphwalk.suites.ask.task import cited_keys
-from graphwalk.toolbox.observed import ObservedGraph, observed_graph
+from graphwalk.tools.observed import ObservedGraph, observed_graph
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 

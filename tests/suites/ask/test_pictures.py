@@ -8,7 +8,7 @@ import pytest
 from graphwalk.suites.ask.evidence import AnswerEvidence, Step
 from graphwalk.suites.ask.pictures import step_shown
 from graphwalk.suites.ask.svg import evidence_svg
-from graphwalk.toolbox.observed import ObservedNode, ObservedRelationship
+from graphwalk.tools.observed import ObservedNode, ObservedRelationship
 
 SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = "<script>alert(1)</script>&\"'\x1b[31m\u202e"

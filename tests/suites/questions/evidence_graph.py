@@ -13,7 +13,7 @@ from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.prompts import tools_prompt
 from graphwalk.suites.questions.score import QuestionScore, extract_rows, score_question
 from graphwalk.suites.questions.task import QuestionTask
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, ToolResult, Trajectory, Turn
 from graphwalk.types.graph import Node, PropertyGraph, Relationship

@@ -18,7 +18,7 @@ from graphwalk.suites.questions.reference import ExpertReference, MemoryTools, c
 from graphwalk.suites.questions.scripted import expert
 from graphwalk.suites.questions.walker import Walker
 from graphwalk.suites.reference import calls_of, drive
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.temporals import read_temporal
 

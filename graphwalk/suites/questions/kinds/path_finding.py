@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from graphwalk.suites.questions.brute_force import NetworkxGraph
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.walker import Steps, Walker, end_keys
-from graphwalk.toolbox.observed import RelationshipRow
+from graphwalk.tools.observed import RelationshipRow
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from graphwalk.suites.questions.brute_force import NetworkxGraph
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.walker import NEIGHBOR_KEY, Centre, Layers, Steps, Walker, leading_to, spread
-from graphwalk.toolbox.observed import KEY
+from graphwalk.tools.observed import KEY
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 

@@ -7,7 +7,7 @@ from typing import Any
 from graphwalk.suites.questions.brute_force import NetworkxGraph
 from graphwalk.suites.questions.graph_index import GraphIndex
 from graphwalk.suites.questions.walker import Centre, Layers, Steps, Walker, leading_to, spread
-from graphwalk.toolbox.observed import KEY
+from graphwalk.tools.observed import KEY
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from graphwalk.config.agent import AgentConfig
-from graphwalk.toolbox.by_reference import ReferenceToolbox
-from graphwalk.toolbox.tool import load_tools
+from graphwalk.tools.by_reference import ReferenceToolbox
+from graphwalk.tools.tool import load_tools
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 

@@ -7,8 +7,8 @@ import pytest
 
 from graphwalk.errors import ConfigError
 from graphwalk.stores.base import GraphStore
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
-from graphwalk.toolbox.tool import load_tool, load_tools
+from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.tool import load_tool, load_tools
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.schema import Schema
 

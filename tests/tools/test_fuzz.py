@@ -12,10 +12,10 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import decode_rows
 from graphwalk.seeds import stdlib_random
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
+from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
-from tests.toolbox.conftest import ODD_GRAPH
+from tests.tools.conftest import ODD_GRAPH
 
 ERRORS = {"unknown_tool", "bad_json", "bad_arguments", "unknown_name"}
 KNOWN = ["Zorep", "Blick", "Odd `Label`", "DRAP", "FLIN", "hue", "mass", "key", "cost", "node", "Relationship", "z1"]

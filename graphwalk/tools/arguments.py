@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphwalk.resources import quote
-from graphwalk.toolbox.messages import ToolMistake
-from graphwalk.toolbox.readings import as_list
-from graphwalk.toolbox.tool import ENTITY_TYPES, Tool
+from graphwalk.tools.messages import ToolMistake
+from graphwalk.tools.readings import as_list
+from graphwalk.tools.tool import ENTITY_TYPES, Tool
 from graphwalk.types.schema import NO_LABEL, NO_NAME, Schema
 from graphwalk.types.values import Value
 

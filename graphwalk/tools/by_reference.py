@@ -12,11 +12,11 @@ from graphwalk.encodings import NOTE, read_rows
 from graphwalk.evaluation.values import normalise, value_forms
 from graphwalk.jinja import render_text
 from graphwalk.resources import quote
-from graphwalk.toolbox.arguments import check_shape, parse_arguments
-from graphwalk.toolbox.messages import ToolMistake
-from graphwalk.toolbox.operations import rows_of_results
-from graphwalk.toolbox.tool import Tool
-from graphwalk.toolbox.toolbox import Toolbox
+from graphwalk.tools.arguments import check_shape, parse_arguments
+from graphwalk.tools.messages import ToolMistake
+from graphwalk.tools.operations import rows_of_results
+from graphwalk.tools.tool import Tool
+from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.values import Row

@@ -10,11 +10,11 @@ from graphwalk.config.agent import AgentConfig, foreign_agent
 from graphwalk.errors import StoreError
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.embedded import EmbeddedDatabase
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.graph import Node, PropertyGraph
 from graphwalk.types.schema import Schema
-from tests.toolbox.conftest import Call
+from tests.tools.conftest import Call
 
 NODES, VALUES = "get_node_by_property", "get_unique_property_values"
 

@@ -12,15 +12,15 @@ from graphwalk.encodings import encode_result
 from graphwalk.errors import QueryLimitError
 from graphwalk.jinja import render_text
 from graphwalk.stores.base import GraphStore
-from graphwalk.toolbox.arguments import Checked, check_names, check_shape, close_names, parse_arguments
-from graphwalk.toolbox.cypher_queries import answer_query
-from graphwalk.toolbox.messages import ToolMistake
-from graphwalk.toolbox.operations import OPERATIONS
-from graphwalk.toolbox.readings import as_parameter, kind_of_value, other_readings, shown_alike
-from graphwalk.toolbox.result_pages import page_of, rows_needed
-from graphwalk.toolbox.rows import canonical_rows
-from graphwalk.toolbox.schema_text import entity_text
-from graphwalk.toolbox.tool import ENTITY_TYPES, LIMITS, SWITCHES, Parameter, Tool, load_tools
+from graphwalk.tools.arguments import Checked, check_names, check_shape, close_names, parse_arguments
+from graphwalk.tools.cypher_queries import answer_query
+from graphwalk.tools.messages import ToolMistake
+from graphwalk.tools.operations import OPERATIONS
+from graphwalk.tools.readings import as_parameter, kind_of_value, other_readings, shown_alike
+from graphwalk.tools.result_pages import page_of, rows_needed
+from graphwalk.tools.rows import canonical_rows
+from graphwalk.tools.schema_text import entity_text
+from graphwalk.tools.tool import ENTITY_TYPES, LIMITS, SWITCHES, Parameter, Tool, load_tools
 from graphwalk.types.chat import ToolCall, ToolSpec
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import NO_LABEL, NO_NAME, Schema

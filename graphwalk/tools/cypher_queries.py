@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from graphwalk.config.agent import AgentConfig
 from graphwalk.stores.base import GraphStore
 from graphwalk.stores.cypher_guard import QueryRefused
-from graphwalk.toolbox.arguments import listed_names
-from graphwalk.toolbox.messages import ToolMistake
-from graphwalk.toolbox.rows import canonical_rows
+from graphwalk.tools.arguments import listed_names
+from graphwalk.tools.messages import ToolMistake
+from graphwalk.tools.rows import canonical_rows
 from graphwalk.types.values import Row
 
 MOST_CHARACTERS = 200_000

@@ -14,12 +14,12 @@ from graphwalk.seeds import stdlib_random
 from graphwalk.settings import Settings
 from graphwalk.stores.embedded import EmbeddedDatabase
 from graphwalk.stores.neo4j.loaded import Neo4jDatabase
-from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
-from graphwalk.toolbox.tool import GRAPH_SWITCHES, SWITCHES, load_tools
+from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
+from graphwalk.tools.tool import GRAPH_SWITCHES, SWITCHES, load_tools
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.schema import Schema
-from tests.toolbox.conftest import ODD_GRAPH
+from tests.tools.conftest import ODD_GRAPH
 
 pytestmark = pytest.mark.neo4j
 

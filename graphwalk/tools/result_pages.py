@@ -8,7 +8,7 @@ from typing import Any
 from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import encode_result
 from graphwalk.models.tokens import count_tokens
-from graphwalk.toolbox.messages import ToolMistake
+from graphwalk.tools.messages import ToolMistake
 from graphwalk.types.values import Row
 
 SHORTEST = 40

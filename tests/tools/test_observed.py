@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graphwalk.toolbox.observed import ObservedGraph, observed_graph, relationship_in, schema_pairs
+from graphwalk.tools.observed import ObservedGraph, observed_graph, relationship_in, schema_pairs
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 

@@ -11,11 +11,11 @@ import pytest
 from graphwalk.config.agent import AgentConfig
 from graphwalk.errors import GraphwalkError
 from graphwalk.stores.base import Database
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
-from graphwalk.toolbox.tool import load_tools
+from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.tool import load_tools
 from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from tests.stores.random_cypher import OUTSIDE, Writer
-from tests.toolbox.test_cypher_queries import Asker
+from tests.tools.test_cypher_queries import Asker
 
 PROPERTIES = ("key", "id", "year", "name", "days")
 SECRET = re.compile(r"canary|gw_|GraphWalkLoad|1234567", re.IGNORECASE)

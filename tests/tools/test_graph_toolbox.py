@@ -5,9 +5,9 @@ from inline_snapshot import snapshot
 from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import decode_notes, decode_rows, next_page
 from graphwalk.stores.base import GraphStore
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
+from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.schema import Schema
-from tests.toolbox.conftest import Call
+from tests.tools.conftest import Call
 
 NODES, NEIGHBORS, VALUES = "get_node_by_property", "get_all_nearest_neighbors", "get_unique_property_values"
 

@@ -9,8 +9,8 @@ from graphwalk.config.agent import AgentConfig
 from graphwalk.encodings import decode_notes, decode_rows
 from graphwalk.graphs.generate import GraphSpec, generate_graph
 from graphwalk.stores.base import Database
-from graphwalk.toolbox.graph_toolbox import GraphToolbox
-from graphwalk.toolbox.tool import load_tools
+from graphwalk.tools.graph_toolbox import GraphToolbox
+from graphwalk.tools.tool import load_tools
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.graph import Node, PropertyGraph, Relationship

@@ -19,7 +19,7 @@ from graphwalk.errors import ConfigError
 from graphwalk.jinja import TEXT_FILTERS, TextError, check_text
 from graphwalk.resources import data_path
 from graphwalk.stores.cypher import FILTERS
-from graphwalk.toolbox.operations import OPERATIONS
+from graphwalk.tools.operations import OPERATIONS
 
 Role = Literal["label", "relationship_type", "entity_type", "entity_name", "property", "value", "text"]
 JsonType = Literal["string", "number", "integer", "boolean"]

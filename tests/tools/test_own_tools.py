@@ -15,8 +15,8 @@ from graphwalk.suites.mazes.generate import Maze
 from graphwalk.suites.mazes.graph import maze_graph
 from graphwalk.suites.mazes.score import walk_of
 from graphwalk.suites.mazes.toolbox import MAZE_TOOLS, MazeToolbox
-from graphwalk.toolbox.graph_toolbox import GRAPH_TOOLS, GraphToolbox
-from graphwalk.toolbox.tool import load_tool, load_tools
+from graphwalk.tools.graph_toolbox import GRAPH_TOOLS, GraphToolbox
+from graphwalk.tools.tool import load_tool, load_tools
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import ExitStatus, Trajectory, Turn
 from graphwalk.types.schema import Schema
