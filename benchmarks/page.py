@@ -1,4 +1,4 @@
-"""How fast a page with many episodes opens and scrolls in headless Chromium; writes its part of docs/view.md.
+"""How fast a page with many episodes opens and scrolls in headless Chromium; writes its part of docs/running.md.
 
 `python -m benchmarks.page RUN [EPISODES…]`: the episodes of RUN over and over, under new names.
 """
@@ -16,7 +16,7 @@ from graphwalk.serve.page import write_page
 from graphwalk.serve.page_content import RunContent, content_of
 from tests.serve.page.browser import Browser
 
-PAGE = DOCS / "view.md"
+PAGE = DOCS / "running.md"
 _SCREENS = 60
 _SCROLL = """new Promise((done) => {
   const box = document.getElementById('list'); let left = %d; let last = performance.now(); let worst = 0;

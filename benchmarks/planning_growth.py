@@ -2,7 +2,7 @@
 
     python -m benchmarks.planning_growth [SIZE…]
 
-Every graph is planned in a process of its own. Writes docs/planning.svg and the table in docs/performance.md.
+Every graph is planned in a process of its own. Writes docs/planning.svg and the table in docs/reliability.md.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def main() -> None:
         measured[nodes] = [planned(nodes, number) for number in range(1 if nodes >= LARGE else GRAPHS)]
         print(nodes, measured[nodes], f"load {os.getloadavg()[0]:.1f}", flush=True)
     middle = {nodes: median(one.seconds for one in each) for nodes, each in measured.items()}
-    write_between_markers(DOCS / "performance.md", "planning", table(measured))
+    write_between_markers(DOCS / "reliability.md", "planning", table(measured))
     (DOCS / "planning.svg").write_text(page_svg(figure(middle)), encoding="utf-8")
 
 

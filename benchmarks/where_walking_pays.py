@@ -27,7 +27,7 @@ from graphwalk.suites.reference import drive
 from graphwalk.tools.graph_toolbox import GraphToolbox
 from graphwalk.types.graph import PropertyGraph
 
-PAGE = DOCS / "performance.md"
+PAGE = DOCS / "method.md"
 SIZES = (100, 200, 500, 1_000, 2_000, 5_000)
 ENCODINGS = cast("Sequence[GraphEncoding]", get_args(GraphEncoding))
 SHORTEST = "incidence"
@@ -125,7 +125,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.where_walking_pays", description=__doc__)
     parser.add_argument("sizes", nargs="*", type=int, default=SIZES, help="numbers of nodes; default: 100 to 5,000")
     parser.add_argument("--graphs", type=int, default=3, help="of each size; the table has medians")
-    parser.add_argument("--print", action="store_true", help="leave docs/performance.md as it is")
+    parser.add_argument("--print", action="store_true", help="leave docs/method.md as it is")
     options = parser.parse_args()
     costs = {}
     for nodes in options.sizes:

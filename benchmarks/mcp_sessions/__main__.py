@@ -1,4 +1,4 @@
-"""Walk a small graph with the official clients in Python and TypeScript, and write both sessions into docs/mcp.md."""
+"""Walk a small graph with the clients in Python and TypeScript, compare them, and write docs/mcp.md."""
 
 import asyncio
 import json
@@ -31,8 +31,8 @@ def main() -> None:
         words = ["-m", "graphwalk", "mcp", "--graph", str(graph)]
         seen = asyncio.run(walk(sys.executable, words, STEPS))
         write("python", f"The client of `mcp` {version('mcp')}", seen)
-        seen = run_typescript({"command": sys.executable, "args": words})
-        write("typescript", f"The client of `{PACKAGE}` {_installed()}", seen)
+        if transcript(run_typescript({"command": sys.executable, "args": words})) != transcript(seen):
+            sys.exit(f"the session of `{PACKAGE}` {_installed()} differs from that of the Python client")
 
 
 def run_typescript(place: dict[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Ask all of them, print what differs, and write docs/truth.md: `make truth`."""
+"""Ask all of them, print what differs, and write docs/peers.md: `make truth`."""
 
 import asyncio
 import sys

@@ -1,10 +1,10 @@
-"""The part of docs/truth.md that is made by its command."""
+"""The part of docs/peers.md that is made by its command."""
 
 from pathlib import Path
 
 from graphwalk.files import write_whole
 
-PAGE = Path(__file__).parents[2] / "docs" / "truth.md"
+PAGE = Path(__file__).parents[2] / "docs" / "peers.md"
 BEGIN, END = "<!-- make truth: begin -->", "<!-- make truth: end -->"
 
 
