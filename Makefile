@@ -29,6 +29,7 @@ check: $(STAMP) audit
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/codespell
+	$(BIN)/python .ci/prose.py README.md CONTRIBUTING.md SECURITY.md
 	$(BIN)/cog --check README.md docs/experiments.md
 	$(BIN)/mkdocs build --strict --quiet
 
