@@ -160,6 +160,7 @@ def test_a_container_that_is_slow_to_answer_is_waited_for(home: Settings, tmp_pa
 
 @pytest.mark.neo4j
 @pytest.mark.skipif(RELEASE_NAMES == (GIVEN,), reason="a server of its own is started for this")
+@pytest.mark.extended
 def test_a_server_that_is_slow_to_answer_is_waited_for_and_not_ended(tmp_path: Path) -> None:
     settings = server_settings(tmp_path, "5.26")
     started = database.status(settings).server

@@ -26,6 +26,7 @@ no_match: nothing.
 """
 
 
+@pytest.mark.extended
 async def test_a_node_with_many_neighbors_is_answered_by_a_page(own: OwnDatabase) -> None:
     await own.unique("st_hub", "StHub", "name")
     await own.write(f"CREATE (:{MARK}:StHub {{name: 'hub'}})")
