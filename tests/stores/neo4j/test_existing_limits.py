@@ -86,6 +86,7 @@ async def test_a_slow_call_is_told_in_words(own: OwnDatabase, tmp_path: Path) ->
     assert "given up after 0.5 seconds" in result.content
 
 
+@pytest.mark.extended
 async def test_a_schema_of_three_hundred_labels_is_a_map(own: OwnDatabase) -> None:
     names = [f"StKind{n:03}" for n in range(300)]
     creates = [
