@@ -65,7 +65,7 @@ def agent_named(name: str, task: QuestionTask, schema: Schema, draw: random.Rand
         return random_walk(task, schema, draw)
     kind, _, flaw = name.partition(":")
     if kind not in FOLLOW_A_PLAN or (flaw and kind != "flawed"):
-        raise ConfigError(f"there is no scripted agent {name!r}", hint=f"there are: {', '.join(AGENTS)}")
+        raise ConfigError(f"unknown scripted agent {name!r}", hint=f"known agents: {', '.join(AGENTS)}")
     walk = expert(task.template, task.parameters, schema)
     if kind == "flawed":
         return flawed(walk, draw, only=flaw or None)

@@ -172,7 +172,7 @@ def test_an_extractor_model_may_read_what_we_cannot() -> None:
 
 
 def test_an_unknown_scripted_agent() -> None:
-    with pytest.raises(ConfigError, match="no scripted agent 'clever'"):
+    with pytest.raises(ConfigError, match="unknown scripted agent 'clever'"):
         SUITE.agents.policy("clever", tasks(experiment())[0][0], "io", None, 0)
 
 
