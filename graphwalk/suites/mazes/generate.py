@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from random import Random
@@ -431,7 +431,8 @@ class Maze:
 
     def as_json(self) -> dict[str, Any]:
         """Return the record of a file, with its fields in order."""
-        return {**asdict(self), "walls": list(self.walls), "digest": self.digest}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**values, "walls": list(self.walls), "digest": self.digest}
 
 
 def generate_mazes(spec: MazeSpec, seed: int) -> Iterator[Maze]:

@@ -33,7 +33,7 @@ async def test_a_sweep_over_sizes_leaves_them_out_and_says_so(tmp_path: Path) ->
     assert "variable_hop_path" in graphs[0]["left_out"]
     assert "left_out" not in graphs[1]
     notes = report_of(RunFolder.open(tmp_path / "run")).notes
-    assert "Some graphs are not asked: variable_hop_path (run.json says why)." in notes
+    assert "Some graphs are not asked: variable_hop_path (see run.json for the reasons)." in notes
 
 
 @pytest.mark.parametrize(("graphs", "leave_out"), [([TINY], None), ([TINY, {"preset": "paper-100"}], False)])

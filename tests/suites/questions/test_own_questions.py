@@ -62,7 +62,7 @@ suite:
 models: [scripted/expert, scripted/flawed, scripted/random, scripted/empty]
 """
 GRAPH = generate_graph(GraphSpec(preset="paper-100", mean_degree=1.5), 1)
-NOTE = r"dead\_ends has one oracle only"
+NOTE = r"dead\_ends has one oracle"
 
 
 @pytest.fixture
