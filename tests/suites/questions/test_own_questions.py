@@ -166,7 +166,7 @@ async def test_a_changed_copy_of_a_question_that_ships_keeps_its_python_part(pla
         ("drawing:\n", "drawing:\n  required_fields: [sum]\n", ":17: drawing: there is no sum; known: total"),
         ("RETURN count(DISTINCT n) AS size", "RETURN {{ size }}", "drawing: wider, query 1: there is no size"),
         ("(n:{{ label | label }})\n", "(n:{{ label }})\n", ":10: cypher: the Cypher template writes 'Name' without"),
-        ("name: dead_ends", "name: other", ":1: name: 'other' is not the name of the file"),
+        ("name: dead_ends", "name: other", ":1: name: 'other' differs from the file name"),
         ("computed:", "candidates: [hops]\ncomputed:", "candidates: there is no hops; known: label"),
         ("class: logic", "class: [", "not valid YAML"),
     ],
