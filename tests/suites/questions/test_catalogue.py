@@ -77,7 +77,11 @@ def test_a_python_part_without_yaml_file_is_named(folder: Path) -> None:
     [
         ("def rows", "def lines", "part_broken lacks the function `rows`"),
         ("def plan", "plan = 1\ndef walk", "part_broken lacks the function `plan`"),
-        ("(index, relationship_type)", "(index, type)", "part_broken.rows takes type; the YAML file has relationship_type"),
+        (
+            "(index, relationship_type)",
+            "(index, type)",
+            "part_broken.rows takes type; the YAML file has relationship_type",
+        ),
         ("schema, relationship_type)", "schema)", "part_broken.plan takes ; the YAML file has relationship_type"),
         (
             "def rows",
