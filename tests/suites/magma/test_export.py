@@ -150,5 +150,5 @@ def test_files_that_are_not_what_the_manifest_says(exported: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         verify_export(exported)
     (exported / "manifest.json").write_text("{}")
-    with pytest.raises(ConfigError, match="no manifest"):
+    with pytest.raises(ConfigError, match="not the manifest"):
         verify_export(exported)
