@@ -1,13 +1,15 @@
-"""Reference walks: what the scripted expert takes with the tools, without a model or an agent."""
+"""Reference figures: walks of the scripted expert, baselines that need no run, and the paper's figures."""
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from graphwalk.models.scripted import Ask, Policy
 from graphwalk.models.tokens import count_tokens
+from graphwalk.reports.suite_report import BASELINE, REFERENCE, ResultRecord
+from graphwalk.resources import data_path
 from graphwalk.tools.toolbox import Toolbox
 from graphwalk.types.chat import Message, ToolCall
 from graphwalk.types.episode import Task, ToolResult
@@ -17,10 +19,9 @@ T = TypeVar("T", bound=Task)
 
 @dataclass(frozen=True, slots=True)
 class ReferenceWalk:
-    """An answer, the turns it took, the answer among them, and the tool calls without notes.
+    """The expert's answer with its turns (including the answer) and tool calls (without notes).
 
-    The tokens are those of a model that walks in the same way: it is sent prompt, tools and all that was said so far
-    in every turn, and writes calls and the answer.
+    Tokens are those of a model that makes the same calls. Every turn sends the whole conversation again.
     """
 
     answer: str
@@ -36,84 +37,106 @@ class ReferenceWalk:
         return task.model_copy(update={**calls, **tokens})
 
 
-class Account:
-    """What a walk has taken so far: turns, calls, and the tokens of a model that walks in the same way.
+class WalkCounter:
+    """Turns, calls and tokens of a walk so far; `prompt_tokens` counts prompt and tools."""
 
-    `told`: the tokens that a model would be told first (`tokens_told`).
-    """
-
-    def __init__(self, told: int) -> None:
-        self._turns = self._calls = self._read = self._written = 0
-        self._sent = told
+    def __init__(self, prompt_tokens: int) -> None:
+        self._turns = self._calls = self._input = self._output = 0
+        self._context = prompt_tokens
 
     def turn(self) -> None:
-        """The model is sent all that was said so far."""
+        """Count a turn, which sends the whole conversation so far."""
         self._turns += 1
-        self._read += self._sent
+        self._input += self._context
 
-    def say(self, calls: tuple[ToolCall, ...]) -> None:
-        """The model calls tools."""
-        said = _tokens(Message("assistant", tool_calls=calls))
-        self._written += said
-        self._sent += said
+    def call(self, calls: tuple[ToolCall, ...]) -> None:
+        """Count the tool calls that the model writes."""
+        written = _tokens(Message("assistant", tool_calls=calls))
+        self._output += written
+        self._context += written
 
-    def show(self, tokens: int, *, note: bool = False) -> None:
-        """The model will be sent the result of a call."""
+    def result(self, tokens: int, *, note: bool = False) -> None:
+        """Count the result of one call."""
         self._calls += not note
-        self._sent += tokens
+        self._context += tokens
 
     def close(self, answer: str) -> ReferenceWalk:
         """Return the walk that ends with this answer."""
-        return ReferenceWalk(answer, self._turns, self._calls, self._read, self._written + count(answer))
+        return ReferenceWalk(answer, self._turns, self._calls, self._input, self._output + count(answer))
 
 
-def tokens_told(toolbox: Toolbox, prompt: Sequence[Message]) -> int:
-    """Tokens of prompt and tools."""
+def prompt_tokens(toolbox: Toolbox, prompt: Sequence[Message]) -> int:
+    """Return the tokens of prompt and tools."""
     tools = sum(count(json.dumps(tool.as_openai(), ensure_ascii=False)) for tool in toolbox.specs)
     return tools + sum(_tokens(message) for message in prompt)
 
 
 async def drive(agent: Policy, toolbox: Toolbox, prompt: Sequence[Message] = ()) -> ReferenceWalk:
-    """Let a scripted agent use the tools. Raise StoreError if one fails, TypeError if the agent holds a dialogue."""
-    account = Account(tokens_told(toolbox, prompt))
+    """Run a scripted agent on the tools. Raise StoreError if a tool fails, TypeError if the agent yields text."""
+    counter = WalkCounter(prompt_tokens(toolbox, prompt))
     results: list[str] | None = None
     while True:
-        account.turn()
+        counter.turn()
         try:
             asks = next(agent) if results is None else agent.send(results)
         except StopIteration as end:
-            return account.close(end.value)
+            return counter.close(end.value)
         if isinstance(asks, str):
             raise TypeError("a scripted agent that uses tools yields calls, not text")
-        asked = calls_of(asks)
-        account.say(asked)
-        given = await _results(toolbox, asked)
+        calls = calls_of(asks)
+        counter.call(calls)
+        given: Sequence[ToolResult]
+        if toolbox.ordered:
+            given = [await toolbox.call(call) for call in calls]
+        else:
+            given = await asyncio.gather(*map(toolbox.call, calls))
         for result in given:
-            account.show(count(result.content), note=result.is_note)
+            counter.result(count(result.content), note=result.is_note)
         results = [result.content for result in given]
 
 
+def paper_figures() -> Any:
+    """Return the figures printed in the GraphWalk paper."""
+    return json.loads((data_path("templates") / "reports" / "graphwalk-paper.json").read_text("utf-8"))
+
+
+def baseline_result(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the result of a baseline on the task of `result`, without turns, calls and tokens."""
+    fields = {"model": model, "setting": BASELINE, "repeat": 0, "exit_status": "answered", "score": score}
+    return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None, "tool_seconds": None}
+
+
+def expert_result(result: ResultRecord, score: Mapping[str, Any]) -> Iterator[ResultRecord]:
+    """Yield the result of the scripted expert, if the task has a reference walk."""
+    task = result["task"]
+    if task.get("reference_calls") is not None:
+        yield {
+            **baseline_result(result, REFERENCE, score),
+            "turns": task.get("reference_turns"),
+            "tool_calls": task["reference_calls"],
+            "usage": {
+                "input_tokens": task.get("reference_input_tokens"),
+                "output_tokens": task.get("reference_output_tokens"),
+            },
+        }
+
+
 def calls_of(asks: Sequence[Ask]) -> tuple[ToolCall, ...]:
-    """The calls of one turn as a model writes them."""
-    return tuple(ToolCall(f"call_{n}", ask.tool, _text(ask)) for n, ask in enumerate(asks))
-
-
-async def _results(toolbox: Toolbox, calls: Sequence[ToolCall]) -> Sequence[ToolResult]:
-    if toolbox.ordered:
-        return [await toolbox.call(call) for call in calls]
-    return await asyncio.gather(*map(toolbox.call, calls))
-
-
-def _text(ask: Ask) -> str:
-    return ask.arguments if isinstance(ask.arguments, str) else json.dumps(ask.arguments, ensure_ascii=False)
+    """Return the calls of one turn in the form that a model writes."""
+    arguments = (
+        a.arguments if isinstance(a.arguments, str) else json.dumps(a.arguments, ensure_ascii=False) for a in asks
+    )
+    return tuple(
+        ToolCall(f"call_{n}", ask.tool, text) for n, (ask, text) in enumerate(zip(asks, arguments, strict=True))
+    )
 
 
 def _tokens(message: Message) -> int:
-    """Of what is said and called; the frame that a provider puts around it is left out."""
+    """Return the tokens of text and calls, without a provider's message overhead."""
     called = (text for call in message.tool_calls for text in (call.name, call.arguments))
     return sum(count(text) for text in (message.content or "", *called))
 
 
 def count(text: str) -> int:
-    """Count tokens by the rule, whatever is installed: reference figures are the same everywhere."""
+    """Count tokens by the built-in rule, so that reference figures do not depend on installed packages."""
     return count_tokens(text)[0]

@@ -1,4 +1,4 @@
-"""Suites by name; other packages add theirs through entry points of the group `graphwalk.suites`."""
+"""Registry of suites; other packages add theirs with entry points of the group `graphwalk.suites`."""
 
 import inspect
 from collections.abc import Iterator
@@ -24,47 +24,39 @@ _ATTRIBUTES = ("name", "settings", "config_type", "graphs_field", "thing", "task
 
 
 def suite_class(name: str) -> type[Suite[Any, Any]]:
-    """The class of a suite. ConfigError for an unknown name, and where the class lacks something, which is named."""
-    return whole_suite(name, SUITES.load(name))
-
-
-def whole_suite(name: str, found: Any) -> type[Suite[Any, Any]]:
-    """What stands behind the name of a suite. ConfigError where it is none, or lacks something, which is named."""
-    if not (inspect.isclass(found) and issubclass(found, Suite)):
-        raise ConfigError(f"the suite {name!r} is not a class derived from graphwalk.suites.suite.Suite: {found!r}")
-    for attribute, base in (("agents", ScriptedAgents), ("presentation", Presentation), ("verification", Verification)):
-        if not isinstance(getattr(found, attribute), base):
-            raise ConfigError(
-                f"the suite {name!r}: {attribute} is not an object of a class derived from {base.__name__}"
-            )
-    missing = [attribute for attribute in _ATTRIBUTES if not hasattr(found, attribute)]
-    missing += [f"{method}()" for method in sorted(found.__abstractmethods__)]
-    agents = found.agents
-    missing += ["agents.policy()"] if agents.names and type(agents).policy is ScriptedAgents.policy else []
-    if missing:
-        raise ConfigError(f"the suite {name!r} lacks {', '.join(missing)}", hint="docs/extending.md has a whole one")
-    if wrong := next(_mistakes(name, found), None):
-        raise ConfigError(f"the suite {name!r}: {wrong}", hint="docs/extending.md has a whole one")
-    return found
+    """Return the class of a suite. Raise ConfigError for an unknown name or an incomplete class."""
+    suite = SUITES.load(name)
+    if not (inspect.isclass(suite) and issubclass(suite, Suite)):
+        raise ConfigError(f"the suite {name!r} is not a class derived from graphwalk.suites.suite.Suite: {suite!r}")
+    if mistake := next(_mistakes(name, suite), None):
+        raise ConfigError(f"the suite {name!r}: {mistake}", hint="docs/extending.md has a complete example")
+    return suite
 
 
 def _mistakes(name: str, suite: type[Suite[Any, Any]]) -> Iterator[str]:
-    """What is there, and is not as it must be."""
+    for attribute, base in (("agents", ScriptedAgents), ("presentation", Presentation), ("verification", Verification)):
+        if not isinstance(getattr(suite, attribute), base):
+            yield f"{attribute} is not an object of a class derived from {base.__name__}"
+    agents = suite.agents
+    missing = [attribute for attribute in _ATTRIBUTES if not hasattr(suite, attribute)]
+    missing += [f"{method}()" for method in sorted(suite.__abstractmethods__)]
+    missing += ["agents.policy()"] if agents.names and type(agents).policy is ScriptedAgents.policy else []
+    if missing:
+        yield f"missing {', '.join(missing)}"
     if suite.name != name:
-        yield f"its class calls itself {suite.name!r}"
-    for attribute, base in (("config_type", SuiteConfig), ("task_type", Task), ("score_type", Score)):
+        yield f"its class has the name {suite.name!r}"
+    for attribute, parent in (("config_type", SuiteConfig), ("task_type", Task), ("score_type", Score)):
         given = getattr(suite, attribute)
-        if not (inspect.isclass(given) and issubclass(given, base)):
-            yield f"{attribute} is not derived from {base.__module__}.{base.__name__}"
-            return
+        if not (inspect.isclass(given) and issubclass(given, parent)):
+            yield f"{attribute} is not derived from {parent.__module__}.{parent.__name__}"
     if suite.graphs_field not in suite.config_type.model_fields:
         yield f"graphs_field is {suite.graphs_field!r}, which is not a field of {suite.config_type.__name__}"
     if not suite.settings:
         yield "settings is empty"
-    if strangers := [name for name in suite.agents.default_names if name not in suite.agents.names]:
-        yield f"agents.default_names has {', '.join(strangers)}, which agents.names has not"
+    if unknown := [name for name in agents.default_names if name not in agents.names]:
+        yield f"agents.default_names contains {', '.join(unknown)}, which agents.names lacks"
 
 
 def suite_named(name: str) -> Suite[Any, Any]:
-    """A fresh suite; it may keep things for the length of a run. ConfigError as `suite_class`."""
+    """Return a new suite, which may cache data during a run. Raise ConfigError like `suite_class`."""
     return suite_class(name)()

@@ -1,7 +1,6 @@
-"""The seam to a kind of experiment. A suite knows no model.
+"""Base classes of a suite: a kind of experiment with its graphs, tasks, prompts and scores.
 
-`Suite` is the core: graphs, tasks, prompts, scores. Three objects of it are optional: `ScriptedAgents`,
-`Presentation` and `Verification`.
+`ScriptedAgents`, `Presentation` and `Verification` are optional parts of a `Suite`.
 """
 
 from abc import ABC, abstractmethod
@@ -38,22 +37,22 @@ T = TypeVar("T", bound=Task)
 
 @dataclass(frozen=True)
 class GraphInstance:
-    """A graph that tasks are about (None for suites that need no store), and what it was made from."""
+    """A graph with its tasks' source object; `graph` is None for suites that need no store."""
 
     digest: str
     graph: PropertyGraph | None
     source: Any = None
-    """The suite's own object: a maze, an algorithm trace."""
+    """The suite's own object, for example a maze or an algorithm trace."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """What the run records about it: nodes, relationships, size, seed, preset."""
+    """Recorded by the run: nodes, relationships, size, seed, preset."""
     existing_database: GraphSource | None = None
-    """The database that holds `graph`, if agents can use it directly."""
+    """The database that contains `graph`, if agents can use it directly."""
     in_memory: bool = False
-    """Load it into the embedded engine, whatever the store of the run."""
+    """Load the graph into the embedded engine, even if the run uses another store."""
 
     @classmethod
     def of(cls, graph: PropertyGraph, source: Any = None, facts: Mapping[str, Any] = {}) -> "GraphInstance":
-        """Return the instance of a graph; its size is added to the facts."""
+        """Return the instance of a graph, with its size added to the facts."""
         size = {"nodes": graph.node_count, "relationships": graph.relationship_count}
         return cls(graph.digest, graph, source, {**facts, **size})
 
@@ -65,9 +64,9 @@ def no_next_turn(turns: Sequence[Turn]) -> str | None:
 
 @dataclass(frozen=True)
 class EpisodeSetup:
-    """How an episode begins: the conversation so far, the tools, and the follow-up.
+    """The start of an episode: prompt, tools and follow-up.
 
-    `next_user` is asked after every reply without tool calls; None ends the dialogue.
+    `next_user` returns the next user message after a reply without tool calls; None ends the dialogue.
     """
 
     prompt: tuple[Message, ...]
@@ -83,59 +82,59 @@ class ScriptedAgents(Generic[T]):
     """Programs that take the place of a model. This base class has none."""
 
     names: ClassVar[tuple[str, ...]] = ()
-    """Names of the scripted models: `expert` for `scripted/expert`."""
+    """Names of the scripted models; `expert` is run as `scripted/expert`."""
     default_names: ClassVar[tuple[str, ...]] = ()
-    """Those that run if the user names no model."""
+    """Agents that run if the user names no model."""
 
     def can_play(self, name: str, setting: str, task: T | None = None) -> bool:
-        """Return False if an agent cannot try this task (None: any task), so that the plan leaves it out."""
+        """Return False if the plan must skip this task for the agent; `task=None` means any task."""
         return True
 
     def policy(self, name: str, task: T, setting: str, schema: Schema | None, seed: int) -> Policy:
         """Return the agent of this name for one episode; `seed` differs between tasks and repeats."""
-        raise ConfigError(f"there is no scripted agent {name!r}", hint=f"there are: {', '.join(self.names) or 'none'}")
+        raise ConfigError(f"unknown scripted agent {name!r}", hint=f"known agents: {', '.join(self.names) or 'none'}")
 
     def thoughts(self, task: T, setting: str, trajectory: Trajectory, seed: int) -> Sequence[str]:
         """Return a thought before each turn, for training data.
 
-        A thought uses the prompt, the calls and the results before it, and never the target.
+        A thought may use the prompt and earlier calls and results, never the target.
         """
         return [""] * len(trajectory.turns)
 
     def without_answer(self, task: T, trajectory: Trajectory, seed: int) -> tuple[str, str] | None:
-        """Return a similar question that has no answer, and the reply that explains why; None if there is none."""
+        """Return a similar question without an answer, and the reply that explains why, or None."""
         return None
 
 
 class Pictures(Protocol):
-    """Drawings of the episodes of a run."""
+    """Drawings of logged episodes."""
 
     @property
     def formats(self) -> Sequence[str]:
-        """Endings of the files that can be written: ".svg", ".txt"."""
+        """Supported file extensions, for example ".svg" and ".txt"."""
         ...
 
     def drawings(self, records: Sequence[ResultRecord]) -> "Iterable[RenderableType]":
-        """Return what a terminal shows of the episodes, beside prompt, turns, calls and answer."""
+        """Return drawings for a terminal, shown next to prompt, turns, calls and answer."""
         ...
 
     def page(self, records: Sequence[ResultRecord], form: str, title: str) -> str:
-        """Return the text of a file; `form` is one of `formats`."""
+        """Return the content of a file; `form` is one of `formats`."""
         ...
 
 
 class Presentation(Generic[T]):
-    """How results are shown. This base class has the plain report and the common figures."""
+    """Report, plots and drawings of a suite. This base class has the plain report and the common plots."""
 
     abbreviations: ClassVar[Mapping[str, str]] = {}
-    """Settings whose names are abbreviations, in words."""
+    """Abbreviated setting → its full name."""
     commands: ClassVar[str | None] = None
     """Module with `GENERATE` and `EXPORT`: command name → function for `graphwalk generate|export` (Typer)."""
     pictures: ClassVar[Pictures | None] = None
-    """How episodes are drawn; None: not at all."""
+    """Drawings of episodes; None if the suite has none."""
 
     def report(self, suite: "Suite[Any, Any]") -> SuiteReport:
-        """Return what is measured, and its layout."""
+        """Return the measures of the suite and the layout of its report."""
         return plain_report(suite.name, suite.score_type)
 
     def figures(self, report: Report, observed: Observations) -> Iterable[Plot]:
@@ -145,64 +144,64 @@ class Presentation(Generic[T]):
         return common_plots(report, observed)
 
     def scene(self, record: ResultRecord) -> Scene | None:
-        """Return what an episode looks like step by step; None shows its turns alone."""
+        """Return a step-by-step picture of an episode; None shows only its turns."""
         return None
 
     def human(self, task: T, read: ReadLine) -> Model | None:
-        """Return the suite's own human player at a terminal; None for the common one."""
+        """Return the suite's own human player at a terminal, or None for the default one."""
         return None
 
 
 class Verification(Generic[C, T]):
-    """Second opinions on targets and scores. This base class has none."""
+    """Independent checks of targets and scores. This base class has none."""
 
     async def cross_check(self, task: T, store: GraphStore, answer: Any, score: Score) -> None:
-        """Let the store judge an answer too. Raise OracleError if it differs from the score."""
+        """Score the answer again in the store. Raise OracleError if the result differs from `score`."""
 
     async def confirm(self, task: T, instance: GraphInstance, config: C) -> str | None:
-        """Compute the target of a task again, without the code of `tasks`, for `graphwalk verify`.
+        """Compute the target again without the code of `tasks`, for `graphwalk verify`.
 
-        Return how, in a few words; None if there is no other way. Raise OracleError if the target differs.
+        Return the name of the method, or None if there is none. Raise OracleError if the target differs.
         """
         return None
 
 
 class Suite(ABC, Generic[C, T]):
-    """A kind of experiment. All of it is deterministic: tasks, prompts and scores depend on their arguments alone.
+    """A kind of experiment, with configuration class C and task class T.
 
-    C is the class of the suite's configuration, T that of its tasks.
+    Tasks, prompts and scores are deterministic: they depend only on the arguments.
     """
 
     name: ClassVar[str]
     settings: ClassVar[tuple[str, ...]]
-    """Ways of asking: "tools", "no_tools" and "write_cypher", or the strategies of MAGMA."""
+    """Prompting modes: "tools", "no_tools" and "write_cypher", or the strategies of MAGMA."""
     config_type: ClassVar[type[SuiteConfig]]
     graphs_field: ClassVar[str]
-    """The field of the configuration that lists what is generated; its entries have a `count`."""
+    """Configuration field that lists the graphs to generate; its entries have a `count`."""
     thing: ClassVar[str]
-    """What `graphwalk play` calls one of them: "graph", "maze"."""
+    """Noun for one graph in `graphwalk play`, for example "maze"."""
     task_type: ClassVar[type[Task]]
     score_type: ClassVar[type[Score]]
     tools: ClassVar[tuple[str, ...]] = ()
-    """Tools offered unless the experiment names others (`agent.tools`); none: the suite has no use for tools."""
+    """Default tools, which `agent.tools` overrides; empty if the suite does not use tools."""
     turn_limit: ClassVar[int] = 30
-    """Turns of an episode with tools, unless the experiment has `agent.turn_limit`."""
+    """Default turn limit of an episode with tools, which `agent.turn_limit` overrides."""
     judged: ClassVar[bool] = True
-    """Answers are right or wrong; False if there is no target."""
+    """True if answers are right or wrong; False if tasks have no target."""
     agents: ClassVar[ScriptedAgents[Any]] = ScriptedAgents()
     presentation: ClassVar[Presentation[Any]] = Presentation()
     verification: ClassVar[Verification[Any, Any]] = Verification()
 
     @abstractmethod
     def graphs(self, config: C, seed: int) -> Iterator[GraphInstance]:
-        """Yield the graphs, mazes or traces of an experiment, in order."""
+        """Yield the graphs, mazes or traces of an experiment in order."""
 
     def graph_count(self, config: C) -> int:
-        """Return how many `graphs` yields: by default the sum of the counts of its entries."""
+        """Return the number of graphs that `graphs` yields."""
         return sum(getattr(entry, "count", 1) for entry in getattr(config, self.graphs_field))
 
     async def read_graphs(self, config: C, seed: int, settings: Settings) -> AsyncIterator[GraphInstance]:
-        """Yield the same graphs, and those of databases. Raise StoreError if a database cannot be read."""
+        """Yield all graphs, including those in databases. Raise StoreError if a database cannot be read."""
         for instance in self.graphs(config, seed):
             yield instance
 
@@ -215,9 +214,9 @@ class Suite(ABC, Generic[C, T]):
         seed: int,
         agent: AgentConfig = AgentConfig(),
     ) -> list[T]:
-        """Return the tasks about one graph, each with its proven target. Raise OracleError if two oracles differ.
+        """Return the tasks about one graph with verified targets. Raise OracleError if two oracles differ.
 
-        `agent` has the prompts, for suites that render the question from one.
+        `agent` has the prompts, for suites that render the question from a template.
         """
 
     @abstractmethod
@@ -230,28 +229,28 @@ class Suite(ABC, Generic[C, T]):
         agent: AgentConfig,
         tools: Sequence[Tool] | None = None,
     ) -> EpisodeSetup:
-        """Return prompt and tools of a new episode. `tools`: those of the experiment; None: `self.tools`."""
+        """Return prompt and tools of a new episode; `tools=None` means `self.tools`."""
 
     @abstractmethod
     def extract(self, task: T, reply: str) -> Extraction:
-        """Read an answer with a parser."""
+        """Extract the answer from a reply with a parser."""
 
     @abstractmethod
     def answer_format(self, task: T, agent: AgentConfig = AgentConfig()) -> str:
-        """Return the answer format in words, for the extractor model."""
+        """Describe the answer format for the extractor model."""
 
     @abstractmethod
     def score(self, task: T, setting: str, trajectory: Trajectory, extraction: Extraction) -> Score:
-        """Compare an answer with the target. Episodes with infrastructure failures are not scored."""
+        """Score an answer against the target. Episodes with infrastructure failures are not scored."""
 
     def applies(self, task: T, setting: str, config: C) -> bool:
         """Return False if a task cannot be asked in a setting."""
         return True
 
     def left_out(self, instance: GraphInstance) -> Mapping[str, str]:
-        """Return what is not asked about a graph whose tasks were made: name of a template or setting → reason."""
+        """Return the templates and settings skipped for a graph whose tasks were made: name → reason."""
         return {}
 
     def texts(self, config: C) -> Mapping[str, str]:
-        """Return what models read in addition to prompts and tools, by the name under which a run keeps it."""
+        """Return the additional texts that models read: file name in the run folder → text."""
         return {}

@@ -1,7 +1,6 @@
-"""What scripted experts think, in words: texts in `templates/thoughts/SUITE.yaml`, several for one thing.
+"""Thoughts of scripted experts for training data, from `templates/thoughts/SUITE.yaml`.
 
-They are for people who train models on the walks of an expert. A suite fills them from the calls of the walk and from
-what their results hold by then: from what the expert knows, and never from the target.
+A suite fills them from the calls and results so far, never from the target.
 """
 
 import random
@@ -15,23 +14,21 @@ from graphwalk.resources import data_path
 
 
 class Thoughts:
-    """The texts of one suite, of which `draw` chooses."""
+    """The texts of one suite; `draw` chooses between alternatives."""
 
     def __init__(self, suite: str, draw: random.Random) -> None:
-        self._texts = thoughts_of(suite)
+        self._texts: Mapping[str, Sequence[str]] = _read(suite)
         self._draw = draw
 
     def say(self, name: str, /, **values: Any) -> str:
-        """Return one of the texts of this name. KeyError for a name that has none."""
+        """Return one of the texts of this name. Raise KeyError for an unknown name."""
         return self.choose(self._texts[name], **values)
 
     def choose(self, texts: Sequence[str], /, **values: Any) -> str:
-        """Return one of these texts, filled in."""
+        """Return one of these texts with its values."""
         return render_text(self._draw.choice(list(texts)), **values).strip()
 
 
 @cache
-def thoughts_of(suite: str) -> Mapping[str, Sequence[str]]:
-    """Name → texts."""
-    texts: dict[str, Sequence[str]] = YamlFile.read(data_path("templates") / "thoughts" / f"{suite}.yaml").data
-    return texts
+def _read(suite: str) -> Any:
+    return YamlFile.read(data_path("templates") / "thoughts" / f"{suite}.yaml").data

@@ -1,9 +1,8 @@
-"""The graph as an agent walked it, as a scene: nodes and relationships appear with the result that shows them first."""
+"""Step-by-step picture of an episode: nodes and relationships appear with the first result that shows them."""
 
 from collections import Counter, deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any
 
 from graphwalk.console import counted
 from graphwalk.evaluation.values import parse_json
@@ -11,19 +10,19 @@ from graphwalk.reports.plots import Fate, Scene, SceneLink, SceneNode, SceneStep
 from graphwalk.tools.observed import KEY, ObservedGraph
 from graphwalk.types.episode import Trajectory
 
-_LONGEST_WAY = 6
+_LONGEST_PATH = 6
 _MOST_STARTS = 60
-"""Nodes of an answer from which a way back is looked for."""
-_TELLING = 0.9
-"""Names are shown where so many of the nodes have one of their own, else keys."""
-_LONGEST_WORD = 60
+"""Nodes of an answer from which paths to the question's nodes are searched."""
+_UNIQUE_NAMES = 0.9
+"""Minimum share of nodes with a unique name; below it keys are shown in place of names."""
+_LONGEST_ARGUMENTS = 60
 _LEGEND = {
     "asked": "in the question",
-    "way": "on the way",
-    "right": "answered, right",
-    "wrong": "answered, not right",
-    "missed": "seen, not answered",
-    "": "never used",
+    "way": "on the path",
+    "right": "correct answer",
+    "wrong": "wrong answer",
+    "missed": "observed but missing from the answer",
+    "": "not used",
 }
 
 
@@ -33,117 +32,117 @@ def walked_scene(
     answered: Mapping[str, Fate],
     comparison: StateTable | None = None,
 ) -> Scene:
-    """One step per tool call, and one for the answer. `asked`: keys and values in the question; `answered`: those of
-    answer and target.
+    """Return a picture with one step per tool call and one for the answer.
+
+    `asked` contains keys and values of the question, `answered` those of answer and target.
     """
-    seen, since = ObservedGraph(), _Since()
+    seen, since = ObservedGraph(), _FirstSteps()
     steps = list(_steps(trajectory, seen, since))
     if steps:
-        steps.append(SceneStep("what the answer rests on", len(trajectory.turns)))
+        steps.append(SceneStep("evidence of the answer", len(trajectory.turns)))
     fates = _fates(seen, asked, answered)
     return Scene(
         steps=tuple(steps),
         nodes=tuple(_nodes(seen, since, fates)),
         links=tuple(_links(seen, since, fates, answered)),
         comparison=comparison,
-        legend={fate: said for fate, said in _LEGEND.items() if fate in set(fates.values())},
+        legend={fate: text for fate, text in _LEGEND.items() if fate in set(fates.values())},
     )
 
 
-def _steps(trajectory: Trajectory, seen: ObservedGraph, since: "_Since") -> Iterator[SceneStep]:
-    """The calls in order; `seen` and `since` grow with them."""
+def _steps(trajectory: Trajectory, seen: ObservedGraph, since: "_FirstSteps") -> Iterator[SceneStep]:
+    """Yield a step per call in order, and record its result in `seen` and `since`."""
     number = 0
     for turn_number, turn in enumerate(trajectory.turns, 1):
         for number, result in enumerate(turn.results, number + 1):  # noqa: B020 -- counts on through all turns
             nodes, links = len(seen.nodes), len(seen.relationships)
             seen.add(result)
             since.note(number, seen, nodes, links)
-            named = parse_json(result.call.arguments)
-            words = named if isinstance(named, dict) else {}
+            read = parse_json(result.call.arguments)
+            arguments = [str(value) for value in read.values()] if isinstance(read, dict) else []
             found = result.error or ("a note" if result.rows is None else counted(result.rows, "row"))
-            focus = tuple(dict.fromkeys(p for value in words.values() for p in since.named.get(str(value), ())))
+            focus = tuple(dict.fromkeys(p for value in arguments for p in since.named.get(value, ())))
             shown = tuple(range(nodes, len(seen.nodes)))
-            yield SceneStep(f"{result.call.name}({_short(words)}) → {found}", turn_number, number, focus, shown)
+            text = ", ".join(arguments)
+            text = text if len(text) <= _LONGEST_ARGUMENTS else text[: _LONGEST_ARGUMENTS - 1] + "…"
+            yield SceneStep(f"{result.call.name}({text}) → {found}", turn_number, number, focus, shown)
 
 
-class _Since:
-    """The step that showed each node and relationship first."""
+class _FirstSteps:
+    """The step in which each node and relationship was first observed."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, int] = {}
         self.links: dict[str, int] = {}
         self.named: dict[str, list[int]] = {}
-        """Places of nodes by their key, and by the texts that they were first shown with."""
+        """Key or text property of a node → positions of the nodes that have it."""
 
     def note(self, step: int, seen: ObservedGraph, nodes: int, links: int) -> None:
-        for place, (key, node) in enumerate(islice(seen.nodes.items(), nodes, None), nodes):
+        for position, (key, node) in enumerate(islice(seen.nodes.items(), nodes, None), nodes):
             self.nodes[key] = step
             for value in {key, *(text for text in node.properties.values() if isinstance(text, str))}:
-                self.named.setdefault(value, []).append(place)
+                self.named.setdefault(value, []).append(position)
         self.links |= dict.fromkeys(islice(seen.relationships, links, None), step)
 
 
 def _fates(seen: ObservedGraph, asked: Collection[str], answered: Mapping[str, Fate]) -> dict[str, Fate]:
-    """What became of each node. A value that stands for many nodes, such as a name, marks all of them."""
+    """Return the role of each node. A value that several nodes share, for example a name, marks all of them."""
     fates: dict[str, Fate] = {}
     for key, node in seen.nodes.items():
         values = {key, *(str(value) for value in node.properties.values() if isinstance(value, str))}
         fate: Fate = next((answered[value] for value in (key, *sorted(values)) if value in answered), "")
         fates[key] = "asked" if not fate and values & set(asked) else fate
-    for key in _ways(seen, fates):
-        fates[key] = fates[key] or "way"
+    goals = {key for key, fate in fates.items() if fate == "asked"}
+    starts = [key for key, fate in fates.items() if fate in ("right", "wrong", "missed")]
+    for path in paths_to_nearest(seen, starts[:_MOST_STARTS], goals, _LONGEST_PATH):
+        for key in path:
+            fates[key] = fates[key] or "way"
     return fates
 
 
-def _ways(seen: ObservedGraph, fates: Mapping[str, Fate]) -> Iterator[str]:
-    """Nodes on shortest ways that were seen from what was answered to what was asked about."""
-    beside: dict[str, dict[str, None]] = {}
+def paths_to_nearest(
+    seen: ObservedGraph, starts: Sequence[str], goals: Collection[str], longest: int
+) -> Iterator[tuple[str, ...]]:
+    """Yield a shortest observed path from each start to its nearest goal, in any direction.
+
+    Starts without a goal within `longest` relationships are skipped.
+    """
+    neighbors: dict[str, dict[str, None]] = {}
     for link in seen.relationships.values():
-        beside.setdefault(link.source, {})[link.target] = None
-        beside.setdefault(link.target, {})[link.source] = None
-    goals = {key for key, fate in fates.items() if fate == "asked"}
-    starts = [key for key, fate in fates.items() if fate in ("right", "wrong", "missed")]
-    for start in starts[:_MOST_STARTS] if goals else ():
-        yield from _nearest(start, goals, beside)
+        neighbors.setdefault(link.source, {})[link.target] = None
+        neighbors.setdefault(link.target, {})[link.source] = None
+    for start in starts if goals else ():
+        paths: dict[str, tuple[str, ...]] = {start: (start,)}
+        waiting = deque([start])
+        while waiting:
+            key = waiting.popleft()
+            if key in goals:
+                yield paths[key]
+                break
+            if len(paths[key]) <= longest:
+                for other in neighbors.get(key, ()):
+                    if other not in paths:
+                        paths[other] = (*paths[key], other)
+                        waiting.append(other)
 
 
-def _nearest(start: str, goals: Collection[str], beside: Mapping[str, Mapping[str, None]]) -> Sequence[str]:
-    ways: dict[str, tuple[str, ...]] = {start: (start,)}
-    waiting = deque([start])
-    while waiting:
-        key = waiting.popleft()
-        if key in goals:
-            return ways[key]
-        if len(ways[key]) <= _LONGEST_WAY:
-            for other in beside.get(key, ()):
-                if other not in ways:
-                    ways[other] = (*ways[key], other)
-                    waiting.append(other)
-    return ()
-
-
-def _nodes(seen: ObservedGraph, since: _Since, fates: Mapping[str, Fate]) -> Iterator[SceneNode]:
-    called = Counter(node.name for node in seen.nodes.values())
-    telling = len(called) >= _TELLING * len(seen.nodes)
+def _nodes(seen: ObservedGraph, since: _FirstSteps, fates: Mapping[str, Fate]) -> Iterator[SceneNode]:
+    names = Counter(node.name for node in seen.nodes.values())
+    show_names = len(names) >= _UNIQUE_NAMES * len(seen.nodes)
     for key, node in seen.nodes.items():
         about = {KEY: key, **node.properties}
-        name = node.name if telling and called[node.name] == 1 else key
+        name = node.name if show_names and names[node.name] == 1 else key
         yield SceneNode(name, ":".join(node.labels), about, since.nodes[key], fates[key])
 
 
 def _links(
-    seen: ObservedGraph, since: _Since, fates: Mapping[str, Fate], answered: Mapping[str, Fate]
+    seen: ObservedGraph, since: _FirstSteps, fates: Mapping[str, Fate], answered: Mapping[str, Fate]
 ) -> Iterator[SceneLink]:
-    """A relationship is used where both its ends are, or where a value of its own was answered."""
-    places = {key: place for place, key in enumerate(seen.nodes)}
+    """Yield the relationships; one is used if both its nodes are, or if the answer has one of its values."""
+    positions = {key: position for position, key in enumerate(seen.nodes)}
     for name, link in seen.relationships.items():
         own: Fate = next((answered[str(v)] for v in link.properties.values() if str(v) in answered), "")
         used: Fate = "way" if fates[link.source] and fates[link.target] else ""
         yield SceneLink(
-            places[link.source], places[link.target], link.type, link.properties, since.links[name], own or used
+            positions[link.source], positions[link.target], link.type, link.properties, since.links[name], own or used
         )
-
-
-def _short(words: Mapping[str, Any]) -> str:
-    said = ", ".join(str(value) for value in words.values())
-    return said if len(said) <= _LONGEST_WORD else said[: _LONGEST_WORD - 1] + "…"

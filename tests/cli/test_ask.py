@@ -44,7 +44,7 @@ def test_the_script_shows_steps_answer_evidence_and_log(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "get_all_nearest_neighbors  label=Film property_name=title property_value=The Quiet Harbour" in done.stderr
     assert "f1 ←ACTED_IN– Person p2 born: 1972, name: Bo Lund" in done.stderr
-    assert "I am a script and understand no question" in done.stdout
+    assert "I am a script, not a language model" in done.stdout
     assert "- Bo Lund [p2] ACTED_IN The Quiet Harbour [f1]" in done.stdout
     assert re.search(r"^\(p2\)–ACTED_IN→\(f1\) +role: Captain", done.stdout, re.MULTILINE)
     assert "MATCH p = (a:`Person`)-[:`ACTED_IN`]->(b:`Film`)" in done.stdout

@@ -132,10 +132,13 @@ OTHER_DEFAULT = "class Agents(ChainAgents):\n    default_names = ('x',)\n"
     ("body", "cause"),
     [
         ("Broken = 7", "not a class derived from"),
-        ("class Broken(Suite):\n    name = 'broken'", "lacks settings, config_type, graphs_field"),
+        ("class Broken(Suite):\n    name = 'broken'", "missing settings, config_type, graphs_field"),
         ("class Broken(Suite):\n    name = 'broken'", "score()"),
-        ("class Broken(ChainsSuite):\n    name = 'other'", "calls itself 'other'"),
-        (f"{NO_POLICY}class Broken(ChainsSuite):\n    name = 'broken'\n    agents = Agents()", "lacks agents.policy()"),
+        ("class Broken(ChainsSuite):\n    name = 'other'", "its class has the name 'other'"),
+        (
+            f"{NO_POLICY}class Broken(ChainsSuite):\n    name = 'broken'\n    agents = Agents()",
+            "missing agents.policy()",
+        ),
         ("class Broken(ChainsSuite):\n    name = 'broken'\n    agents = ChainAgents", "agents is not an object of"),
         ("class Broken(ChainsSuite):\n    name = 'broken'\n    settings = ()", "settings is empty"),
         (
@@ -145,7 +148,7 @@ OTHER_DEFAULT = "class Agents(ChainAgents):\n    default_names = ('x',)\n"
         ("class Broken(ChainsSuite):\n    name = 'broken'\n    config_type = dict", "config_type is not derived from"),
         (
             f"{OTHER_DEFAULT}class Broken(ChainsSuite):\n    name = 'broken'\n    agents = Agents()",
-            "default_names has x, which agents.names has not",
+            "default_names contains x, which agents.names lacks",
         ),
         ("import no_such_module", "cannot be imported: ModuleNotFoundError"),
     ],

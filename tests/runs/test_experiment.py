@@ -74,7 +74,7 @@ async def test_an_experiment_without_a_task_says_why(tmp_path: Path) -> None:
     config = load_experiment("own-graph", flags={"suite.graphs": [{"file": str(file)}], "store": "embedded"})
     with pytest.raises(ConfigError, match="no task can be played in tools, no_tools, write_cypher\n") as caught:
         await estimate_run(resolve(config, NOTHING_SET))
-    assert "one: without node_by_property: it takes a label and properties" in str(caught.value)
+    assert "one: without node_by_property: it requires a label and properties" in str(caught.value)
 
 
 async def test_abbreviated_settings_are_spelled_out_in_plan_report_and_error(tmp_path: Path) -> None:

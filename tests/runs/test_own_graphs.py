@@ -39,7 +39,7 @@ async def test_the_questions_that_a_graph_cannot_host_are_left_out_and_named(tmp
     (facts,) = folder.read_manifest()["fingerprint"]["graphs"]
     assert facts["name"] == "movies"
     assert facts["source"] == "file movies.json"
-    assert facts["left_out"]["relationship_by_property"] == "it takes a relationship type and properties"
+    assert facts["left_out"]["relationship_by_property"] == "it requires a relationship type and properties"
     asked = {record["task"]["template"] for record in folder.records()}
     assert asked.isdisjoint(facts["left_out"])
     assert "node_by_property" in asked

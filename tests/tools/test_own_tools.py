@@ -126,5 +126,5 @@ async def test_a_maze_tool_whose_query_lacks_a_column_is_told(tmp_path: Path) ->
     text = (data_path("tools") / "get_next_possible_cells.yaml").read_text(encoding="utf-8")
     (tool,) = load_tools([write(tmp_path, text.replace("AS key,", "AS cell,"))])
     store = await EmbeddedDatabase().load(maze_graph(MAZE))
-    with pytest.raises(ConfigError, match="returns no column `key`"):
+    with pytest.raises(ConfigError, match="lacks the column `key`"):
         await MazeToolbox(store, 4, "0", tools=[tool]).call(call(tool.name, node_id="0"))

@@ -1,7 +1,7 @@
-"""What an answer rests on: the steps of an episode and the rows behind its values."""
+"""Evidence of an answer: the tool calls of an episode, and the observed nodes and relationships behind it."""
 
-from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,16 +9,17 @@ from graphwalk.evaluation.evidence import Evidence
 from graphwalk.evaluation.values import parse_json
 from graphwalk.models.text_protocol import find_calls
 from graphwalk.suites.ask.task import cited_keys
+from graphwalk.suites.walked import paths_to_nearest
 from graphwalk.tools.observed import KEY, ObservedGraph, ObservedNode, ObservedRelationship
 from graphwalk.types.episode import ToolResult, Trajectory
 
 
 @dataclass(frozen=True)
 class Step:
-    """One tool call. `arguments` is what the model wrote, read as JSON where it is JSON.
+    """One tool call.
 
-    `rows`: those found, None for notes and mistakes. `error`: the class of mistake. `thought`: what the model wrote
-    beside the call (without the call, where that is written as text), or noted down with it.
+    `arguments` is parsed if it is JSON, else text. `rows` is the number of rows; None for notes and mistakes.
+    `error` is the class of mistake. `thought` is the text next to the call, or the content of a note.
     """
 
     call: str
@@ -40,11 +41,12 @@ class Step:
         }
 
 
-def step_of(result: ToolResult, beside: str | None = None) -> Step:
+def step_of(result: ToolResult, text: str | None = None) -> Step:
+    """Return the step of a tool result; `text` is the text of the message with the call."""
     arguments = parse_json(result.call.arguments)
     noted = result.content if result.is_note else None
     known = {result.call.name: arguments if isinstance(arguments, dict) else ()}
-    written = find_calls(beside or "", known, lenient=True).rest.strip()
+    written = find_calls(text or "", known, lenient=True).rest.strip()
     return Step(
         call=result.call.name,
         arguments=result.call.arguments if arguments is None else arguments,
@@ -57,7 +59,7 @@ def step_of(result: ToolResult, beside: str | None = None) -> Step:
 
 
 def steps_of(trajectory: Trajectory) -> list[Step]:
-    """All calls in order; text beside several calls goes with the first of them."""
+    """Return all calls in order; the text of a message belongs to its first call."""
     return [
         step_of(result, turn.message.content if number == 0 else None)
         for turn in trajectory.turns
@@ -66,16 +68,16 @@ def steps_of(trajectory: Trajectory) -> list[Step]:
 
 
 MOST_NODES = 40
-"""More than this nobody takes in at a glance."""
-_LONGEST_WAY = 4
+"""Nodes of the evidence that are shown."""
+_LONGEST_PATH = 4
 _MOST_NAMESAKES = 5
-"""A value that more nodes share does not name any of them."""
+"""A value that more nodes share does not identify a node."""
 _SHORTEST_NAME = 2
 
 
 @dataclass(frozen=True)
 class AnswerEvidence:
-    """Nodes and relationships, all of which tool results have shown; `more` nodes are left out."""
+    """Observed nodes and relationships behind an answer; `more` further nodes are left out."""
 
     nodes: tuple[ObservedNode, ...] = ()
     relationships: tuple[ObservedRelationship, ...] = ()
@@ -93,38 +95,33 @@ class AnswerEvidence:
 
 
 def evidence_of(question: str, answer: str, seen: ObservedGraph) -> AnswerEvidence:
-    """The nodes that the answer cites or names, those of the question, and the shortest ways that were seen between.
+    """Return the nodes that the answer cites or names, and shortest observed paths to nodes of the question.
 
-    Where the answer names no node (a number, a date), it rests on the nodes of the question.
+    If the answer names no node (a number, a date), return the nodes of the question.
     """
-    asked_about, answered = named_in(question, seen), _answered(answer, seen)
+    asked_about = named_in(question, seen)
+    answered = [key for key in cited_keys(answer) if key in seen.nodes] or named_in(answer, seen)
     chosen = dict.fromkeys(answered or asked_about)
-    ways = _Ways(seen)
-    for key in answered:
-        chosen |= dict.fromkeys(ways.to_nearest(key, set(asked_about)))
-    said = Evidence([answer])
+    for path in paths_to_nearest(seen, answered, set(asked_about), _LONGEST_PATH):
+        chosen |= dict.fromkeys(reversed(path))
+    in_answer = Evidence([answer])
     for link in seen.relationships.values():
         touches = link.source in chosen or link.target in chosen
-        if touches and any(_tells(value) and said.holds(value) for value in link.properties.values()):
+        if touches and any(_is_specific(value) and in_answer.holds(value) for value in link.properties.values()):
             chosen |= {link.source: None, link.target: None}
     shown = list(chosen)[:MOST_NODES]
     among = [link for link in seen.relationships.values() if link.source in shown and link.target in shown]
     return AnswerEvidence(tuple(seen.nodes[key] for key in shown), tuple(among), len(chosen) - len(shown))
 
 
-def _answered(answer: str, seen: ObservedGraph) -> list[str]:
-    """The nodes that are cited by key; where there are none, those that are named."""
-    return [key for key in cited_keys(answer) if key in seen.nodes] or named_in(answer, seen)
-
-
 def named_in(text: str, seen: ObservedGraph) -> list[str]:
-    """Nodes whose key or whose name stands in a text. A number may be anything, and names nothing."""
-    said = Evidence([text, text.casefold()])
+    """Return the keys of nodes whose key or text property occurs in a text. Numbers are ambiguous and ignored."""
+    words = Evidence([text, text.casefold()])
     sharing = Counter(value for node in seen.nodes.values() for value in set(_names(node)))
     return [
         node.key
         for node in seen.nodes.values()
-        if any(said.holds(name) for name in _names(node) if sharing[name] <= _MOST_NAMESAKES)
+        if any(words.holds(name) for name in _names(node) if sharing[name] <= _MOST_NAMESAKES)
     ]
 
 
@@ -135,32 +132,5 @@ def _names(node: ObservedNode) -> Iterator[str]:
             yield value.casefold()
 
 
-def _tells(value: Any) -> bool:
+def _is_specific(value: Any) -> bool:
     return isinstance(value, int | float | str) and not isinstance(value, bool) and value != ""
-
-
-class _Ways:
-    """Shortest ways over what was seen, in any direction."""
-
-    def __init__(self, seen: ObservedGraph) -> None:
-        neighbors: dict[str, dict[str, None]] = {}
-        for link in seen.relationships.values():
-            neighbors.setdefault(link.source, {})[link.target] = None
-            neighbors.setdefault(link.target, {})[link.source] = None
-        self._neighbors: Mapping[str, Mapping[str, None]] = neighbors
-
-    def to_nearest(self, start: str, goals: set[str]) -> Sequence[str]:
-        """The nodes from the nearest of the goals to `start`; none where no goal is near."""
-        ways: dict[str, tuple[str, ...]] = {start: (start,)}
-        waiting = deque([start])
-        while waiting:
-            key = waiting.popleft()
-            if key in goals:
-                return ways[key]
-            if len(ways[key]) > _LONGEST_WAY:
-                continue
-            for other in self._neighbors.get(key, ()):
-                if other not in ways:
-                    ways[other] = (other, *ways[key])
-                    waiting.append(other)
-        return ()

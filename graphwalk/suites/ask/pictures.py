@@ -1,7 +1,8 @@
-"""Steps and evidence for a terminal. What models and graphs say is shown as it is, and obeyed by nobody."""
+"""Steps and evidence in a terminal. Text of models and graphs is sanitised."""
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.console import counted
@@ -31,7 +32,7 @@ _NUMBER = 3
 
 
 def step_shown(number: int, step: Step) -> "Table":
-    """The thought beside a call, the call, how many rows it found and the first few."""
+    """Return the thought next to a call, the call, its number of rows and the first rows."""
     from rich.table import Table
     from rich.text import Text
 
@@ -54,25 +55,24 @@ def step_shown(number: int, step: Step) -> "Table":
 
 
 def _found(step: Step) -> Iterator[str]:
-    """Nodes and relationships stand on lines of their own, single values beside each other."""
+    """Yield a line per node or relationship; single values share one line."""
     rows = read_rows(step.result) or []
-    found = step.rows or 0
-    said = counted(found, "row")
+    number = counted(step.rows or 0, "row")
     single = [_plain(value) for row in rows for value in row.values()] if rows and len(rows[0]) == 1 else []
     if single:
         more = ", …" if len(single) > _VALUES else ""
-        yield one_line(f"{said}: {', '.join(single[:_VALUES])}{more}")
+        yield one_line(f"{number}: {', '.join(single[:_VALUES])}{more}")
         return
-    yield said
+    yield number
     if not rows:
         yield from map(one_line, decode_notes(step.result))
-    yield from (f"  {one_line(row_text(row))}" for row in rows[:_ROWS])
+    yield from (f"  {one_line(_row_text(row))}" for row in rows[:_ROWS])
     if len(rows) > _ROWS:
         yield "  …"
 
 
-def row_text(row: Row) -> str:
-    """A row of a result on one line: a node, a relationship with the node at its other end, or the values alone."""
+def _row_text(row: Row) -> str:
+    """Return a row on one line: a node, a relationship with its neighbour, or the values."""
     if "neighbor_properties" in row:
         type_ = row.get("type")
         arrow = {"outgoing": f"–{type_}→", "incoming": f"←{type_}–"}.get(str(row.get("direction")), f"–{type_}–")
@@ -84,23 +84,23 @@ def row_text(row: Row) -> str:
 
 
 def evidence_table(evidence: AnswerEvidence) -> "Table":
-    """Nodes, then relationships, one a line."""
+    """Return a table of nodes, then relationships, one per line."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("evidence", overflow="fold", ratio=2)
-    table.add_column("what is known of it", overflow="fold", ratio=3)
+    table.add_column("properties", overflow="fold", ratio=3)
     name_of = {node.key: node.name for node in evidence.nodes}
     for node in evidence.nodes:
         labels = "".join(f":{label}" for label in node.labels)
         table.add_row(Text(one_line(f"({node.key}{labels})")), Text(one_line(_pairs(node.properties))))
     for link in evidence.relationships:
-        said = one_line(f"({link.source})–{link.type}→({link.target})")
+        pattern = one_line(f"({link.source})–{link.type}→({link.target})")
         names = f"{name_of[link.source]} {link.type} {name_of[link.target]}"
-        told = _pairs(link.properties) or (names if names != f"{link.source} {link.type} {link.target}" else "")
-        table.add_row(Text(said), Text(one_line(told)))
+        detail = _pairs(link.properties) or (names if names != f"{link.source} {link.type} {link.target}" else "")
+        table.add_row(Text(pattern), Text(one_line(detail)))
     if evidence.more:
         table.add_row(Text(f"… and {counted(evidence.more, 'more node')}", style="dim"), Text(""))
     return table
@@ -135,17 +135,19 @@ _WIDTH = 120
 
 
 class AskPictures:
+    """Drawings of answers with their evidence."""
+
     formats = (".svg", ".txt")
 
     def drawings(self, records: Sequence[ResultRecord]) -> "Iterator[Table]":
-        """What each answer rests on, in the order in which they were asked."""
+        """Yield the evidence of each answer in the order of the questions."""
         for record in _in_order(records):
             evidence = evidence_in(record)
             if evidence.nodes:
                 yield evidence_table(evidence)
 
     def page(self, records: Sequence[ResultRecord], form: str, title: str) -> str:
-        """All of it as text; as a drawing the evidence of the first question."""
+        """Return all episodes as text, or the evidence of the first question as SVG."""
         from rich.console import Console
 
         if form == ".svg":
@@ -154,7 +156,7 @@ class AskPictures:
         stream = io.StringIO()
         console = Console(file=stream, width=_WIDTH, color_system=None, highlight=False)
         for record in _in_order(records):
-            console.print(_told(record), markup=False)
+            console.print(_episode(record), markup=False)
         return "\n".join(line.rstrip() for line in stream.getvalue().splitlines()) + "\n"
 
 
@@ -162,41 +164,40 @@ def _in_order(records: Sequence[ResultRecord]) -> list[ResultRecord]:
     return sorted(records, key=lambda record: (record["task"]["number"], record["model"]))
 
 
-def _told(record: ResultRecord) -> "Group":
-    """Question, steps, answer and evidence."""
+def _episode(record: ResultRecord) -> "Group":
+    """Return question, steps, answer and evidence."""
     from rich.console import Group
     from rich.text import Text
 
     steps = enumerate(steps_of(from_dict(Trajectory, record["trajectory"])), 1)
     evidence = evidence_in(record)
+    if record["answer"] is None:
+        error = one_line(record["trajectory"].get("error") or "")
+        answer = f"no answer ({record['exit_status']}): {error}"
+    else:
+        answer = printable(record["answer"])
     return Group(
         Text(f"{one_line(record['model'])}: {one_line(record['task']['question'])}", style="bold"),
         *(step_shown(number, step) for number, step in steps),
-        Text(_answer(record)),
+        Text(answer),
         *((evidence_table(evidence),) if evidence.nodes else ()),
         Text(""),
     )
 
 
 def evidence_in(record: ResultRecord) -> AnswerEvidence:
-    """What the answer of a logged episode rests on."""
+    """Return the evidence of a logged answer."""
     if not record["answer"]:
         return AnswerEvidence()
     trajectory = from_dict(Trajectory, record["trajectory"])
     return evidence_of(record["task"]["question"], record["answer"], observed_graph(trajectory.results))
 
 
-def _answer(record: ResultRecord) -> str:
-    if record["answer"] is None:
-        return f"no answer ({record['exit_status']}): {one_line(record['trajectory'].get('error') or '')}"
-    return printable(record["answer"])
-
-
 def ask_scene(record: ResultRecord) -> Scene:
-    """Nobody knows the target: nodes of the evidence count as answered."""
+    """Return the picture of an episode. There is no target, so the evidence is marked."""
     trajectory = from_dict(Trajectory, record["trajectory"])
     asked = set(named_in(record["task"]["question"], observed_graph(trajectory.results)))
     evidence = [node.key for node in evidence_in(record).nodes if node.key not in asked]
-    said = StateTable(("answer",), (("", record["answer"]),) if record["answer"] else ())
-    scene = walked_scene(trajectory, asked, dict.fromkeys(evidence, "right"), said)
-    return Scene(scene.steps, scene.nodes, scene.links, comparison=said, legend={**scene.legend, "right": "evidence"})
+    answer = StateTable(("answer",), (("", record["answer"]),) if record["answer"] else ())
+    scene = walked_scene(trajectory, asked, dict.fromkeys(evidence, "right"), answer)
+    return replace(scene, legend={**scene.legend, "right": "evidence"})

@@ -1,4 +1,4 @@
-"""The report of questions without targets: what was asked and answered, and what it took."""
+"""Report of questions without targets: answers, calls, time, tokens and cost."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -31,21 +31,20 @@ _STEPS = (
     Column("tokens", "tokens", short, optional=1),
     Column("cost", "cost", dollars, optional=1),
 )
-_ARROW = " → "
 
 
 def _asked(result: ResultRecord) -> str:
-    """Numbered, so that questions stay in the order in which they were asked."""
-    said = result["answer"] or f"({str(result['exit_status']).replace('_', ' ')})"
-    return f"{result['task']['number']:>3}. {result['task']['question']}{_ARROW}{' '.join(said.split())}"
+    """Return question and answer with a number, which keeps the questions in order."""
+    answer = result["answer"] or f"({str(result['exit_status']).replace('_', ' ')})"
+    return f"{result['task']['number']:>3}. {result['task']['question']} → {' '.join(answer.split())}"
 
 
 def _questions(report: Report) -> Iterator[TextTable]:
-    """Every question with its answer."""
+    """Yield a table of all questions with their answers."""
     rows = report.groups.get("question", [])
     models = len({row["model"] for row in rows}) > 1
     names = ("question and answer", *(("model",) if models else ()))
-    told = [
+    lines = [
         (
             Cell(one_line(row["question"].strip())),
             *((Cell(one_line(row["model"])),) if models else ()),
@@ -53,9 +52,9 @@ def _questions(report: Report) -> Iterator[TextTable]:
         )
         for row in rows
     ]
-    if told:
+    if lines:
         headers = (Header(name, name=True) for name in names)
-        yield TextTable("Questions", (*headers, *(Header(c.title, optional=c.optional) for c in _STEPS)), tuple(told))
+        yield TextTable("Questions", (*headers, *(Header(c.title, optional=c.optional) for c in _STEPS)), tuple(lines))
 
 
 REPORT = SuiteReport(
@@ -80,7 +79,7 @@ REPORT = SuiteReport(
     ),
     group_columns=_STEPS,
     compared=("answered",),
-    notes=("cited: keys that answers name. grounded: the share of them that tool results have shown.",),
+    notes=("cited: keys in square brackets in the answer. grounded: share of them that occur in tool results.",),
     tables=_questions,
 )
 

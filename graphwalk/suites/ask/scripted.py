@@ -1,19 +1,19 @@
-"""`scripted/look`: no language model. It looks the words of a question up as values, and lists what is around them.
+"""`scripted/look`: a demo agent without a language model or an API key.
 
-It shows on any graph, without a key, what the tools, the steps and the evidence look like.
+It looks up the words of a question as property values, and lists their neighbours.
 """
 
 import json
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from graphwalk.encodings import read_rows
 from graphwalk.evaluation.evidence import Evidence
 from graphwalk.models.scripted import AnswerNow, Ask, Policy
 from graphwalk.suites.ask.task import AskTask
 from graphwalk.suites.suite import ScriptedAgents
-from graphwalk.tools.observed import KEY, ObservedGraph, ObservedRelationship, observed_graph
+from graphwalk.tools.observed import KEY, observed_graph
 from graphwalk.types.chat import ToolCall
 from graphwalk.types.episode import ToolResult
 from graphwalk.types.schema import Schema
@@ -28,12 +28,12 @@ _MOST_FOUND = 3
 _MOST_TRIED = 60
 _MOST_LINKS = 12
 _SHORTEST = 3
-"""Shorter texts are in many questions by accident."""
-_WHAT_IT_IS = "I am a script and understand no question: I only look its words up."
+"""Shorter values occur in many questions by accident."""
+_INTRODUCTION = "I am a script, not a language model: I only look up the words of the question."
 
 
 class _Word(NamedTuple):
-    """A value that stands in the question, and where the graph has it."""
+    """A value in the question with its label and property in the graph."""
 
     label: str
     property: str
@@ -41,10 +41,9 @@ class _Word(NamedTuple):
 
 
 def look(question: str, schema: Schema) -> Policy:
-    """Lists values, looks those that the question holds up, and says what is around them.
+    """List the values of all properties, look up those in the question, and answer with their neighbours.
 
-    Where no list holds one, as in long lists of which the first page alone is read, names in the question are looked
-    up as they are written, keys too.
+    If none is found, for example because only the first page of a long list is read, look up names and keys directly.
     """
     places = [(n.label, p.name) for n in schema.nodes for p in n.properties if p.name != KEY][:_MOST_PROPERTIES]
     keys = [(node.label, KEY) for node in schema.nodes][:_MOST_PROPERTIES]
@@ -56,19 +55,18 @@ def look(question: str, schema: Schema) -> Policy:
             found = (yield [_ask(_NODES, word) for word in tried]) if tried else []
             words = [word for word, text in zip(tried, found, strict=True) if read_rows(text)][:_MOST_FOUND]
         if not words:
-            return f"{_WHAT_IT_IS} No property has a value that stands in the question."
+            return f"{_INTRODUCTION} No property value occurs in the question."
         asked = [_ask(_NEIGHBORS, word) for word in words]
         found = yield list(asked)
     except AnswerNow:
-        return f"{_WHAT_IT_IS} My calls were used up before I found anything."
-    once = {
-        part[2]: part for part in zip(words, asked, found, strict=True)
-    }  # a node with several labels is found by each
-    return "\n".join([_WHAT_IT_IS, *(line for part in once.values() for line in _told(*part))])
+        return f"{_INTRODUCTION} The call limit was reached before I found anything."
+    # A node with several labels is found once per label.
+    by_text = {part[2]: part for part in zip(words, asked, found, strict=True)}
+    return "\n".join([_INTRODUCTION, *(line for part in by_text.values() for line in _described(*part))])
 
 
 def _names(question: str) -> list[str]:
-    """What may be a name: text in quotation marks, words in a row that begin with capitals, words with digits."""
+    """Return possible names: quoted text, sequences of capitalised words, words with digits."""
     found = [next(filter(None, match), "") for match in _NAME.findall(question)]
     return list(dict.fromkeys(name for name in found if len(name) > 1))
 
@@ -82,37 +80,29 @@ def _list(label: str, name: str) -> Ask:
 
 
 def _words(question: str, places: Sequence[tuple[str, str]], listed: Sequence[str]) -> list[_Word]:
-    """The values that stand in the question, the longest first: they say the most."""
-    said = Evidence([question, question.casefold()])
+    """Return the values in the question, the longest first, because they are the most specific."""
+    words = Evidence([question, question.casefold()])
     found: dict[_Word, None] = {}
     for (label, name), text in zip(places, listed, strict=True):
         for row in read_rows(text) or ():
             value = row.get("values")
-            if isinstance(value, str) and len(value) >= _SHORTEST and said.holds(value.casefold()):
+            if isinstance(value, str) and len(value) >= _SHORTEST and words.holds(value.casefold()):
                 found[_Word(label, name, value)] = None
     return sorted(found, key=lambda word: -len(word.value))[:_MOST_FOUND]
 
 
-def _told(word: _Word, ask: Ask, text: str) -> Iterator[str]:
-    seen = _seen(ask, text)
-    yield f"{word.value} is the {word.property} of a {word.label}. Around it:"
+def _described(word: _Word, ask: Ask, text: str) -> Iterator[str]:
+    call = ToolCall("", ask.tool, json.dumps(ask.arguments))
+    seen = observed_graph([ToolResult(call, text, rows=len(read_rows(text) or ()))])
+    yield f"{word.value} is the {word.property} of a {word.label}. Its relationships:"
     for link in list(seen.relationships.values())[:_MOST_LINKS]:
-        yield f"- {_said(seen, link)}"
+        source, target = seen.nodes[link.source], seen.nodes[link.target]
+        yield f"- {source.name} [{source.key}] {link.type} {target.name} [{target.key}]"
     more = len(seen.relationships) - _MOST_LINKS
     if more > 0:
         yield f"- and {more} more relationships"
     if not seen.relationships:
-        yield "- nothing: it has no relationships, or the look-up failed"
-
-
-def _said(seen: ObservedGraph, link: ObservedRelationship) -> str:
-    source, target = seen.nodes[link.source], seen.nodes[link.target]
-    return f"{source.name} [{source.key}] {link.type} {target.name} [{target.key}]"
-
-
-def _seen(ask: Ask, text: str) -> ObservedGraph:
-    arguments: Any = json.dumps(ask.arguments)
-    return observed_graph([ToolResult(ToolCall("", ask.tool, arguments), text, rows=len(read_rows(text) or ()))])
+        yield "- none, or the look-up failed"
 
 
 class AskAgents(ScriptedAgents[AskTask]):

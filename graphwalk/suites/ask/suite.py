@@ -1,4 +1,4 @@
-"""Questions of people about a graph of their own, as a suite: no target, and everything else as in any other."""
+"""Suite of free questions about your own graph; they have no target."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ from graphwalk.types.graph import PropertyGraph
 
 
 class AskSuite(Suite[AskConfig, AskTask]):
-    """What `graphwalk ask` logs. A Neo4j may change at any time, so that only questions about files are asked again."""
+    """The suite of `graphwalk ask`. Only questions about files can be run again, because a database may change."""
 
     name: ClassVar[str] = "ask"
     settings: ClassVar[tuple[str, ...]] = ("tools",)
@@ -42,8 +42,8 @@ class AskSuite(Suite[AskConfig, AskTask]):
         for source in config.graphs:
             if source.file is None:
                 raise ConfigError(
-                    f"{source.name} is in a Neo4j, which may have changed since it was asked",
-                    hint="graphwalk report and graphwalk view show what was asked and answered",
+                    f"cannot repeat questions about {source.name}: the Neo4j database may have changed",
+                    hint="show the logged answers with graphwalk report or graphwalk view",
                 )
             yield instance_of(source, load_graph(source.file))
 
@@ -78,7 +78,7 @@ class AskSuite(Suite[AskConfig, AskTask]):
         return EpisodeSetup(prompt, GraphToolbox(store, schema, tools, agent))
 
     def extract(self, task: AskTask, reply: str) -> Extraction:
-        """The reply itself, without thoughts."""
+        """Return the reply without its reasoning."""
         answer = visible_text(reply)
         return Extraction(answer, "strict") if answer else Extraction()
 
@@ -90,7 +90,7 @@ class AskSuite(Suite[AskConfig, AskTask]):
 
 
 def instance_of(source: GraphSource, graph: PropertyGraph | None) -> GraphInstance:
-    """What is known of a graph: its content where that was read, else only where it is."""
+    """Return the instance of a graph; `graph` is None if only its location is known."""
     facts = {"name": source.name, "source": source.model_dump(mode="json", exclude_none=True)}
     if graph is None:
         return GraphInstance(hashlib.sha256(source.model_dump_json().encode()).hexdigest(), None, source, facts)

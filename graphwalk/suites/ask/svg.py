@@ -1,4 +1,4 @@
-"""Where nodes go: networkx's force-directed layout, stretched until no two names stand on each other."""
+"""SVG drawing of evidence: networkx's force-directed layout, spread until no two names overlap."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -9,17 +9,17 @@ from graphwalk.sanitise import escape_markup, one_line
 from graphwalk.suites.ask.evidence import AnswerEvidence
 from graphwalk.tools.observed import ObservedNode, ObservedRelationship
 
-Place = tuple[float, float]
+Point = tuple[float, float]
 """x and y in pixels, y downwards."""
 
 _APART_X, _APART_Y = 140.0, 112.0
-"""Room that a node with its name takes."""
+"""Space for a node with its name, in pixels."""
 _ROUNDS = 300
 _SEED = 7
 
 
-def places_of(keys: Sequence[str], pairs: Sequence[tuple[str, str]]) -> dict[str, Place]:
-    """The same places for the same graph, on every machine."""
+def _layout(keys: Sequence[str], pairs: Sequence[tuple[str, str]]) -> dict[str, Point]:
+    """Return node positions, which are the same on every machine."""
     import networkx
 
     if len(keys) < 2:
@@ -29,14 +29,8 @@ def places_of(keys: Sequence[str], pairs: Sequence[tuple[str, str]]) -> dict[str
     graph.add_edges_from((source, target) for source, target in pairs if source != target)
     side = len(keys) ** 0.5
     found = networkx.spring_layout(graph, k=2.2 / side, iterations=_ROUNDS, seed=_SEED)
-    wide = {key: (float(x) * _APART_X * side, float(y) * _APART_Y * side) for key, (x, y) in found.items()}
-    return _pushed_apart(wide)
-
-
-def _pushed_apart(places: dict[str, Place]) -> dict[str, Place]:
-    """Nodes that are too close step back from each other, a little in every round."""
-    keys = list(places)
-    at = {key: list(place) for key, place in places.items()}
+    at = {key: [float(x) * _APART_X * side, float(y) * _APART_Y * side] for key, (x, y) in found.items()}
+    # Push nodes that are too close apart, a little in every round.
     for _ in range(_ROUNDS):
         moved = False
         for i, one in enumerate(keys):
@@ -72,13 +66,13 @@ svg { background: #161b22; } text { fill: #e6edf3; stroke: #161b22; } .node { st
 
 
 def evidence_svg(evidence: AnswerEvidence, title: str) -> str:
-    """The drawing; a picture with the title alone where there is no evidence."""
+    """Return the drawing; without evidence it has only the title."""
     nodes, links = evidence.nodes, evidence.relationships
     pairs = [(link.source, link.target) for link in links]
-    places = places_of([node.key for node in nodes], pairs)
-    left = min((x for x, _ in places.values()), default=0.0) - _MARGIN_X
-    top = min((y for _, y in places.values()), default=0.0) - _MARGIN_Y
-    at = {key: (x - left, y - top + _TITLE) for key, (x, y) in places.items()}
+    positions = _layout([node.key for node in nodes], pairs)
+    left = min((x for x, _ in positions.values()), default=0.0) - _MARGIN_X
+    top = min((y for _, y in positions.values()), default=0.0) - _MARGIN_Y
+    at = {key: (x - left, y - top + _TITLE) for key, (x, y) in positions.items()}
     width = max((x for x, _ in at.values()), default=0.0) + _MARGIN_X
     height = max((y for _, y in at.values()), default=0.0) + _MARGIN_Y
     width = max(width, 360.0)
@@ -99,7 +93,7 @@ def evidence_svg(evidence: AnswerEvidence, title: str) -> str:
     return "\n".join([*lines, "</svg>", ""])
 
 
-def _nodes(nodes: Sequence[ObservedNode], links: Sequence[ObservedRelationship], at: dict[str, Place]) -> Iterator[str]:
+def _nodes(nodes: Sequence[ObservedNode], links: Sequence[ObservedRelationship], at: dict[str, Point]) -> Iterator[str]:
     below = _below(links, at)
     colours = {label: _COLOURS[i % len(_COLOURS)] for i, label in enumerate(dict.fromkeys(n.label for n in nodes))}
     for node in nodes:
@@ -114,9 +108,8 @@ def _nodes(nodes: Sequence[ObservedNode], links: Sequence[ObservedRelationship],
         yield f'<text class="type" x="{x:.1f}" y="{first + 13:.1f}">{_text(labels)}</text></g>'
 
 
-def _below(links: Sequence[ObservedRelationship], at: dict[str, Place]) -> Counter[str]:
-    """Of each node, how many more arrows meet it from right below than from above, where loops are: its name would
-    stand on them."""
+def _below(links: Sequence[ObservedRelationship], at: dict[str, Point]) -> Counter[str]:
+    """Return the number of steep arrows below each node minus those above, to place its name on the free side."""
     found: Counter[str] = Counter()
     for link in links:
         (x1, y1), (x2, y2) = at[link.source], at[link.target]
@@ -128,8 +121,8 @@ def _below(links: Sequence[ObservedRelationship], at: dict[str, Place]) -> Count
     return found
 
 
-def _links(links: Sequence[ObservedRelationship], at: dict[str, Place]) -> Iterator[str]:
-    """Those of one pair of nodes are bent apart."""
+def _links(links: Sequence[ObservedRelationship], at: dict[str, Point]) -> Iterator[str]:
+    """Yield the arrows; those between the same nodes are bent apart."""
     between = Counter(frozenset((link.source, link.target)) for link in links)
     drawn: Counter[frozenset[str]] = Counter()
     for link in links:
@@ -146,8 +139,8 @@ def _links(links: Sequence[ObservedRelationship], at: dict[str, Place]) -> Itera
         yield f'<text class="type" x="{x:.1f}" y="{y:.1f}">{_text(link.type)}</text>'
 
 
-def _arrow(start: Place, end: Place, bend: float) -> tuple[str, float, float]:
-    """The path from rim to rim, and where its type is written."""
+def _arrow(start: Point, end: Point, bend: float) -> tuple[str, float, float]:
+    """Return the path from rim to rim, and the position of its type."""
     (x1, y1), (x2, y2) = start, end
     length = hypot(x2 - x1, y2 - y1) or 1.0
     along, across = ((x2 - x1) / length, (y2 - y1) / length), (-(y2 - y1) / length, (x2 - x1) / length)
@@ -158,7 +151,7 @@ def _arrow(start: Place, end: Place, bend: float) -> tuple[str, float, float]:
     return path, (x1 + x2) / 4 + middle[0] / 2, (y1 + y2) / 4 + middle[1] / 2 - 3
 
 
-def _loop(at: Place, number: int) -> tuple[str, float, float]:
+def _loop(at: Point, number: int) -> tuple[str, float, float]:
     x, y = at
     high = 52 + 16 * number
     path = (

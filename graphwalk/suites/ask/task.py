@@ -1,4 +1,4 @@
-"""What is asked, and of which graphs."""
+"""Configuration, tasks and scores of free questions."""
 
 import hashlib
 import re
@@ -13,27 +13,27 @@ from graphwalk.types.episode import Score, Task, Trajectory
 
 
 class Exchange(Strict):
-    """A question of a conversation, and what was answered; "" where nothing was."""
+    """An earlier question of a conversation with its answer; "" for no answer."""
 
     question: str
-    """In words."""
+    """Text of the question."""
     answer: str
-    """As the model gave it."""
+    """Text of the model's answer."""
 
 
 class Asked(Strict):
-    """A question in somebody's own words, with what came before it in the same conversation. Its text alone will do."""
+    """A free question with the earlier exchanges of its conversation. May be given as plain text."""
 
     question: str = Field(min_length=1)
-    """In words."""
+    """Text of the question."""
     earlier: tuple[Exchange, ...] = ()
 
 
-def _alone(data: Any) -> Any:
+def _from_text(data: Any) -> Any:
     return {"question": data} if isinstance(data, str) else data
 
 
-AskedOrText = Annotated[Asked, BeforeValidator(_alone, json_schema_input_type=Asked | str)]
+AskedOrText = Annotated[Asked, BeforeValidator(_from_text, json_schema_input_type=Asked | str)]
 
 
 class AskConfig(SuiteConfig):
@@ -46,17 +46,17 @@ _CITED = re.compile(r"\[([^\[\]\n]{1,200})\](?!\()")
 
 
 class AskTask(Task):
-    """`number` counts the questions of a run from 1; `earlier` is what came before it in the conversation."""
+    """A free question; `number` counts the questions of a run from 1."""
 
     number: int
     earlier: tuple[Exchange, ...] = ()
 
 
 class AskScore(Score):
-    """Nobody knows the right answer, so that nothing is right or wrong.
+    """The score of an answer without a target.
 
-    `cited`: keys that the answer names in square brackets; `grounded`: the share of them that the tools have shown,
-    None where it names none.
+    `cited` is the number of keys in square brackets. `grounded` is the share of them in tool results; None if there
+    are none.
     """
 
     correct: bool | None = None  # type: ignore[assignment]  # there is no target
@@ -69,10 +69,10 @@ class AskScore(Score):
 
 
 def task_about(asked: Asked, number: int, digest: str, seed: int) -> AskTask:
-    """The same question after the same conversation has the same id, so that a recorded answer is found again."""
-    said = [asked.question, *(part for one in asked.earlier for part in (one.question, one.answer))]
+    """Return the task of a question; its id depends on graph, question and conversation, for replays."""
+    texts = [digest, asked.question, *(text for one in asked.earlier for text in (one.question, one.answer))]
     return AskTask(
-        task_id="ask-" + hashlib.sha256("\x1f".join([digest, *said]).encode("utf-8", "replace")).hexdigest()[:12],
+        task_id="ask-" + hashlib.sha256("\x1f".join(texts).encode("utf-8", "replace")).hexdigest()[:12],
         suite="ask",
         template="ask",
         question=asked.question,
@@ -87,7 +87,7 @@ def task_about(asked: Asked, number: int, digest: str, seed: int) -> AskTask:
 
 
 def cited_keys(answer: str) -> tuple[str, ...]:
-    """What stands in square brackets, once each, in order: `Ida [p3] and Bo [p4, p5]` names p3, p4 and p5."""
+    """Return the keys in square brackets, once each, in order: `Ida [p3] and Bo [p4, p5]` cites p3, p4 and p5."""
     found: dict[str, None] = {}
     for match in _CITED.finditer(answer):
         found |= dict.fromkeys(part.strip(" `'\"") for part in match[1].split(","))
@@ -95,12 +95,13 @@ def cited_keys(answer: str) -> tuple[str, ...]:
 
 
 def unseen_keys(trajectory: Trajectory, answer: str | None) -> tuple[str, ...]:
-    """What the answer cites although no result has shown it."""
+    """Return the cited keys that no tool result contains."""
     shown = tool_evidence(trajectory)
     return tuple(key for key in cited_keys(answer or "") if not shown.holds(key))
 
 
 def score_of(trajectory: Trajectory, answer: str | None) -> AskScore:
+    """Return the score of an answer; None means no answer."""
     cited, unseen = cited_keys(answer or ""), unseen_keys(trajectory, answer)
     return AskScore(
         extraction_stage=None if answer is None else "strict",

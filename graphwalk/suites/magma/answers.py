@@ -1,11 +1,10 @@
-"""Answers as a model writes and reads them: a prefix that names the result, and a list.
+"""Writing and parsing of answers: a prefix that names the result, and a list.
 
-Nodes are numbers, components lists of numbers, edges and distances triples in round brackets. Which of several lists
-counts is decided as everywhere (`graphwalk.evaluation.extraction`), with two differences: a list counts only after its
-prefix, and an empty one counts like any other, since a state may be empty. A list that cannot be parsed is taken item
-by item, what cannot be read stays text, and the reading is lossy.
+Nodes are numbers, components lists of numbers, edges and distances triples in round brackets. Of several lists,
+`graphwalk.evaluation.extraction` chooses one. Two rules differ: a list needs its prefix, and an empty list counts,
+because a state may be empty. A list that is not JSON is split into items; unreadable items stay text (lossy).
 
-Replies are hostile: no text raises, and reading takes time linear in its length.
+Replies are untrusted: no text raises an error, and parsing takes time linear in its length.
 """
 
 import re
@@ -29,23 +28,23 @@ _DECORATION = r"(?:\s*```\w*\n)?[\s*_`$]*"
 _BRACKET_OR_COMMA = re.compile(r"[\[\](){},]")
 _ROUND_TO_SQUARE = str.maketrans("()", "[]")
 _LONGEST_ITEM = 200
-"""Characters that are kept of an item that cannot be read."""
+"""Characters kept of an unreadable item."""
 
 
 def write_list(algorithm: str, items: list[Any]) -> str:
-    """The list of an answer; triples in round brackets."""
+    """Return the list of an answer, with triples in round brackets."""
     return str([tuple(item) for item in items]) if algorithm in TRIPLES else str(items)
 
 
 def write_answer(algorithm: str, items: list[Any]) -> str:
-    """An answer as the model is asked to give it."""
+    """Return an answer in the requested format."""
     return f"{PREFIXES[algorithm]} {write_list(algorithm, items)}"
 
 
 def read_answer(algorithm: str, reply: str) -> Extraction:
-    """The items of the list that counts; without a prefix there is no answer.
+    """Extract the items of the answer; without a prefix there is no answer.
 
-    Stage "strict": the reply is the answer and nothing else; "embedded": the answer stands in other text.
+    Stage "strict" means that the reply is only the answer, "embedded" that it contains other text.
     """
     text = visible_text(reply)
     readings = list(_readings(algorithm, text))
@@ -57,11 +56,9 @@ def read_answer(algorithm: str, reply: str) -> Extraction:
 
 
 def answer_start(algorithm: str, text: str) -> tuple[int, int] | None:
-    """Start of the last prefix and of what follows it; letter case and Markdown decoration do not matter."""
-    found = None
-    for found in _prefixes(algorithm, text):  # noqa: B007
-        pass
-    return None if found is None else found.span()
+    """Return the start and end of the last prefix; letter case and Markdown decoration are ignored."""
+    found = list(_prefixes(algorithm, text))
+    return found[-1].span() if found else None
 
 
 def _prefixes(algorithm: str, text: str) -> Iterator[re.Match[str]]:
@@ -70,7 +67,7 @@ def _prefixes(algorithm: str, text: str) -> Iterator[re.Match[str]]:
 
 
 def _readings(algorithm: str, text: str) -> Iterator[Reading]:
-    """What follows each prefix; where that is no list, one item that cannot be read, of stage None."""
+    """Yield a reading per prefix; text without a list becomes one unreadable item with stage None."""
     readable = to_ascii(text)
     ends = dict(match_brackets(readable).matched)
     prefixes, attempts = list(_prefixes(algorithm, readable)), ValueParser(text, readable)
@@ -95,7 +92,7 @@ def _readings(algorithm: str, text: str) -> Iterator[Reading]:
 
 
 def _items(attempts: ValueParser, start: int, end: int) -> tuple[list[Any], bool]:
-    """The items of a list in its brackets, and whether some could not be read."""
+    """Return the items of a list in brackets, and True if some are unreadable."""
     value = parse_json(attempts.readable[start:end].translate(_ROUND_TO_SQUARE))
     if value is None:
         value, _ = attempts.parse(start, end)
@@ -103,7 +100,7 @@ def _items(attempts: ValueParser, start: int, end: int) -> tuple[list[Any], bool
 
 
 def _split_items(text: str) -> list[Any]:
-    """The items between the commas of a list that may have no end; those that cannot be read stay text."""
+    """Return the items between the commas of a possibly unclosed list; unreadable ones stay text."""
     parts, start, depth = list[str](), 1, 0
     for token in _BRACKET_OR_COMMA.finditer(text):
         mark = token[0]

@@ -1,7 +1,6 @@
-"""Traces in files, JSON Lines or Parquet: a row for each, however many there are.
+"""`graphwalk generate magma` and `graphwalk export magma`.
 
-Instances are drawn in one process, since no two may be alike; what takes long, the algorithm, its check and the
-writing, is done in all of them.
+One process draws instances, because all must differ. Worker processes run the algorithms, check and write.
 """
 
 import time
@@ -9,19 +8,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from graphwalk.bulk import Job, Rows, Workers, write_rows
 from graphwalk.console import counted, data, say
 from graphwalk.progress import progress_bar
-from graphwalk.suites.magma.config import MagmaSpec
-from graphwalk.suites.magma.generate import Instance, instances, traces_of
-
-if TYPE_CHECKING:
-    from graphwalk.suites.magma.config import MagmaSpec
-
+from graphwalk.suites.magma.config import MagmaConfig, MagmaSpec
+from graphwalk.suites.magma.generate import ALGORITHMS, Instance, instances, make_traces, traces_of
 
 _COLUMNS: dict[str, type] = {
     "algorithm": str,
@@ -38,13 +33,13 @@ _COLUMNS: dict[str, type] = {
     "final": list,
 }
 _TOGETHER = 250
-"""Traces of a part."""
+"""Traces per batch."""
 _Batch = tuple[MagmaSpec, int, list[Instance]]
-"""A spec, the index of the first one, and instances."""
+"""Spec, index of the first instance, instances."""
 
 
 def magma_rows(specs: Sequence[MagmaSpec], seed: int) -> Rows:
-    """The traces of all specs, one spec after the other. ConfigError, as they are made, where a split has fewer."""
+    """Return the traces of all specs as rows. Iterating raises ConfigError if a split has too few traces."""
     return Rows(
         name="traces",
         of=partial(_traces, seed),
@@ -69,18 +64,15 @@ def _traces(seed: int, batch: _Batch) -> Iterator[dict[str, Any]]:
         yield trace.as_json()
 
 
-Seed = Annotated[int, typer.Option(help="Same seed, same bytes.")]
 _SPLITS = ("train", "validation", "test")
 _DEFAULT_NODES = (5,)
 
 
 def magma_specs(
     algorithms: Sequence[str] | None, nodes: Sequence[int] | None, count: int | None, p: float, splits: Sequence[str]
-) -> "list[MagmaSpec]":
-    """Every combination, split by split. ConfigError for a value that does not exist."""
+) -> list[MagmaSpec]:
+    """Return every combination, split by split. Raise ConfigError for an invalid value."""
     from graphwalk.config.yaml_files import validate
-    from graphwalk.suites.magma.config import MagmaConfig
-    from graphwalk.suites.magma.generate import ALGORITHMS
 
     grids = [
         {"algorithm": list(algorithms or ALGORITHMS), "nodes": list(nodes or _DEFAULT_NODES), "p": p, "split": split}
@@ -93,63 +85,59 @@ def magma_specs(
 def generate_magma_command(
     algorithm: Annotated[
         list[str] | None,
-        typer.Option(help="bfs, dfs, dijkstra, floyd_warshall or mst_prim; repeatable. Default: all five."),
+        typer.Option(help="Algorithm: bfs, dfs, dijkstra, floyd_warshall or mst_prim; repeatable. Default: all."),
     ] = None,
-    nodes: Annotated[list[int] | None, typer.Option(help="Size of the graphs; repeatable. Default: 5.")] = None,
-    count: Annotated[int | None, typer.Option(min=1, help="Traces of each kind. Default: the paper's number.")] = None,
-    seed: Seed = 0,
-    p: Annotated[float, typer.Option(min=0.0, max=1.0, help="Probability of an edge.")] = 0.5,
-    split: Annotated[str, typer.Option(help="train, validation or test; they never share a graph.")] = "train",
+    nodes: Annotated[list[int] | None, typer.Option(help="Nodes per graph; repeatable. Default: 5.")] = None,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="Traces per algorithm and size. Default: as in the paper.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    p: Annotated[float, typer.Option(min=0.0, max=1.0, help="Edge probability.")] = 0.5,
+    split: Annotated[str, typer.Option(help="train, validation or test; splits never share a graph.")] = "train",
     out: Annotated[
-        Path | None, typer.Option(help="FILE.jsonl or FILE.parquet, a row for each. None: only measure.")
+        Path | None, typer.Option(help="Output file: .jsonl or .parquet. Default: only measure the time.")
     ] = None,
     workers: Workers = None,
 ) -> None:
-    """Generate traces of graph algorithms, step by step.
-
-    Each final answer is checked against networkx.
-    """
-    from graphwalk.suites.magma.generate import make_traces
-
-    # How many an experiment may have, which holds them all in memory, is no bound here.
+    """Generate step-by-step traces of graph algorithms, checked against networkx."""
+    # The upper bound of an experiment, which keeps all traces in memory, does not apply here.
     specs = magma_specs(algorithm, nodes, None if count is None else 1, p, [split])
     specs = specs if count is None else [spec.model_copy(update={"count": count}) for spec in specs]
     if out is not None:
         written = write_rows(magma_rows(specs, seed), out, workers)
         data(f"traces   {written.rows}")
         data(f"seconds  {written.seconds:.3f}")
-        say(f"{written}, written to {out}")
+        say(f"{written} written to {out}")
         return
-    begun, made = time.perf_counter(), 0
+    started, made = time.perf_counter(), 0
     with progress_bar("traces", sum(spec.count for spec in specs)) as done:
         for _ in chain.from_iterable(make_traces(spec, seed) for spec in specs):
             made += 1
             done()
     data(f"traces   {made}")
-    data(f"seconds  {time.perf_counter() - begun:.3f}")
+    data(f"seconds  {time.perf_counter() - started:.3f}")
 
 
 def export_magma_command(
-    folder: Annotated[Path, typer.Argument(help="A new folder; with --verify an exported one.")],
-    algorithm: Annotated[list[str] | None, typer.Option(help="Repeatable. Default: all five.")] = None,
-    nodes: Annotated[list[int] | None, typer.Option(help="Repeatable. Default: 5.")] = None,
+    folder: Annotated[Path, typer.Argument(help="New folder; with --verify an existing export.")],
+    algorithm: Annotated[list[str] | None, typer.Option(help="Algorithm; repeatable. Default: all.")] = None,
+    nodes: Annotated[list[int] | None, typer.Option(help="Nodes per graph; repeatable. Default: 5.")] = None,
     strategy: Annotated[
         list[str] | None,
         typer.Option(
-            help="io (input–output), io_reasoning, is (intermediate steps) or ish (these with hints); repeatable."
+            help="io (input–output), io_reasoning, is (intermediate steps) or ish (steps with hints); repeatable."
         ),
     ] = None,
     split: Annotated[list[str] | None, typer.Option(help="train, validation or test; repeatable.")] = None,
-    count: Annotated[int | None, typer.Option(min=1, help="Traces of each kind. Default: the paper's number.")] = None,
-    seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
-    p: Annotated[float, typer.Option(min=0.0, max=1.0, help="Probability of an edge.")] = 0.5,
-    mixed: Annotated[bool, typer.Option("--mixed", help="One shuffled file per split.")] = False,
-    verify: Annotated[bool, typer.Option("--verify", help="Prove that the splits of an export are disjoint.")] = False,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="Traces per algorithm and size. Default: as in the paper.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    p: Annotated[float, typer.Option(min=0.0, max=1.0, help="Edge probability.")] = 0.5,
+    mixed: Annotated[bool, typer.Option("--mixed", help="Write one shuffled file per split.")] = False,
+    verify: Annotated[bool, typer.Option("--verify", help="Verify that the splits of an export are disjoint.")] = False,
 ) -> None:
-    """Write MAGMA as fine-tuning chats, or verify such a folder.
-
-    `datasets`, TRL and what takes the OpenAI chat format read them.
-    """
+    """Export MAGMA as fine-tuning chats in the OpenAI format, or verify an export."""
     from graphwalk.suites.magma.export import STRATEGIES, export_magma, verify_export
 
     if not verify:
@@ -160,7 +148,7 @@ def export_magma_command(
     for name in proven.chats:
         chats, points = counted(proven.chats[name], "chat"), counted(proven.data_points[name], "data point")
         data(f"{name:<10} {chats}, {points}, {counted(proven.graphs[name], 'graph')}")
-    data("proven: no graph stands in two splits, no chat twice, and every file is as the manifest says")
+    data("verified: no graph is in two splits, no chat is repeated, and every file matches the manifest")
 
 
 GENERATE: Mapping[str, Callable[..., None]] = {"magma": generate_magma_command}

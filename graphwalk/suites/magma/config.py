@@ -1,4 +1,4 @@
-"""Which algorithm traces an experiment has."""
+"""Configuration of the suite `magma`."""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal, Self
@@ -10,7 +10,7 @@ from graphwalk.config.strict import MOST, Spec, Strict, SuiteConfig
 Algorithm = Literal["bfs", "dfs", "dijkstra", "floyd_warshall", "mst_prim"]
 Split = Literal["train", "validation", "test"]
 _MOST_NODES = 2000
-"""A trace holds its state after every step; the paper has 50 nodes at most."""
+"""A trace stores its state after every step; the paper has at most 50 nodes."""
 _Nodes = Annotated[int, Field(ge=2, le=_MOST_NODES)]
 
 
@@ -30,27 +30,27 @@ def _listed(value: object) -> object:
 
 
 class MagmaGrid(Strict):
-    """Algorithms × sizes, `count` traces of each; a single algorithm or size may be written without a list."""
+    """Algorithms × sizes with `count` traces each; a single value may be given without a list."""
 
     algorithm: Annotated[
         tuple[Algorithm, ...], BeforeValidator(_listed, json_schema_input_type=Algorithm | tuple[Algorithm, ...])
     ] = ("bfs",)
-    """Which algorithms."""
+    """Algorithms."""
     nodes: Annotated[
         tuple[_Nodes, ...], BeforeValidator(_listed, json_schema_input_type=_Nodes | tuple[_Nodes, ...])
     ] = (5,)
-    """Nodes of a graph."""
+    """Nodes per graph."""
     count: Annotated[int, Field(ge=1, le=MOST)] | None = None
-    """None: as many as the paper has (test 125, at five nodes 112; train 1000 and 800)."""
+    """Traces per algorithm and size; None: as in the paper (test 125, with five nodes 112; train 1000 and 800)."""
     p: float = Field(default=0.5, ge=0, le=1)
-    """Probability of an edge."""
+    """Edge probability."""
     offset: NonNegativeInt = 0
     """Index of the first trace in its split."""
     split: Split = "test"
-    """Which part of the traces; the paper trains on one and asks about another."""
+    """Split of the traces; splits never share a graph."""
 
     def specs(self) -> Iterator[MagmaSpec]:
-        """Algorithm by algorithm, size by size."""
+        """Yield the specs, algorithm by algorithm and size by size."""
         for algorithm in self.algorithm:
             for nodes in self.nodes:
                 count = self.count or paper_count(self.split, nodes)
@@ -60,7 +60,7 @@ class MagmaGrid(Strict):
 
 
 def paper_count(split: Split, nodes: int) -> int:
-    """Traces of a split in the MAGMA paper, which has 1024 of five nodes and 1250 of any other size."""
+    """Return the traces of a split in the MAGMA paper: 1024 with five nodes, 1250 with any other size."""
     if split == "train":
         return 800 if nodes <= 5 else 1000
     return 112 if nodes <= 5 else 125
@@ -72,18 +72,18 @@ class MagmaConfig(SuiteConfig):
     name: Literal["magma"] = "magma"
     traces: tuple[MagmaGrid, ...] = Field(default=(MagmaGrid(),), min_length=1)
     free_running: bool = False
-    """Keep the model's own answers in the context, instead of one example per step with the correct ones."""
+    """Keep the model's own answers in the context, instead of one prompt per step with the correct answers."""
     in_store: bool = False
-    """Load every graph into the store, so that the setting `tools` can be played: the model walks it."""
+    """Load every graph into the store; required by the setting `tools`."""
     io_steps: bool = False
-    """Ask the input–output strategies for the state after every step as well, each in a prompt of its own."""
+    """Ask the input–output strategies also for the state after every step, in separate prompts."""
 
     @model_validator(mode="after")
     def _one_way(self) -> Self:
         if self.free_running and self.io_steps:
-            raise ValueError("io_steps asks for every step on its own, free_running in one dialogue: choose one")
+            raise ValueError("io_steps and free_running exclude each other: choose one")
         return self
 
     def specs(self) -> tuple[MagmaSpec, ...]:
-        """What is to be made, in order."""
+        """Return the specs of all entries in order."""
         return tuple(spec for grid in self.traces for spec in grid.specs())

@@ -1,4 +1,4 @@
-"""Export traces as a data set, and verify an export."""
+"""Export of traces as fine-tuning chats, and verification of an export."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,13 +18,13 @@ from graphwalk.seeds import stdlib_random
 from graphwalk.suites.magma import prompts
 from graphwalk.suites.magma.answers import write_answer
 from graphwalk.suites.magma.config import MagmaSpec, Split
-from graphwalk.suites.magma.generate import MagmaTrace, make_traces
+from graphwalk.suites.magma.generate import Instance, MagmaTrace, make_traces
 from graphwalk.types.chat import Message
 from graphwalk.types.episode import SCHEMA_VERSION
 
 MANIFEST = "manifest.json"
 STRATEGIES = tuple(prompts.STRATEGIES)
-"""Those whose chats need no tools; for `tools` see `graphwalk export traces`."""
+"""Strategies without tools; for `tools` see `graphwalk export traces`."""
 Manifest = dict[str, Any]
 Chat = dict[str, Any]
 
@@ -39,15 +39,15 @@ def export_magma(
 ) -> Manifest:
     """Write chats and manifest into a new or empty folder, and return the manifest.
 
-    One file per split, algorithm, size and strategy; with `mixed` one per split, in a random order that the seed fixes.
-    ConfigError for a folder that holds something, an unknown strategy, or a split with fewer traces than asked for.
+    Write one file per split, algorithm, size and strategy; with `mixed` one per split in random order. Raise
+    ConfigError for a folder with content, an unknown strategy, or a split with too few traces.
     """
     unknown = sorted(set(strategies) - set(STRATEGIES))
     if unknown or not strategies:
-        raise ConfigError(f"no strategy {', '.join(unknown)}", hint=f"strategies: {', '.join(STRATEGIES)}")
+        raise ConfigError(f"unknown strategy {', '.join(unknown)}", hint=f"strategies: {', '.join(STRATEGIES)}")
     make_folder(folder, parents=False)
     if any(not is_scratch(entry) for entry in folder.iterdir()):
-        raise ConfigError(f"{folder} exists and is not an empty folder", hint="name a new folder")
+        raise ConfigError(f"{folder} is not an empty folder", hint="choose a new folder")
     write = _write_mixed if mixed else _write_apart
     manifest = {
         "schema_version": SCHEMA_VERSION,
@@ -63,7 +63,7 @@ def export_magma(
 
 
 def chat(trace: MagmaTrace, strategy: str) -> list[Message]:
-    """The whole chat of a trace: one answer in the input–output strategies, one per step in the others."""
+    """Return the chat of a trace: one answer in input–output strategies, else one per step."""
     reasoned = strategy == "io_reasoning"
     answer = prompts.reasoned_answer(trace) if reasoned else write_answer(trace.algorithm, trace.final)
     return [*prompts.conversation(trace, strategy, len(trace.steps)), Message("assistant", answer)]
@@ -98,34 +98,17 @@ def _write_mixed(specs: Sequence[MagmaSpec], folder: Path, seed: int, strategies
 def _write(path: Path, chats: Sequence[Chat], facts: Manifest) -> Manifest:
     """Write a file that does not exist yet; return its entry in the manifest."""
     if path.exists():
-        raise ConfigError(f"two exports would be written to {path.name}", hint="ask for every kind once")
+        raise ConfigError(f"two exports have the same file name {path.name}", hint="name every kind once")
     return {"file": path.name, **facts, "chats": len(chats), "sha256": write_chats(path, chats)}
 
 
 _NODES = re.compile(r"its nodes are the numbers 0 to (\d+)\.")
-_EDGES = re.compile(r"^Edges: (\[.*\])$", re.MULTILINE)
-_EDGE = re.compile(r"\((\d+), (\d+)(?:, ([\d.]+))?\)")
-_SOURCE = re.compile(r"^Source: (\d+)$", re.MULTILINE)
 _MESSAGE = {"role", "content"}
-
-
-@dataclass(frozen=True, slots=True)
-class DataPoint:
-    """What makes a data point: nodes, edges with their weights as they are written ("" for none), source if any."""
-
-    n: int
-    edges: tuple[tuple[int, int, str], ...]
-    source: int | None
-
-    @property
-    def graph(self) -> tuple[int, tuple[tuple[int, int], ...]]:
-        """Without weights and source."""
-        return self.n, tuple((i, j) for i, j, _ in self.edges)
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What was found in an export: per split, how many chats, distinct data points and distinct graphs."""
+    """Numbers of chats, distinct data points and distinct graphs per split of an export."""
 
     chats: dict[str, int]
     data_points: dict[str, int]
@@ -133,25 +116,25 @@ class Verification:
 
 
 def verify_export(folder: Path) -> Verification:
-    """Read every line of an export. ConfigError names the file and line that breaks a promise:
+    """Verify every line of an export. Raise ConfigError with file and line for the first error.
 
-    digests and counts differ from the manifest; a line is not a chat of system, user and assistant; a chat is there
-    twice; two splits share a graph, even with other weights or another source.
+    Errors: a digest or count differs from the manifest; a line is not a chat; a chat is repeated; two splits share a
+    graph, even with other weights or another source.
     """
     splits: dict[str, ChatSplit] = {}
-    points: dict[str, set[DataPoint]] = {}
+    points: dict[str, set[Instance]] = {}
     for entry in _manifest(folder):
         name, path = entry["split"], folder / entry["file"]
         split = splits.setdefault(name, ChatSplit(name))
-        held = split.chats
+        before = split.chats
         for place, record in read_chats(path, entry["sha256"]):
             messages = _checked_messages(record, place)
             point = _data_point(messages, place)
             points.setdefault(name, set()).add(point)
-            if place != (first := split.add(messages, point.graph, place)):
-                raise ConfigError(f"the same chat twice: {first} and {place}")
-        if split.chats - held != entry["chats"]:
-            raise ConfigError(f"{path}: {counted(split.chats - held, 'chat')}, the manifest says {entry['chats']}")
+            if place != (first := split.add(messages, (point.n, point.edges), place)):
+                raise ConfigError(f"repeated chat: {first} and {place}")
+        if split.chats - before != entry["chats"]:
+            raise ConfigError(f"{path}: {counted(split.chats - before, 'chat')}, the manifest has {entry['chats']}")
     check_disjoint(list(splits.values()))
     return Verification(
         {name: split.chats for name, split in splits.items()},
@@ -175,7 +158,7 @@ def _manifest(folder: Path) -> list[_File]:
     try:
         return _FILES.validate_python(parse_json(path.read_text(encoding="utf-8"))["files"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ConfigError(f"{path}: no manifest of an export: {error}") from error
+        raise ConfigError(f"{path} is not the manifest of an export: {error}") from error
 
 
 def _checked_messages(record: Chat, place: str) -> list[dict[str, str]]:
@@ -192,10 +175,10 @@ def _is_message(message: Any) -> bool:
     return isinstance(message, dict) and message.keys() == _MESSAGE and isinstance(message["content"], str)
 
 
-def _data_point(messages: list[dict[str, str]], place: str) -> DataPoint:
+def _data_point(messages: list[dict[str, str]], place: str) -> Instance:
     text = messages[1]["content"]
-    nodes, edges, source = _NODES.search(text), _EDGES.search(text), _SOURCE.search(text)
-    if nodes is None or edges is None:
+    nodes = _NODES.search(text)
+    instance = prompts.read_problem(text, int(nodes[1]) + 1) if nodes else None
+    if instance is None:
         raise ConfigError(f"{place}: no graph in the problem statement")
-    listed = tuple((int(i), int(j), weight) for i, j, weight in _EDGE.findall(edges[1]))
-    return DataPoint(int(nodes[1]) + 1, listed, int(source[1]) if source else None)
+    return instance

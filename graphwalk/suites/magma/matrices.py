@@ -1,13 +1,11 @@
-"""Aggregate the traces of a run: matrices, associations, relations between measures."""
+"""Tables of MAGMA: results per trace, by size, step and part, and the association of earlier and final states."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphwalk.reports.measures import tool_seconds
 from graphwalk.reports.suite_report import Groups, Report, ReportRow, ResultRecord
@@ -24,35 +22,33 @@ from graphwalk.reports.text_table import (
 )
 from graphwalk.sanitise import one_line
 from graphwalk.suites.magma.generate import ALGORITHMS
-from graphwalk.suites.magma.prompts import STEPWISE
+from graphwalk.suites.magma.prompts import STEPWISE, read_problem
 from graphwalk.types.episode import ExitStatus
 
 TRACE, STEP = "trace", "step"
 CELLS = ("both_right", "earlier_only_right", "final_only_right", "none_right")
-"""Traces by their states: all earlier ones right and the final one too, and so on, as in `Fourfold`."""
+"""Counts of traces by earlier and final states, in the order of `Fourfold`."""
 
 _KEPT = ("model", "setting", "repeat", "exit_status", "score", "turns", "tool_calls", "usage", "seconds")
 _KEPT_OF_TASK = ("trace_id", "algorithm", "n", "step", "total_steps", "template")
-_EDGES = re.compile(r"^Edges: (\[.*\])$", re.MULTILINE)
-_EDGE = re.compile(r"\((\d+, \d+)")
 _PARTS = 5
 
 
 def case(algorithm: str, n: int) -> str:
-    """Algorithm and size as one group; sizes are padded, so that groups sort."""
+    """Return the group of algorithm and size, padded so that groups sort by size."""
     return f"{algorithm} {n:>3}"
 
 
 def part(step: int, total: int) -> int:
-    """The fifth of a trace that a step belongs to, as the percentage at its end; traces of all sizes have the last."""
+    """Return the fifth of a trace that a step belongs to, as the percentage at its end."""
     return ceil(_PARTS * step / total) * 100 // _PARTS
 
 
 def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
-    """One record per trace and one per scored step; of an episode that was run again the last result counts.
+    """Yield one record per trace and one per scored step; the last result of a repeated episode counts.
 
-    `score["level"]` is "trace" or "step". A trace of which some episodes failed is measured by the others; it keeps
-    the status of the failure.
+    `score["level"]` is "trace" or "step". A trace with failed episodes is scored by the others, and keeps the status
+    of the failure.
     """
     traces: dict[tuple[str, str, int, str], dict[int | None, ResultRecord]] = {}
     graphs: dict[str, str] = {}
@@ -70,13 +66,13 @@ def trace_records(results: Iterable[ResultRecord]) -> Iterator[ResultRecord]:
 
 
 def _graph(task: Mapping[str, Any]) -> str:
-    """The edges without weights; the trace itself where a prompt of the user's own lists them in another way."""
-    listed = _EDGES.search(task["question"])
-    return f"{task['n']}: {';'.join(_EDGE.findall(listed[1]))}" if listed else task["graph_digest"]
+    """Return the edges without weights as text; the digest if a custom prompt lists them in another form."""
+    instance = read_problem(task["question"], task["n"])
+    return task["graph_digest"] if instance is None else f"{instance.n}: {instance.edges}"
 
 
 def _slim(result: ResultRecord, graph: str) -> ResultRecord:
-    """Without most of the trajectory, which is too large to keep."""
+    """Return the result without most of its trajectory, which is too large to keep."""
     task = {**{name: result["task"][name] for name in _KEPT_OF_TASK}, "graph_digest": graph}
     trajectory = {"error": result.get("trajectory", {}).get("error")}
     kept = {**{name: result[name] for name in _KEPT}, "tool_seconds": tool_seconds(result)}
@@ -84,7 +80,7 @@ def _slim(result: ResultRecord, graph: str) -> ResultRecord:
 
 
 def _records(episodes: Sequence[ResultRecord], stepwise: bool) -> Iterator[ResultRecord]:
-    """`stepwise`: the setting asks for every state."""
+    """Yield the record of a trace and those of its steps; `stepwise` means that every state is requested."""
     first, scores = episodes[0], [episode["score"] for episode in episodes if episode["score"]]
     steps = sorted((step for score in scores for step in score["steps"]), key=lambda step: step["step"])
     total, trace_id = first["task"]["total_steps"], first["task"]["trace_id"]
@@ -112,7 +108,7 @@ def _sum(episodes: Sequence[ResultRecord], name: str) -> float | None:
 def _trace_score(
     steps: Sequence[Mapping[str, Any]], total: int, scores: Sequence[Mapping[str, Any]], stepwise: bool
 ) -> dict[str, Any]:
-    """Exact match as a share. Where only the final state is asked for, nothing is known about the others."""
+    """Return the scores of a trace; without `stepwise` only the final state is known."""
     final = next((step for step in steps if step["step"] == total), {})
     earlier = [step for step in steps if step["step"] < total]
     every = steps if stepwise else ()
@@ -132,7 +128,7 @@ def _trace_score(
 
 
 def _divergence(steps: Sequence[Mapping[str, Any]], total: int) -> dict[str, Any]:
-    """The first state that is wrong, also as a share of the trace; whether there is one is known if all are."""
+    """Return the first wrong state, also as a share of the trace; `diverged` is None unless all states are scored."""
     first = next((step["step"] for step in steps if not step["exact"]), None)
     return {
         "first_divergence": first,
@@ -142,9 +138,9 @@ def _divergence(steps: Sequence[Mapping[str, Any]], total: int) -> dict[str, Any
 
 
 def _relation(steps: Sequence[Mapping[str, Any]], first: ResultRecord) -> dict[str, Any]:
-    """The final state by whether all earlier ones are right. The counts take the first repeat: others are no new trace.
+    """Return the final state by the correctness of all earlier ones; empty if an earlier state is missing or unknown.
 
-    Nothing where there is no earlier state, or one that is not known.
+    The counts use only the first repeat, because others are not independent traces.
     """
     total = first["task"]["total_steps"]
     if len(steps) < total or total == 1:
@@ -163,7 +159,7 @@ def _mean(steps: Sequence[Mapping[str, Any]], name: str) -> float | None:
 
 
 def _sums(counts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Sums of what is known, by name."""
+    """Return sums by name, without None."""
     sums: dict[str, Any] = {}
     for count in counts:
         for name, value in count.items():
@@ -173,17 +169,17 @@ def _sums(counts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 _METRICS = {"accuracy": "final", "intermediate_exact": "earlier", "trajectory_exact": "all"}
-"""In the order of the lines."""
+"""Measure → label, in the order of the lines."""
 _MOST_PUBLISHED = 2
-"""Published lines of a strategy and metric that a terminal shows: those of our models first, then zero-shot ones."""
+"""Published lines per strategy and metric in a terminal: models of the run first, then zero-shot models."""
 _MOST_LINES = 24
-"""Lines of a table by step that a terminal shows."""
+"""Lines of a table by step in a terminal."""
 _ZERO_SHOT = "zero-shot"
 
 
 @dataclass
 class _Line:
-    """Names, and the row of each column."""
+    """A line of a table: its names, and the row behind each column."""
 
     names: tuple[str, ...]
     metric: str
@@ -192,7 +188,7 @@ class _Line:
 
 
 def size_tables(report: Report) -> Iterator[TextTable]:
-    """As the paper lays it out: one table per algorithm, with its figures for the sizes and strategies run here."""
+    """Yield one table per algorithm in the paper's layout, with its figures for the sizes of this run."""
     ours = report.groups.get("case", [])
     cases = {row["case"] for row in ours}
     reference = report.reference
@@ -208,7 +204,7 @@ def size_tables(report: Report) -> Iterator[TextTable]:
 def _sizes_of(
     algorithm: str, ours: Sequence[ReportRow], published: Sequence[ReportRow]
 ) -> Iterator[tuple[TextTable, frozenset[int], bool]]:
-    """The table, the lines that only long forms have, and whether there are published ones."""
+    """Yield the table, the lines left out in a terminal, and True if some lines are published."""
     lines = [*_size_lines(algorithm, ours, False), *_size_lines(algorithm, published, True)]
     if not any(not line.published for line in lines):
         return
@@ -234,7 +230,7 @@ def _size_lines(algorithm: str, rows: Sequence[ReportRow], published: bool) -> I
 
 
 def _beyond(lines: Sequence[_Line], models: set[str]) -> Iterator[int]:
-    """Numbers of the published lines that a terminal has no room for."""
+    """Yield the numbers of published lines that a terminal leaves out."""
     sections: dict[tuple[str, str], list[int]] = {}
     for number, line in enumerate(lines):
         if line.published:
@@ -249,8 +245,8 @@ def _beyond(lines: Sequence[_Line], models: set[str]) -> Iterator[int]:
 
 
 def step_tables(groups: Groups) -> Iterator[TextTable]:
-    """One table per algorithm: a line per size, setting and model, a column per step."""
-    note = "Of the traces that have this step. Steps are numbered from 1."
+    """Yield one table per algorithm with a line per size, setting and model, and a column per step."""
+    note = "Traces with this step only. Steps are numbered from 1."
     for algorithm in ALGORITHMS:
         lines: dict[tuple[str, ...], _Line] = {}
         for row in groups.get("step", ()):
@@ -267,7 +263,7 @@ def step_tables(groups: Groups) -> Iterator[TextTable]:
 
 
 def part_table(groups: Groups) -> Iterator[TextTable]:
-    """A line per algorithm, setting and model; columns are fifths of the traces, whatever their length."""
+    """Yield a table with a line per algorithm, setting and model, and a column per fifth of a trace."""
     lines: dict[tuple[str, ...], _Line] = {}
     for row in groups.get("part", ()):
         algorithm, end = row["part"].split()
@@ -280,7 +276,7 @@ def part_table(groups: Groups) -> Iterator[TextTable]:
             list(lines.values()),
             "– {} %",
         )
-        note = "Step t of T is in the column of the first end that is not below t / T."
+        note = "Step t of T belongs to the first column with an end of at least t / T."
         yield TextTable(table.title, table.headers, table.rows, note)
 
 
@@ -292,7 +288,7 @@ def _matrix(title: str, names: Sequence[str], lines: Sequence[_Line], column: st
 
 
 def _rank(place: int) -> int:
-    """Where a terminal is narrow every second column goes first, then every second of the rest, and so on."""
+    """Return the rank in which a narrow terminal drops columns: every second one, then every second of the rest."""
     return next((6 - power for power in range(5) if place % 2 ** (power + 1)), 1)
 
 
@@ -306,11 +302,11 @@ def _cells(line: _Line, columns: Sequence[int]) -> Iterator[Cell]:
 
 
 _EQUAL = 1 + 1e-7
-"""Probabilities that differ by less are the same."""
+"""Ratio below which two probabilities count as equal."""
 
 
 class Fourfold(NamedTuple):
-    """Cases of one stratum, counted by two outcomes."""
+    """Cases of one stratum, counted by two binary outcomes."""
 
     both: int
     first_only: int
@@ -329,7 +325,7 @@ class OddsRatio(NamedTuple):
 
 
 def mantel_haenszel(strata: Sequence[Fourfold]) -> OddsRatio | None:
-    """The common odds ratio of the strata with its 95 % interval; None where it is 0, infinite or undefined.
+    """Return the common odds ratio with its 95 % interval, or None if it is 0, infinite or undefined.
 
     N. Mantel and W. Haenszel, "Statistical aspects of the analysis of data from retrospective studies of disease",
     JNCI 22 (1959); variance of the logarithm: J. Robins, N. Breslow and S. Greenland, Biometrics 42 (1986).
@@ -354,50 +350,39 @@ def mantel_haenszel(strata: Sequence[Fourfold]) -> OddsRatio | None:
 
 
 def exact_p_value(strata: Sequence[Fourfold]) -> float | None:
-    """Two-sided p-value of no association within any stratum; None where every stratum allows one outcome only.
+    """Return the exact two-sided p-value of no association, or None if the margins allow one outcome only.
 
-    The permutation test over the cases of each stratum, with all permutations in place of a sample of them: given its
-    margins `both` is hypergeometric, and their sum is the statistic. It adds up what is no more probable than the
-    observed sum. For a single stratum it is Fisher's exact test. (A. Agresti, "Categorical Data Analysis", 6.7.1.)
+    Given the margins of a stratum, `both` is hypergeometric; the test statistic is the sum over strata. For a single
+    stratum this is Fisher's exact test. (A. Agresti, "Categorical Data Analysis", 6.7.1.)
     """
+    from scipy.stats import hypergeom
+
     lowest, probabilities = 0, np.ones(1)
-    for stratum in strata:
-        start, of_stratum = _hypergeometric(stratum)
-        lowest += start
-        probabilities = np.convolve(probabilities, of_stratum)
+    for stratum in filter(sum, strata):
+        first, second = stratum.both + stratum.first_only, stratum.both + stratum.second_only
+        low, high = max(0, first + second - stratum.cases), min(first, second)
+        lowest += low
+        counts = np.arange(low, high + 1)
+        probabilities = np.convolve(probabilities, hypergeom.pmf(counts, stratum.cases, first, second))
     if len(probabilities) == 1:
         return None
     observed = probabilities[sum(stratum.both for stratum in strata) - lowest]
     return min(1.0, float(probabilities[probabilities <= observed * _EQUAL].sum()))
 
 
-def _hypergeometric(stratum: Fourfold) -> tuple[int, NDArray[np.float64]]:
-    """The lowest possible count of `both` given the margins, and the probability of each count from there."""
-    cases, first, second = stratum.cases, stratum.both + stratum.first_only, stratum.both + stratum.second_only
-    low, high = max(0, first + second - cases), min(first, second)
-    both = np.arange(low, high + 1)
-    # The factors that do not depend on `both` cancel out.
-    from scipy.special import gammaln
-
-    logs = -sum(gammaln(count + 1) for count in (both, first - both, second - both, cases - first - second + both))
-    probabilities = np.exp(logs - logs.max())
-    return low, probabilities / probabilities.sum()
-
-
 RELATION = "relation"
 GIVEN_EARLIER = ("final_if_earlier_right", "final_if_earlier_wrong")
-"""Measures: final states right in %, of the traces with all earlier ones right, and of the others."""
+"""Measures: correct final states in % of traces with all earlier states correct, and of the others."""
 _CERTAINTY = ("intervals", "no_interval")
 _NOTE = (
-    "Odds ratio: Mantel–Haenszel over sizes. p: exact, over all permutations of the final states within each size, not"
-    " adjusted for the number of rows. Both take the first repeat of a trace. With its own states as"
-    " context an association may be errors that carry on;"
-    " otherwise each step is asked on its own, and it says that some traces are hard throughout."
+    "Odds ratio: Mantel–Haenszel over sizes. p: exact permutation test within each size, not adjusted for the number"
+    " of rows. Both use the first repeat of a trace. With its own states as context, an association may come from"
+    " propagated errors; otherwise each step is asked separately, and it shows that some traces are harder."
 )
 _HEADERS = (
     *(Header(title, name=True) for title in ("algorithm", "model", "setting", "context")),
     Header("traces"),
-    Header("final % | all earlier right", optional=2),
+    Header("final % | all earlier correct", optional=2),
     Header("final % | some wrong", optional=2),
     Header("odds ratio", optional=1),
     Header("p"),
@@ -405,7 +390,7 @@ _HEADERS = (
 
 
 def relations(groups: Mapping[str, Sequence[ReportRow]]) -> dict[str, list[ReportRow]]:
-    """Rows of the group "relation": by algorithm, with sizes as strata, and by algorithm and size."""
+    """Return rows of the group "relation": by algorithm with sizes as strata, and by algorithm and size."""
     by_size: dict[tuple[str, str, str], list[ReportRow]] = {}
     for row in groups.get("case", ()):
         if all(row[name] is not None for name in CELLS):
@@ -436,18 +421,18 @@ def _relation_rows(row: ReportRow, group: str, strata: Sequence[ReportRow]) -> R
 
 
 def _context(row: ReportRow) -> str:
-    """What stands before the question for a state."""
+    """Return the states that precede a question in its prompt."""
     if row["dialogues"]:
         return "its own states"
     return "correct states" if row["setting"] in STEPWISE else "no states"
 
 
 def relation_tables(groups: Mapping[str, Sequence[ReportRow]]) -> Iterator[TextTable]:
-    """One row per algorithm, model and setting."""
+    """Yield a table with one row per algorithm, model and setting."""
     rows = [row for row in groups.get(RELATION, ()) if " " not in row[RELATION]]
     if rows:
         cells = tuple(tuple(_relation_cells(row)) for row in rows)
-        yield TextTable("Is the final state right where the earlier ones are?", _HEADERS, cells, _NOTE)
+        yield TextTable("Final state by correctness of earlier states", _HEADERS, cells, _NOTE)
 
 
 def _relation_cells(row: ReportRow) -> Iterator[Cell]:

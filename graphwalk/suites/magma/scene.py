@@ -1,32 +1,28 @@
-"""The states of an algorithm as a scene: what was given, what the model said, and what the target is, on one graph."""
+"""Step-by-step picture of an algorithm trace: given, answered and target states on one graph."""
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from graphwalk.evaluation.values import parse_json
 from graphwalk.reports.plots import Fate, Scene, SceneLink, SceneNode, SceneStep, StateTable
 from graphwalk.reports.suite_report import ResultRecord
 from graphwalk.suites.magma.answers import read_answer
-from graphwalk.suites.magma.prompts import STEPWISE
+from graphwalk.suites.magma.prompts import STEPWISE, read_problem
 from graphwalk.suites.magma.score import canonical
 from graphwalk.suites.magma.task import MagmaTask
 from graphwalk.types.episode import Trajectory
 from graphwalk.types.wire import from_dict
 
-_EDGES = re.compile(r"^Edges: (\[.*\])$", re.MULTILINE)
-_ROUND_TO_SQUARE = str.maketrans("()", "[]")
 _LEGEND = {
-    "given": "given to the model",
-    "right": "answered, right",
-    "wrong": "answered, not right",
-    "missed": "missing in the answer",
+    "given": "given in the prompt",
+    "right": "correct answer",
+    "wrong": "wrong answer",
+    "missed": "missing from the answer",
 }
 _Item = tuple[Fate, Any]
 
 
 def magma_scene(record: ResultRecord) -> Scene:
-    """Earlier states stand in the prompt; then comes the model's, or in free-running mode all of its own."""
+    """Return the picture of an episode: the given states, then the model's states."""
     task, setting = MagmaTask.model_validate(record["task"]), record["setting"]
     trajectory = from_dict(Trajectory, record["trajectory"])
     links = _links(task)
@@ -50,7 +46,8 @@ def magma_scene(record: ResultRecord) -> Scene:
     return Scene(
         steps=tuple(steps),
         nodes=tuple(
-            SceneNode(str(node), since=0, fate="asked" if node == _source(task) else "") for node in range(task.n)
+            SceneNode(str(node), since=0, fate="asked" if node == task.parameters.get("source") else "")
+            for node in range(task.n)
         ),
         links=tuple(links),
         layout="circle",
@@ -65,11 +62,11 @@ def _given(task: MagmaTask, setting: str, trajectory: Trajectory, links: Sequenc
     for number, message in enumerate((m for m in trajectory.prompt if m.role == "assistant"), 1):
         items = read_answer(task.algorithm, message.content or "").answer or []
         marked: list[_Item] = [("given", item) for item in items]
-        yield _step(task, f"state after step {number} of {task.total_steps}, as the prompt gives it", 0, marked, links)
+        yield _step(task, f"state after step {number} of {task.total_steps}, given in the prompt", 0, marked, links)
 
 
 def _marked(algorithm: str, items: Sequence[Any] | None, gold: Sequence[Any]) -> Iterator[_Item]:
-    """Items of the answer once each, then what the target has besides; items that have no form are wrong."""
+    """Yield the distinct items of the answer, then the missing items of the target; malformed items are wrong."""
     target = {canonical(algorithm, item) for item in gold}
     given = set()
     for item in items or ():
@@ -84,14 +81,13 @@ def _marked(algorithm: str, items: Sequence[Any] | None, gold: Sequence[Any]) ->
 
 def _verdict(marked: Sequence[_Item], items: Sequence[Any] | None) -> str:
     if items is None:
-        return "no answer was read"
-    off = {fate: sum(one == fate for one, _ in marked) for fate in ("wrong", "missed")}
-    said = [f"{off['wrong']} not right"] * bool(off["wrong"]) + [f"{off['missed']} missing"] * bool(off["missed"])
-    return ", ".join(said) or "exact"
+        return "no answer found"
+    counts = {text: sum(one == fate for one, _ in marked) for fate, text in (("wrong", "wrong"), ("missed", "missing"))}
+    return ", ".join(f"{count} {text}" for text, count in counts.items() if count) or "exact"
 
 
 def _step(task: MagmaTask, caption: str, turn: int, marked: Sequence[_Item], links: Sequence[SceneLink]) -> SceneStep:
-    """How an algorithm's items lie on the graph: nodes, components, edges, or distances written at nodes."""
+    """Return a step that marks items on the graph: nodes, components, edges, or distances as node labels."""
     nodes: dict[int, Fate] = {}
     labels: dict[int, str] = {}
     on_links: dict[int, Fate] = {}
@@ -111,7 +107,7 @@ def _step(task: MagmaTask, caption: str, turn: int, marked: Sequence[_Item], lin
 
 
 def _ends(item: Any, n: int) -> list[int]:
-    """The nodes that an item names; of a triple its first two numbers."""
+    """Return the nodes of an item: the first two numbers of a triple, else all numbers."""
     values = item[:2] if isinstance(item, list) and len(item) == 3 and not isinstance(item[2], int) else item
     listed = values if isinstance(values, list) else [values]
     return [v for v in listed if isinstance(v, int) and not isinstance(v, bool) and 0 <= v < n]
@@ -128,12 +124,13 @@ def _table(algorithm: str, marked: Sequence[_Item]) -> StateTable:
 
 
 def _links(task: MagmaTask) -> list[SceneLink]:
-    """As the problem lists them; none where a prompt of the user's own writes them in another way."""
-    found = _EDGES.search(task.question)
-    edges = parse_json(found[1].translate(_ROUND_TO_SQUARE)) if found else None
-    ends = [edge for edge in edges or () if isinstance(edge, list) and len(_ends(edge[:2], task.n)) == 2]
-    return [SceneLink(e[0], e[1], f"{e[2]:g}" if len(e) > 2 else "", directed=False) for e in ends]
-
-
-def _source(task: MagmaTask) -> Any:
-    return task.parameters.get("source")
+    """Return the edges of the problem statement; empty if a custom prompt lists them in another form."""
+    instance = read_problem(task.question, task.n)
+    if instance is None:
+        return []
+    labels = [""] * len(instance.edges) if instance.weights is None else [f"{w:g}" for w in instance.weights]
+    return [
+        SceneLink(i, j, label, directed=False)
+        for (i, j), label in zip(instance.edges, labels, strict=True)
+        if i < task.n and j < task.n
+    ]

@@ -1,7 +1,6 @@
-"""Scripted agents for algorithm traces, and their thoughts."""
+"""Scripted agents for algorithm traces, and their thoughts for training data."""
 
 import random
-import re
 from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any, ClassVar
@@ -19,16 +18,16 @@ from graphwalk.types.episode import Trajectory
 from graphwalk.types.schema import Schema
 
 MakeReply = Callable[[MagmaTask, list[Any], Random], str]
-"""The text an agent says if the given state is right."""
+"""Function that returns the agent's reply, given the correct state."""
 
 MALFORMED = "none"
 
 
 def replies(name: str, task: MagmaTask, setting: str, seed: int) -> Policy:
-    """One reply per state that the setting asks for; the last one is returned."""
+    """Yield one reply per requested state; return the last one."""
     draw = stdlib_random(seed, "magma.policy", name, task.task_id)
     *earlier, last = (REPLIES[name](task, state, draw) for _, state in task.asked(setting))
-    for reply in earlier:  # noqa: UP028 (a list takes no messages, which a policy is sent)
+    for reply in earlier:  # noqa: UP028 (`yield from` a list fails when the policy is sent a message)
         yield reply
     return last
 
@@ -46,7 +45,7 @@ def _false_negative(task: MagmaTask, state: list[Any], draw: Random) -> str:
 
 
 def _hallucination(task: MagmaTask, state: list[Any], draw: Random) -> str:
-    """The invented node is one that the graph does not have, so that it is never right by chance."""
+    # The invented node does not exist in the graph, so it is never correct by chance.
     start, unknown = int(task.parameters.get("source", 0)), task.n
     invented: Any = unknown if task.algorithm == "bfs" else [unknown]
     if task.algorithm in TRIPLES:
@@ -60,7 +59,7 @@ def _invalid_item(task: MagmaTask, state: list[Any], draw: Random) -> str:
 
 
 def _random(task: MagmaTask, state: list[Any], draw: Random) -> str:
-    """A guess of the right form that knows the number of nodes and the source, and never looks at the state."""
+    """Return a random answer of the right form, which uses only the number of nodes and the source."""
     nodes = list(range(task.n))
     if task.algorithm == "bfs":
         return write_answer("bfs", [node for node in nodes if draw.random() < 0.5])
@@ -84,17 +83,13 @@ REPLIES: dict[str, MakeReply] = {
 }
 
 
-_EDGES = re.compile(r"^Edges: (\[.*\])$", re.MULTILINE)
-_EDGE = re.compile(r"\((\d+), (\d+)(?:, ([\d.]+))?\)")
-_SOURCE = re.compile(r"^Source: (\d+)$", re.MULTILINE)
-
-
 def steps_in_words(task: MagmaTask, setting: str, trajectory: Trajectory, draw: random.Random) -> list[str]:
-    """A thought before every reply: the state that a step begins with; of all steps where the reply is the only one.
+    """Return a thought before every reply: the working state of its step, or of all steps for a single reply.
 
-    Turns that call tools have none: what they look up is what the next replies need.
+    Turns with tool calls have no thought.
     """
-    steps = run_algorithm(task.algorithm, instance_in(task))
+    instance = prompts.read_problem(task.question, task.n) or Instance(task.n, (), None, None)
+    steps = run_algorithm(task.algorithm, instance)
     thoughts = Thoughts("magma", draw)
     texts = [
         thoughts.say("step", step=number, state=prompts.hint_in_words(task.algorithm, step, AgentConfig()))
@@ -103,19 +98,6 @@ def steps_in_words(task: MagmaTask, setting: str, trajectory: Trajectory, draw: 
     asked = [step for step, _ in task.asked(setting)]
     words = iter(texts[step - 1] if setting in prompts.STEPWISE else "\n".join(texts[:step]) for step in asked)
     return ["" if turn.message.tool_calls else next(words, "") for turn in trajectory.turns]
-
-
-def instance_in(task: MagmaTask) -> Instance:
-    """The graph of a problem statement, read from its text."""
-    edges, source = _EDGES.search(task.question), _SOURCE.search(task.question)
-    listed = _EDGE.findall(edges[1]) if edges else []
-    weighted = bool(listed) and bool(listed[0][2])
-    return Instance(
-        task.n,
-        tuple((int(i), int(j)) for i, j, _ in listed),
-        tuple(float(weight) for _, _, weight in listed) if weighted else None,
-        int(source[1]) if source else None,
-    )
 
 
 class MagmaAgents(ScriptedAgents[MagmaTask]):

@@ -1,4 +1,4 @@
-"""Mazes in files, JSON Lines or Parquet: a row for each, however many there are."""
+"""`graphwalk generate maze`: mazes as JSON Lines, Parquet, text or SVG."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +12,7 @@ from graphwalk.bulk import Rows, Workers, in_ranges, write_rows
 from graphwalk.console import counted, data, say, stdout
 from graphwalk.progress import progress_bar
 from graphwalk.suites.mazes.config import MazeSpec
-from graphwalk.suites.mazes.generate import generate_maze
+from graphwalk.suites.mazes.generate import generate_maze, generate_mazes
 
 _COLUMNS: dict[str, type] = {
     "size": int,
@@ -26,11 +26,11 @@ _COLUMNS: dict[str, type] = {
     "digest": str,
 }
 _TOGETHER = 1000
-"""Mazes of a part."""
+"""Mazes per batch."""
 
 
 def maze_rows(spec: MazeSpec, seed: int, count: int) -> Rows:
-    """So many mazes like `spec`, from its offset on; its own count counts for nothing."""
+    """Return `count` mazes of `spec` as rows, from its offset; `spec.count` is ignored."""
     return Rows(
         name="mazes",
         of=partial(_mazes, spec, seed),
@@ -47,50 +47,47 @@ def _mazes(spec: MazeSpec, seed: int, indexes: tuple[int, int]) -> Iterator[dict
 
 
 def generate_maze_command(
-    size: Annotated[int, typer.Option(help="Cells on a side.")] = 10,
-    walls: Annotated[float, typer.Option(help="Share of the cells that are walls.")] = 0.5,
-    min_path: Annotated[int, typer.Option(help="Steps from start to goal, at least.")] = 15,
-    generator: Annotated[str, typer.Option(help="random, depth_first, kruskal, prim, wilson or rooms.")] = "random",
-    count: Annotated[int, typer.Option(min=1, help="How many.")] = 1,
-    seed: Annotated[int, typer.Option(help="Same seed, same bytes.")] = 0,
-    index: Annotated[int, typer.Option(min=0, help="Number of the first maze in the series of a seed.")] = 0,
+    size: Annotated[int, typer.Option(help="Cells per side.")] = 10,
+    walls: Annotated[float, typer.Option(help="Share of cells that are walls.")] = 0.5,
+    min_path: Annotated[int, typer.Option(help="Minimum steps from start to goal.")] = 15,
+    generator: Annotated[
+        str, typer.Option(help="Algorithm: random, depth_first, kruskal, prim, wilson or rooms.")
+    ] = "random",
+    count: Annotated[int, typer.Option(min=1, help="Number of mazes.")] = 1,
+    seed: Annotated[int, typer.Option(help="Random seed.")] = 0,
+    index: Annotated[int, typer.Option(min=0, help="Index of the first maze for this seed.")] = 0,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="FILE.jsonl, FILE.parquet, FILE.txt (drawings) or FILE.svg (one picture). None: draw them here."
+            help="Output file: .jsonl, .parquet, .txt (drawings) or .svg (one maze). Default: draw in the terminal."
         ),
     ] = None,
     workers: Workers = None,
 ) -> None:
-    """Generate mazes, all of which can be solved.
-
-    Each has exactly so many walls, and a start and a goal far enough apart.
-    """
+    """Generate solvable mazes with an exact number of walls and a minimum path length."""
     from graphwalk.config.yaml_files import validate
-    from graphwalk.suites.mazes.config import MazeSpec
-    from graphwalk.suites.mazes.generate import generate_mazes
     from graphwalk.suites.mazes.pictures import ROWS, caption, draw, maze_format, save_mazes
 
     given = {"size": size, "walls": walls, "min_path": min_path, "generator": generator, "offset": index}
     if out is not None and maze_format(out, count) in ROWS:
         rows = maze_rows(validate(MazeSpec, given, "generate maze"), seed, count)
-        say(f"{write_rows(rows, out, workers)}, written to {out}")
+        say(f"{write_rows(rows, out, workers)} written to {out}")
         return
     spec = validate(MazeSpec, {**given, "count": count}, "generate maze")
-    begun = time.perf_counter()
-    made = []
+    started = time.perf_counter()
+    mazes = []
     with progress_bar("mazes", spec.count) as done:
-        for one in generate_mazes(spec, seed):
-            made.append(one)
+        for maze in generate_mazes(spec, seed):
+            mazes.append(maze)
             done()
-    seconds = time.perf_counter() - begun
+    seconds = time.perf_counter() - started
     if out is None:
-        for one in made:
-            data(caption(one))
-            stdout().print(draw(one))
+        for maze in mazes:
+            data(caption(maze))
+            stdout().print(draw(maze))
         return
-    save_mazes(made, out)
-    say(f"{counted(len(made), 'maze')} in {seconds:.2f} s, written to {out}")
+    save_mazes(mazes, out)
+    say(f"{counted(len(mazes), 'maze')} in {seconds:.2f} s written to {out}")
 
 
 GENERATE: Mapping[str, Callable[..., None]] = {"maze": generate_maze_command}

@@ -1,4 +1,4 @@
-"""Which mazes an experiment has."""
+"""Configuration of the suite `mazes`."""
 
 from fractions import Fraction
 from math import ceil, floor
@@ -15,39 +15,39 @@ class MazeSpec(Spec):
     """A grid maze: exactly floor(walls · size²) cells are walls, start and goal at least `min_path` steps apart."""
 
     size: int = Field(default=10, ge=2, le=500)
-    """Cells on a side."""
+    """Cells per side."""
     walls: float = Field(default=0.5, ge=0, lt=1)
-    """Share of the cells."""
+    """Share of cells that are walls."""
     min_path: PositiveInt = 15
-    """Fewest steps from start to goal."""
+    """Minimum steps from start to goal."""
     generator: MazeGenerator = "random"
-    """How walls are placed."""
+    """Algorithm that places the walls."""
     offset: NonNegativeInt = 0
-    """Index of the first maze; with a seed it makes every maze of a series on its own."""
+    """Index of the first maze of the seed's series."""
 
     @property
     def wall_count(self) -> int:
-        """The ratio is taken as it is written: 0.29 of 100 cells are 29, not the 28 of binary fractions."""
+        """Return the number of walls. The decimal ratio counts: 0.29 of 100 cells are 29, not 28 as in binary."""
         return floor(Fraction(repr(self.walls)) * self.size**2)
 
     @model_validator(mode="after")
     def _check_possible(self) -> Self:
-        """A shortest path has no four cells in one square of 2 × 2, or it could be shorter."""
         open_cells = self.size**2 - self.wall_count
+        # A shortest path has at most three cells in each square of 2 × 2, or it could be shorter.
         most = min(open_cells, 3 * ceil(self.size / 2) ** 2) - 1
         if self.min_path > most:
             raise ValueError(
                 f"min_path {self.min_path} is impossible: with {open_cells} open cells on a grid of "
-                f"{self.size} × {self.size} no shortest path has more than {most} steps; give a larger size, "
+                f"{self.size} × {self.size} a shortest path has at most {most} steps; choose a larger size, "
                 "fewer walls or a lower min_path"
             )
         return self
 
 
 class MazesConfig(SuiteConfig):
-    """The suite `mazes`. Every entry of `mazes` is made `count` times."""
+    """The suite `mazes`. Every entry of `mazes` is generated `count` times."""
 
     name: Literal["mazes"] = "mazes"
     mazes: tuple[MazeSpec, ...] = Field(default=(MazeSpec(),), min_length=1)
     strict: bool = False
-    """Only cells next to visited ones may be asked for."""
+    """Allow calls only for cells next to visited ones."""

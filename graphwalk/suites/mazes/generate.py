@@ -1,10 +1,10 @@
-"""Draw mazes: layouts, walls, and pairs of cells with paths between them."""
+"""Maze generation: layouts, walls, and pairs of start and goal."""
 
 import hashlib
 import json
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 from random import Random
@@ -15,11 +15,11 @@ from graphwalk.seeds import stdlib_random
 from graphwalk.suites.mazes.config import MazeSpec
 
 _SMALL = 50
-"""Cells on a side; in larger grids an integer for each cell takes more time and memory than it saves."""
+"""Cells per side; larger grids do not store an integer per cell."""
 
 
 class Grid:
-    """The square grid of one size; get it from `grid_of`."""
+    """A square grid whose sets of cells are integers with one bit per cell. Get it from `grid_of`."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -28,15 +28,15 @@ class Grid:
 
     @cached_property
     def bits(self) -> tuple[int, ...]:
-        """The integer of each cell alone: fast for small grids, and 4 GB for one of 500 × 500."""
+        """Return the integer of each cell; 4 GB for a grid of 500 × 500."""
         return tuple(map(self.bit, range(self.size**2)))
 
     def bit(self, cell: int) -> int:
-        """The integer of one cell."""
+        """Return the integer of one cell."""
         return 1 << self._position(cell)
 
     def together(self, cells: Iterable[int]) -> int:
-        """The integer of several cells."""
+        """Return the integer of several cells."""
         packed = bytearray((self.width * self.size + 7) // 8)
         for cell in cells:
             position = self._position(cell)
@@ -49,33 +49,37 @@ class Grid:
 
     @cached_property
     def lane(self) -> int:
-        """Bits of one grid, the unused ones among them."""
+        """Return the number of bits of one grid, including unused ones."""
         return self.width * self.width
 
     @cached_property
     def lane_starts(self) -> int:
-        """The lowest bit of each of size² grids side by side."""
+        """Return an integer with the lowest bit of each of size² concatenated grids."""
         return ((1 << (len(self.bits) * self.lane)) - 1) // ((1 << self.lane) - 1)
 
     @cached_property
     def one_cell_each(self) -> int:
-        """size² grids side by side, grid i with cell i in it."""
-        return int.from_bytes(_packed(self.bits, self.lane), "little")
+        """Return size² concatenated grids; grid i contains cell i."""
+        packed = bytearray((len(self.bits) * self.lane + 7) // 8)
+        for number, bit in enumerate(self.bits):
+            position = number * self.lane + bit.bit_length() - 1
+            packed[position // 8] |= 1 << (position % 8)
+        return int.from_bytes(packed, "little")
 
     def without(self, walls: Sequence[int]) -> int:
-        """All cells but the walls."""
+        """Return all cells except the walls."""
         if self.size > _SMALL:
             return self.full ^ self.together(walls)
         bits = self.bits
         return self.full ^ sum([bits[wall] for wall in walls])
 
     def cell(self, bit: int) -> int:
-        """The number of the cell at a bit position."""
+        """Return the number of the cell at a bit position."""
         row, column = divmod(bit, self.width)
         return row * self.size + column
 
     def reached(self, start: int, inside: int) -> Iterator[int]:
-        """The cells within 0, 1, 2, … steps of `start`, until there are no more."""
+        """Yield the cells within 0, 1, 2, … steps of `start` until the set stops growing."""
         width, seen, grown = self.width, -1, start
         while grown != seen:
             yield grown
@@ -83,11 +87,11 @@ class Grid:
             grown = (seen | seen << 1 | seen >> 1 | seen << width | seen >> width) & inside
 
     def distance(self, start: int, goal: int, inside: int) -> int | None:
-        """Steps of a shortest path between two sets of cells; None where there is none."""
+        """Return the steps of a shortest path between two sets of cells, or None."""
         return next((steps for steps, cells in enumerate(self.reached(start, inside)) if cells & goal), None)
 
     def components(self, inside: int) -> Iterator[int]:
-        """The connected parts of a set of cells, by their lowest cell."""
+        """Yield the connected components of a set of cells, ordered by their lowest cell."""
         while inside:
             part = inside & -inside
             for part in self.reached(part, inside):  # noqa: B007, B020 - the last one is meant
@@ -98,12 +102,12 @@ class Grid:
 
 @lru_cache(maxsize=16)
 def grid_of(size: int) -> Grid:
-    """The grid of size × size cells; made once."""
+    """Return the cached grid of size × size cells."""
     return Grid(size)
 
 
 def nth_bit(bits: int, n: int) -> int:
-    """Position of the set bit number n (from 0, lowest first)."""
+    """Return the position of set bit number n (from 0, lowest first)."""
     position, width = 0, bits.bit_length()
     while width > 1:
         half = width // 2
@@ -116,15 +120,6 @@ def nth_bit(bits: int, n: int) -> int:
     return position
 
 
-def _packed(bits: Sequence[int], lane: int) -> bytes:
-    """One bit in each lane, without adding up long integers one by one."""
-    packed = bytearray((len(bits) * lane + 7) // 8)
-    for number, bit in enumerate(bits):
-        place = number * lane + bit.bit_length() - 1
-        packed[place // 8] |= 1 << (place % 8)
-    return bytes(packed)
-
-
 Place = tuple[int, int]
 """Row and column in the lattice."""
 Edges = Iterable[tuple[Place, Place]]
@@ -133,13 +128,13 @@ _SIDES = ((-1, 0), (0, -1), (0, 1), (1, 0))
 
 
 def places_beside(place: Place, side: int) -> list[Place]:
-    """The places that share an edge with this one."""
+    """Return the places that share an edge with this one."""
     row, column = place
     return [(row + r, column + c) for r, c in _SIDES if 0 <= row + r < side and 0 <= column + c < side]
 
 
 def depth_first_tree(side: int, random: Random) -> Edges:
-    """A depth-first search that takes the neighbours of each place in random order."""
+    """Return the edges of a depth-first search that visits neighbours in random order."""
     import networkx as nx
 
     def shuffled(places: Iterable[Place]) -> list[Place]:
@@ -153,7 +148,7 @@ def depth_first_tree(side: int, random: Random) -> Edges:
 
 
 def kruskal_tree(side: int, random: Random) -> Edges:
-    """The minimum spanning tree for random weights."""
+    """Return the edges of a minimum spanning tree for random weights."""
     import networkx as nx
 
     lattice = nx.grid_2d_graph(side, side)
@@ -164,9 +159,9 @@ def kruskal_tree(side: int, random: Random) -> Edges:
 
 
 def prim_tree(side: int, random: Random) -> Edges:
-    """The tree grows by a random one of all edges that lead out of it.
+    """Yield the edges of a tree that grows by a random one of its outgoing edges.
 
-    Prim's algorithm on random weights, which networkx has, would draw the same trees as Kruskal's.
+    networkx's Prim on random weights would draw the same trees as Kruskal.
     """
     start = (random.randrange(side), random.randrange(side))
     inside, border = {start}, [(start, place) for place in places_beside(start, side)]
@@ -181,9 +176,9 @@ def prim_tree(side: int, random: Random) -> Edges:
 
 
 def wilson_tree(side: int, random: Random) -> Edges:
-    """Random walks from every place not yet in the tree until they meet it, their loops cut out (Wilson 1996).
+    """Yield the edges of a uniform spanning tree made of loop-erased random walks (Wilson 1996).
 
-    networkx draws uniform trees by determinants, which takes hours for a large maze.
+    networkx draws uniform trees with determinants, which takes hours for a large maze.
     """
     places = [(row, column) for row in range(side) for column in range(side)]
     random.shuffle(places)
@@ -206,23 +201,23 @@ TREES: dict[str, Callable[[int, Random], Edges]] = {
     "prim": prim_tree,
     "wilson": wilson_tree,
 }
-"""(side of the lattice, random) → the edges of a tree."""
+"""Generator name → function of (side of the lattice, random) that returns the edges of a tree."""
 
 
 Layout = Callable[[int, int, Random], list[int]]
 """(size, number of walls, random) → the cells that are walls."""
 
 _ROOM_SHARE = 0.7
-"""Of the open cells, in rooms; the others are corridors."""
+"""Share of open cells in rooms; the rest are corridors."""
 
 
 def random_walls(size: int, walls: int, random: Random) -> list[int]:
-    """Every set of walls is equally likely."""
+    """Return uniformly random walls."""
     return random.sample(range(size * size), walls)
 
 
 def neighbours(cell: int, size: int) -> list[int]:
-    """Cells that share an edge with this one, in ascending order."""
+    """Return the cells that share an edge with this one in ascending order."""
     return [row * size + column for row, column in places_beside(divmod(cell, size), size)]
 
 
@@ -237,14 +232,17 @@ def _from_tree(tree: Callable[[int, Random], Edges]) -> Layout:
 
 
 def rooms(size: int, walls: int, random: Random) -> list[int]:
-    """Open rectangles that do not touch, each joined to the next by a corridor with at most one bend."""
+    """Return walls around separate rectangles joined by corridors with at most one bend."""
     opened: set[int] = set()
     taken: set[int] = set()
     centres: list[Place] = []
     for _ in range(size * size):
         if len(opened) >= _ROOM_SHARE * (size * size - walls):
             break
-        room = _room(size, random)
+        longest = max(2, size // 3)
+        height, width = (min(size, random.randint(2, longest)) for _ in range(2))
+        top, left = random.randint(0, size - height), random.randint(0, size - width)
+        room = [row * size + column for row in range(top, top + height) for column in range(left, left + width)]
         if taken.isdisjoint(room):
             opened.update(room)
             taken.update(cell for inner in room for cell in (inner, *neighbours(inner, size)))
@@ -254,15 +252,8 @@ def rooms(size: int, walls: int, random: Random) -> list[int]:
     return _with_walls(opened, size, walls, random)
 
 
-def _room(size: int, random: Random) -> list[int]:
-    longest = max(2, size // 3)
-    height, width = (min(size, random.randint(2, longest)) for _ in range(2))
-    top, left = random.randint(0, size - height), random.randint(0, size - width)
-    return [row * size + column for row in range(top, top + height) for column in range(left, left + width)]
-
-
 def _corridor(one: Place, other: Place, size: int) -> Iterator[int]:
-    """Along the row of the first place, then along the column of the second."""
+    """Yield cells along the row of the first place, then along the column of the second."""
     (row, column), (last_row, last_column) = one, other
     for c in range(min(column, last_column), max(column, last_column) + 1):
         yield row * size + c
@@ -271,7 +262,7 @@ def _corridor(one: Place, other: Place, size: int) -> Iterator[int]:
 
 
 def _with_walls(opened: set[int], size: int, walls: int, random: Random) -> list[int]:
-    """Exactly so many walls: what is open stays connected, and grows or shrinks at its edges."""
+    """Return exactly `walls` walls: open or close cells at the edges of a connected set of open cells."""
     count = size * size - walls
     if len(opened) < count:
         _open_walls(opened, size, count, random)
@@ -295,7 +286,7 @@ def _open_walls(opened: set[int], size: int, count: int, random: Random) -> None
 
 
 def _close_dead_ends(opened: set[int], size: int, count: int, random: Random) -> None:
-    """Leaves of a spanning tree are closed one by one: in a maze without loops these are its dead ends."""
+    """Close random leaves of a spanning tree; in a maze without loops these are its dead ends."""
     parent = _search_tree(opened, size, random)
     children = dict.fromkeys(opened, 0)
     for above in parent.values():
@@ -313,16 +304,16 @@ def _close_dead_ends(opened: set[int], size: int, count: int, random: Random) ->
 
 
 def _search_tree(opened: set[int], size: int, random: Random) -> dict[int, int]:
-    """Cell → the cell it was found from; the first one has none."""
+    """Return the parent of each cell except the root."""
     root = random.choice(sorted(opened))
     parent: dict[int, int] = {}
     stack = [root]
     while stack:
         cell = stack.pop()
-        beside = [n for n in neighbours(cell, size) if n in opened and n not in parent and n != root]
-        random.shuffle(beside)
-        parent.update(dict.fromkeys(beside, cell))
-        stack += beside
+        children = [n for n in neighbours(cell, size) if n in opened and n not in parent and n != root]
+        random.shuffle(children)
+        parent.update(dict.fromkeys(children, cell))
+        stack += children
     return parent
 
 
@@ -334,22 +325,22 @@ LAYOUTS: dict[str, Layout] = {
 
 
 _LARGEST_LISTED = 24
-"""Grids up to this size have all pairs listed; in larger ones pairs are drawn until one is far enough apart."""
+"""Up to this size all pairs are listed; in larger grids pairs are drawn until one is far enough apart."""
 _DRAWS = 100
-"""Pairs tried in one large grid before another is drawn."""
+"""Pairs tried per large grid."""
 
 
 def draw_pair(grid: Grid, inside: int, min_path: int, random: Random) -> tuple[int, int] | None:
-    """(start, goal) as cell numbers, at least `min_path` steps apart within `inside`; None where none was found.
+    """Return a uniformly random (start, goal) at least `min_path` steps apart within `inside`, or None.
 
-    Both ways of drawing are uniform. That of large grids may miss the last few pairs of a grid that has hardly any.
+    In large grids with very few such pairs, None may be returned although one exists.
     """
     draw = _draw_listed if grid.size <= _LARGEST_LISTED else _draw_tried
     return draw(grid, inside, min_path, random)
 
 
 def _draw_listed(grid: Grid, inside: int, min_path: int, random: Random) -> tuple[int, int] | None:
-    """Breadth-first search from all cells at once: lane i of one long integer holds what cell i reaches."""
+    """Run breadth-first search from all cells at once: lane i of a long integer contains the cells reached from i."""
     inside_each = grid.lane_starts * inside
     nearer = reached = 0
     for steps, reached in enumerate(grid.reached(grid.one_cell_each & inside_each, inside_each)):
@@ -365,7 +356,7 @@ def _draw_listed(grid: Grid, inside: int, min_path: int, random: Random) -> tupl
 
 
 def _draw_tried(grid: Grid, inside: int, min_path: int, random: Random) -> tuple[int, int] | None:
-    """Both cells of a pair lie in one connected part, which is drawn by the number of its pairs."""
+    """Draw a component by its number of pairs, then two of its cells, until they are far enough apart."""
     parts = [part for part in grid.components(inside) if part.bit_count() > min_path and _reaches(grid, part, min_path)]
     if not parts:
         return None
@@ -379,20 +370,20 @@ def _draw_tried(grid: Grid, inside: int, min_path: int, random: Random) -> tuple
 
 
 def _reaches(grid: Grid, part: int, min_path: int) -> bool:
-    """False where no two cells can be `min_path` apart: none is further than twice what one of them reaches."""
+    """Return False if twice the eccentricity of one cell is below `min_path`: no pair can be so far apart."""
     return 2 * (sum(1 for _ in grid.reached(part & -part, part)) - 1) >= min_path
 
 
 _CELLS_DRAWN = 1_000_000
-"""A search ends after grids with so many cells in all, but not before `_FEWEST_GRIDS`."""
+"""Total cells of the grids tried in a search, which tries at least `_FEWEST_GRIDS` grids."""
 _FEWEST_GRIDS = 25
 
 
 @dataclass(frozen=True)
 class Maze:
-    """A maze; cells are numbered row by row from 0 at the top left, `walls` are in ascending order.
+    """A grid maze. Cells are numbered row by row from 0 at the top left; `walls` are in ascending order.
 
-    `shortest_path_length` is in steps from start to goal. `seed`, `index` and `generator` tell how it was made.
+    `shortest_path_length` is in steps. `seed`, `index` and `generator` reproduce the maze.
     """
 
     size: int
@@ -409,65 +400,51 @@ class Maze:
         return frozenset(self.walls)
 
     def is_open(self, cell: int) -> bool:
-        """True for a cell of the grid that is not a wall."""
+        """Return True for a cell of the grid that is not a wall."""
         return 0 <= cell < self.size**2 and cell not in self.wall_set
 
     def open_neighbours(self, cell: int) -> list[int]:
-        """Cells to step to, in ascending order."""
+        """Return the adjacent open cells in ascending order."""
         return [n for n in neighbours(cell, self.size) if n not in self.wall_set]
 
     def adjacent(self, one: int, other: int) -> bool:
-        """True where both cells are of the grid and share an edge."""
+        """Return True if both cells are in the grid and share an edge."""
         return 0 <= one < self.size**2 and other in neighbours(one, self.size)
 
     def shortest_path(self) -> list[int]:
-        """Start, …, goal; of several shortest paths the one whose cells have the lowest numbers, first ones first."""
-        left = self._steps_to_goal()
-        path = [self.start]
-        while path[-1] != self.goal:
-            path.append(next(n for n in self.open_neighbours(path[-1]) if left.get(n, -1) == left[path[-1]] - 1))
-        return path
-
-    def _steps_to_goal(self) -> dict[int, int]:
-        left, queue = {self.goal: 0}, deque([self.goal])
+        """Return the lexicographically first shortest path from start to goal."""
+        distance, queue = {self.goal: 0}, deque([self.goal])
         while queue:
             cell = queue.popleft()
-            new = [n for n in self.open_neighbours(cell) if n not in left]
-            left.update(dict.fromkeys(new, left[cell] + 1))
+            new = [n for n in self.open_neighbours(cell) if n not in distance]
+            distance.update(dict.fromkeys(new, distance[cell] + 1))
             queue += new
-        return left
+        path = [self.start]
+        while (cell := path[-1]) != self.goal:
+            path.append(next(n for n in self.open_neighbours(cell) if distance.get(n, -1) == distance[cell] - 1))
+        return path
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 (hex) of the maze itself; how it was made has no part in it."""
+        """Return the SHA-256 (hex) of size, walls, start and goal."""
         return hashlib.sha256(json.dumps([self.size, self.walls, self.start, self.goal]).encode()).hexdigest()
 
     def as_json(self) -> dict[str, Any]:
-        """The record of a file, in its order; cells are numbers."""
-        return {
-            "size": self.size,
-            "walls": list(self.walls),
-            "start": self.start,
-            "goal": self.goal,
-            "shortest_path_length": self.shortest_path_length,
-            "seed": self.seed,
-            "index": self.index,
-            "generator": self.generator,
-            "digest": self.digest,
-        }
+        """Return the record of a file, with its fields in order."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {**values, "walls": list(self.walls), "digest": self.digest}
 
 
 def generate_mazes(spec: MazeSpec, seed: int) -> Iterator[Maze]:
-    """`spec.count` mazes, one by one. ConfigError where none like these can be found."""
+    """Yield `spec.count` mazes. Raise ConfigError if none is found."""
     for index in range(spec.offset, spec.offset + spec.count):
         yield generate_maze(spec, seed, index)
 
 
 def generate_maze(spec: MazeSpec, seed: int, index: int = 0) -> Maze:
-    """Maze number `index` of a seed, the same in every process.
+    """Return maze number `index` of a seed, the same in every process.
 
-    A grid is drawn first, then the pair of start and goal; where the grid has no such pair, another grid. ConfigError
-    after a bounded search.
+    Grids are drawn until one has a suitable pair of start and goal. Raise ConfigError after a bounded search.
     """
     size, walls, min_path = spec.size, spec.wall_count, spec.min_path
     random = stdlib_random(seed, "maze", spec.generator, size, walls, min_path, index)
@@ -483,7 +460,7 @@ def generate_maze(spec: MazeSpec, seed: int, index: int = 0) -> Maze:
             assert length is not None
             return Maze(size, tuple(sorted(drawn)), start, goal, length, seed, index, spec.generator)
     raise ConfigError(
-        f"no maze of {size} × {size} cells with {walls} walls ({spec.generator}) was found that has a start and a goal "
-        f"{min_path} steps apart: {tries} grids were tried",
-        hint="give a lower min_path, another share of walls, a larger size or another generator",
+        f"no maze found in {tries} grids of {size} × {size} cells with {walls} walls ({spec.generator}): "
+        f"no start and goal are {min_path} steps apart",
+        hint="choose a lower min_path, another share of walls, a larger size or another generator",
     )

@@ -15,18 +15,18 @@ from graphwalk.types.graph import Node, PropertyGraph, Relationship
 CELL = "Cell"
 ADJACENT = "ADJACENT"
 WALL_DISTANCE = -1_000_000.0
-"""What walls have for a distance to the goal; no tool shows it."""
+"""Distance to the goal of a wall; no tool shows it."""
 
 
 def maze_graph(maze: Maze) -> PropertyGraph:
-    """The graph of a maze; keys are cell numbers as text."""
+    """Return the graph of a maze; keys are cell numbers as text."""
     check_type("maze", maze, Maze)
     spec = {"size": maze.size, "index": maze.index, "generator": maze.generator}
     return PropertyGraph.from_rows(_nodes(maze), _relationships(maze.size), seed=maze.seed, spec=spec)
 
 
 def euclidean_distance(maze: Maze, cell: int) -> float:
-    """Straight-line distance from the cell to the goal, in cells, with four decimals."""
+    """Return the straight-line distance to the goal in cells, with four decimals."""
     return round(dist(divmod(cell, maze.size), divmod(maze.goal, maze.size)), 4)
 
 
@@ -44,9 +44,9 @@ def _relationships(size: int) -> Iterator[Relationship]:
 
 
 def check_path(graph: PropertyGraph, start: str, goal: str, path: list[str]) -> None:
-    """OracleError where the path does not lead from start to goal over open cells, or a shorter one does."""
+    """Raise OracleError if networkx finds that the path is invalid or that a shorter one exists."""
     cells: nx.Graph[Any] = nx.Graph(to_networkx(graph))
     cells.remove_nodes_from([key for key, data in cells.nodes(data=True) if data["euclidean_distance"] < 0])
-    leads = path[:1] == [start] and path[-1:] == [goal] and nx.is_path(cells, path)
-    if not leads or len(path) - 1 != nx.shortest_path_length(cells, start, goal):
-        raise OracleError(f"networkx does not confirm the way from {start} to {goal}: {path}")
+    valid = path[:1] == [start] and path[-1:] == [goal] and nx.is_path(cells, path)
+    if not valid or len(path) - 1 != nx.shortest_path_length(cells, start, goal):
+        raise OracleError(f"networkx does not confirm the path from {start} to {goal}: {path}")

@@ -1,4 +1,4 @@
-"""A human player in a maze: shows what a model would read; what is typed becomes tool calls and an answer."""
+"""Human player in a maze: typed lines become tool calls and an answer."""
 
 import json
 import re
@@ -15,14 +15,14 @@ from graphwalk.types.episode import ToolResult
 
 HELP = """\
   31, cell 31    visit cell 31 and see the cells next to it
-  path           join the visited cells to a path
-  answer 21 31   answer these cells; just "answer": the path that "path" gave last
-  map            draw what you know
+  path           get a path over the visited cells
+  answer 21 31   answer with these cells; "answer" alone: with the last path
+  map            draw the known part of the maze
   quit           give up"""
 
 
 class HumanInMaze:
-    """Plays one episode. `read` gives the next line that was typed, None when there are no more."""
+    """A human player for one episode. `read` returns the next typed line, or None at the end."""
 
     name = "human/maze"
 
@@ -31,32 +31,29 @@ class HumanInMaze:
         self._read = read
         self._made: dict[str, ToolCall] = {}
         self._shown = 0
-        """Messages that were shown."""
+        """Number of messages shown so far."""
         self._path: list[str] = []
 
     async def complete(self, messages: Sequence[Message], tools: Sequence[ToolSpec], options: CallOptions) -> Reply:
-        """Ask for a line until it is a move. Without tools, at the turn limit, only an answer is one."""
+        """Read lines until one is a move. Without tools, at the turn limit, only an answer is one."""
         self._show(messages)
         while True:
-            prose("cell, path, answer, map or quit?" if tools else "The calls are used up: answer … or quit?")
+            prose("cell, path, answer, map or quit?" if tools else "Call limit reached: answer … or quit?")
             line = await self._read()
             if line is None or line.strip() == "quit":
                 return self._say({"path": []})
             words = line.split()
-            if words == ["answer"] and not self._path and not await self._agrees():
-                continue
+            if words == ["answer"] and not self._path:
+                prose('There is no path yet; get one with "path". Submit an empty answer? yes or no')
+                line = await self._read()
+                if line is not None and line.strip().lower() not in ("y", "yes"):
+                    continue
             reply = self._move(words, bool(tools), messages)
             if reply is not None:
                 return reply
 
     async def close(self) -> None:
         return None
-
-    async def _agrees(self) -> bool:
-        """Return True if an answer without a path is meant."""
-        prose('There is no path yet; "path" joins the visited cells. Submit an empty answer? yes or no')
-        line = await self._read()
-        return line is None or line.strip().lower() in ("y", "yes")
 
     def _move(self, words: list[str], tools: bool, messages: Sequence[Message]) -> Reply | None:
         if words == ["map"]:
@@ -72,7 +69,7 @@ class HumanInMaze:
         return None
 
     def _show(self, messages: Sequence[Message]) -> None:
-        """What is new in the conversation since the last move, and the map of what is known."""
+        """Show new messages and the known part of the maze."""
         for message in messages[self._shown :]:
             if message.role != "assistant":
                 prose(f"{message.content or ''}\n")
@@ -84,7 +81,7 @@ class HumanInMaze:
             stdout().print(self._map(messages))
 
     def _map(self, messages: Sequence[Message]) -> object:
-        """The maze as far as results have shown it."""
+        """Return a drawing of the part that tool results have shown."""
         given = {m.tool_call_id: m.content or "" for m in messages if m.tool_call_id is not None}
         results = [
             ToolResult(call, given[key], error=None if given[key].startswith(("[", "Note")) else "refused")
@@ -92,7 +89,7 @@ class HumanInMaze:
             if key in given
         ]
         maze, walk = self._task.maze, walk_of(self._task.maze, results)
-        known = walk.seen | {beside for cell in walk.visited for beside in neighbours(cell, maze.size)}
+        known = walk.seen | {other for cell in walk.visited for other in neighbours(cell, maze.size)}
         return draw(maze, walk.visited, [int(key) for key in self._path], known=known)
 
     def _call(self, tool: str, arguments: dict[str, str]) -> Reply:

@@ -1,4 +1,4 @@
-"""Draw mazes and walks as text, SVG and scenes."""
+"""Drawings of mazes and episodes: text, SVG and step-by-step scenes."""
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
@@ -31,25 +31,20 @@ _SIGNS = {
     "goal": ("G ", "bold magenta"),
     "unknown": ("░░", "bright_black"),
 }
-"""Signs tell everything; colours only help."""
+"""The characters suffice without colours."""
 
 
 def draw_with_keys(maze: Maze) -> str:
-    """The maze in a border, one line per row: keys in open cells, `#` for walls, S and G before start and goal."""
-    width = len(str(maze.size**2 - 1)) + 1
-    border = "+" + "-" * (maze.size * (width + 1) + 1) + "+"
-    return "\n".join([border, *(_row(maze, row, width) for row in range(maze.size)), border])
-
-
-def _row(maze: Maze, row: int, width: int) -> str:
-    cells = range(row * maze.size, (row + 1) * maze.size)
-    return "| " + " ".join(_named(maze, cell).rjust(width) for cell in cells) + " |"
-
-
-def _named(maze: Maze, cell: int) -> str:
-    if cell in maze.wall_set:
-        return "#" * len(str(maze.size**2 - 1))
-    return {maze.start: "S", maze.goal: "G"}.get(cell, "") + str(cell)
+    """Return the maze in a border: keys in open cells, `#` for walls, S and G before start and goal."""
+    digits = len(str(maze.size**2 - 1))
+    texts = [str(cell) for cell in range(maze.size**2)]
+    texts[maze.start], texts[maze.goal] = f"S{maze.start}", f"G{maze.goal}"
+    for wall in maze.walls:
+        texts[wall] = "#" * digits
+    rows = (texts[first : first + maze.size] for first in range(0, maze.size**2, maze.size))
+    border = "+" + "-" * (maze.size * (digits + 2) + 1) + "+"
+    lines = ("| " + " ".join(text.rjust(digits + 1) for text in row) + " |" for row in rows)
+    return "\n".join([border, *lines, border])
 
 
 def draw(
@@ -59,9 +54,9 @@ def draw(
     hit: Collection[int] = (),
     known: Collection[int] | None = None,
 ) -> "Text":
-    """The maze for a terminal, two columns a cell: visited cells dotted, the path in full dots, walls hit shaded.
+    """Return the maze for a terminal, two columns per cell.
 
-    `known`: what is drawn besides start and goal, the rest being in the dark; None: everything.
+    `hit` contains walls that were called or answered. Only `known` cells, start and goal are drawn; None means all.
     """
     from rich.text import Text
 
@@ -80,7 +75,7 @@ def draw(
 
 
 _CELL = 24
-"""Pixels on a side of a cell."""
+"""Side of a cell in pixels."""
 _STYLE = (
     "rect{stroke:#cfd8dc;stroke-width:.5}.wall{fill:#37474f}.open{fill:#fff}.visited{fill:#b3e5fc}.start{fill:#ffd54f}"
     ".goal{fill:#ce93d8}.hit{fill:#e57373}.grid{fill:none;stroke:#90a4ae;stroke-width:1}"
@@ -95,21 +90,21 @@ _LEGEND = (
     ("wall", "wall"),
     ("open", "open"),
     ("visited", "visited, in order"),
-    ("hit", "wall run into"),
-    ("path", "path answered"),
-    ("path leap", "step that is none"),
+    ("hit", "wall called or answered"),
+    ("path", "answered path"),
+    ("path leap", "invalid step"),
 )
-"""Classes of what is drawn, and what they mean; a drawing explains those that are in it."""
-_ENTRY, _LINE = 132, 20
-"""Room for an entry of the legend."""
+"""CSS class → meaning; a legend explains the classes in its drawing."""
+_ENTRY, _LINE = 160, 20
+"""Width and height of a legend entry in pixels."""
 
 
 def maze_svg(
     maze: Maze, visited: Sequence[int] = (), path: Sequence[int] = (), hit: Sequence[int] = (), title: str = "Maze"
 ) -> str:
-    """A complete SVG document. Visited cells carry their mark_order; `hit` are walls asked for or walked into.
+    """Return a complete SVG document. Visited cells have their order; `hit` are walls called or answered.
 
-    Steps of the path between cells that share no edge are dashed and red. Cells outside the grid are left out.
+    Steps between cells that are not adjacent are dashed and red. Cells outside the grid are left out.
     """
     side = maze.size * _CELL + 2
     inside = [cell for cell in path if 0 <= cell < maze.size**2]
@@ -127,7 +122,7 @@ def maze_svg(
 
 
 def _legend(shown: Sequence[tuple[str, str]], columns: int, top: int) -> Iterator[str]:
-    """A sign and its meaning, row by row below the maze."""
+    """Yield symbols with their meaning, in rows below the maze."""
     for place, (kind, text) in enumerate(shown):
         row, column = divmod(place, columns)
         x, y = column * _ENTRY + 2, top + row * _LINE
@@ -169,32 +164,33 @@ def _centre(maze: Maze, cell: int) -> tuple[int, int]:
     return column * _CELL + _CELL // 2, row * _CELL + _CELL // 2
 
 
-_SAYS = {
+_STEP_TEXTS = {
     "visit": "visits cell {}",
     "jump": "jumps to cell {}",
-    "revisit": "visits cell {} once more",
-    "wall": "asks for cell {}, a wall",
-    "other": "calls a tool that is not the maze's own",
-    "path": "asks for the path that joins the visited cells",
+    "revisit": "visits cell {} again",
+    "wall": "calls cell {}, a wall",
+    "other": "calls another tool",
+    "path": "gets the path over the visited cells",
 }
 _SCENE_LEGEND = {
     "wall": "wall",
-    "visited": "visited, in this order",
-    "jump": "jumped to",
-    "hit": "wall that was asked for or walked into",
+    "visited": "visited, in order",
+    "jump": "visited, not adjacent to a visited cell",
+    "hit": "wall called or answered",
     "answer": "answer",
-    "leap": "step between cells that share no edge",
+    "leap": "invalid step: cells are not adjacent",
 }
 
 
 def maze_scene(record: ResultRecord) -> Scene:
+    """Return the step-by-step picture of an episode."""
     (episode,) = maze_episodes([record])
     maze = episode.maze
     trajectory = from_dict(Trajectory, record["trajectory"])
     turns = [number for number, turn in enumerate(trajectory.turns, 1) for _ in turn.results]
     walked = zip(episode.walk.steps, turns, strict=True)
     steps = [
-        SceneStep(_said(step), turn, call, cell=step.cell, sort=step.kind)
+        SceneStep(_step_text(step), turn, call, cell=step.cell, sort=step.kind)
         for call, (step, turn) in enumerate(walked, 1)
     ]
     steps.append(SceneStep(f"answer: {episode.verdict}", len(trajectory.turns), sort="answer"))
@@ -206,14 +202,14 @@ def maze_scene(record: ResultRecord) -> Scene:
     )
 
 
-def _said(step: WalkStep) -> str:
+def _step_text(step: WalkStep) -> str:
     if step.kind == "refused":
-        return "makes a call that is refused" if step.cell is None else f"asks for cell {step.cell} and is refused"
-    return _SAYS[step.kind].format(step.cell)
+        return "call refused" if step.cell is None else f"call for cell {step.cell} refused"
+    return _STEP_TEXTS[step.kind].format(step.cell)
 
 
 def _comparison(episode: MazeEpisode, record: ResultRecord) -> StateTable:
-    """Step by step: the cells of the answer, right where one can step there from the cell before."""
+    """Return the cells of the answer; a cell is right if the step to it is valid."""
     maze, before = episode.maze, None
     rows: list[tuple[Any, ...]] = []
     for cell, key in zip(episode.path, record["answer"] or (), strict=False):
@@ -222,19 +218,18 @@ def _comparison(episode: MazeEpisode, record: ResultRecord) -> StateTable:
         before = cell
     if episode.path and episode.path[-1] != maze.goal:
         rows.append(("missed", len(rows), str(maze.goal)))
-    note = (
-        f"Every path from {maze.start} to {maze.goal} is right; a shortest one has {maze.shortest_path_length} steps."
-    )
+    steps = maze.shortest_path_length
+    note = f"Every valid path from {maze.start} to {maze.goal} is correct; the shortest has {steps} steps."
     return StateTable(("step", "cell"), tuple(rows), note)
 
 
 class MazePictures:
-    """How `graphwalk view` and `graphwalk play` show walks through mazes."""
+    """Drawings of maze episodes for `graphwalk view` and `graphwalk play`."""
 
     formats = (".svg", ".txt")
 
     def drawings(self, records: Sequence[ResultRecord]) -> "Iterator[RenderableType]":
-        """Title, verdict and drawing of every walk."""
+        """Yield title, verdict and drawing of every episode."""
         from rich.console import Group
         from rich.text import Text
 
@@ -243,7 +238,7 @@ class MazePictures:
             yield Group(Text(episode.title), Text(episode.verdict), drawn)
 
     def page(self, records: Sequence[ResultRecord], form: str, title: str) -> str:
-        """All walks; a picture holds the first one."""
+        """Return all episodes as text, or the first one as SVG."""
         episodes = list(maze_episodes(records))
         if form == ".svg":
             first = episodes[0]
@@ -254,22 +249,22 @@ class MazePictures:
 
 
 ROWS = (".jsonl", ".parquet")
-"""Those with a row for each maze (`graphwalk.suites.mazes.commands`)."""
+"""Formats with a row per maze, written by `graphwalk.suites.mazes.commands`."""
 FORMATS = (*ROWS, ".txt", ".svg")
 
 
 def maze_format(path: Path, count: int = 1) -> str:
-    """The form that a file name asks for. ConfigError for another ending, or for several mazes in one picture."""
+    """Return the format of a file name. Raise ConfigError if it is unknown, or SVG for several mazes."""
     form = path.suffix.lower()
     if form not in FORMATS:
-        raise ConfigError(f"{path.name}: mazes are written as {', '.join(FORMATS)}", hint=f"--out {path.stem}.jsonl")
+        raise ConfigError(f"{path.name}: expected one of {', '.join(FORMATS)}", hint=f"--out {path.stem}.jsonl")
     if form == ".svg" and count > 1:
-        raise ConfigError(f"{path.name}: a picture holds one maze, not {count}", hint="--count 1, and --index N")
+        raise ConfigError(f"{path.name}: an SVG file contains one maze, not {count}", hint="--count 1 --index N")
     return form
 
 
 def save_mazes(mazes: Sequence[Maze], path: Path) -> None:
-    """Draw mazes in the form of the file name, .txt or .svg. ConfigError where that is not possible."""
+    """Write drawings to a .txt or .svg file. Raise ConfigError as `maze_format`."""
     if maze_format(path, len(mazes)) == ".svg":
         write_whole(path, [maze_svg(mazes[0], title=caption(mazes[0]))])
     else:
@@ -277,6 +272,6 @@ def save_mazes(mazes: Sequence[Maze], path: Path) -> None:
 
 
 def caption(maze: Maze) -> str:
-    """One line about a maze."""
-    made = f"maze {maze.index} of seed {maze.seed} ({maze.generator})"
-    return f"{made}: from cell {maze.start} to {maze.goal} in {maze.shortest_path_length} steps or more"
+    """Return one line about a maze."""
+    name = f"maze {maze.index} of seed {maze.seed} ({maze.generator})"
+    return f"{name}: cell {maze.start} to {maze.goal}, shortest path {maze.shortest_path_length} steps"

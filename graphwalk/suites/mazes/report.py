@@ -1,7 +1,6 @@
-"""What is plotted of a run in mazes: validity and calls against what was varied."""
+"""Report of mazes: measures, tables and plots."""
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 from graphwalk.errors import ConfigError
@@ -17,7 +16,6 @@ from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, TASKS, WASTE, co
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Plot, Scene
 from graphwalk.reports.suite_report import (
-    BASELINE,
     REFERENCE,
     Column,
     Grouping,
@@ -29,29 +27,29 @@ from graphwalk.reports.suite_report import (
 )
 from graphwalk.reports.tables import players_table
 from graphwalk.reports.text_table import TextTable, dollars, duration, integer, one_decimal, short, two_decimals
-from graphwalk.resources import data_path
 from graphwalk.suites.mazes.human import HumanInMaze
 from graphwalk.suites.mazes.pictures import MazePictures, maze_scene
 from graphwalk.suites.mazes.task import PATH_ERRORS, MazeTask
+from graphwalk.suites.reference import baseline_result, expert_result, paper_figures
 from graphwalk.suites.suite import Pictures, Presentation, ReadLine, Suite
 
 _SIZES = {
-    "size": "cells on a side",
+    "size": "cells per side",
     "wall_ratio": "share of walls",
-    "min_path": "steps at least from start to goal",
+    "min_path": "minimum steps from start to goal",
 }
 
 
 def maze_figures(report: Report, observed: Observations) -> Iterator[Plot]:
     varied = [name for name in _SIZES if len({row[name] for row in report.groups.get(name, ())}) > 1]
-    for grouping in varied[:1]:  # those after it were set along with it
-        said = _SIZES[grouping]
-        yield against_size(report, grouping, f"Valid paths by {said}", said, y="valid paths in %")
+    for grouping in varied[:1]:  # the others vary with it
+        axis = _SIZES[grouping]
+        yield against_size(report, grouping, f"Valid paths by {axis}", axis, y="valid paths in %")
         yield against_size(
             report,
             grouping,
-            f"Calls by {said}",
-            said,
+            f"Calls by {axis}",
+            axis,
             "calls_per_question",
             "tool calls per maze",
             percent=False,
@@ -137,11 +135,11 @@ GROUP_COLUMNS = (
 
 
 def paper_reference(name: str) -> Reference:
-    """The paper's Table 1: ten mazes per model. ConfigError for another name."""
+    """Return the paper's Table 1 with ten mazes per model. Raise ConfigError for another name."""
     if name != _PAPER:
-        raise ConfigError(f"the paper has no table {name!r} of mazes", hint=f"reference: {_PAPER}")
-    paper = json.loads((data_path("templates") / "reports" / "graphwalk-paper.json").read_text("utf-8"))
-    notes = ("Its mazes are not ours: 10 × 10 cells, half of them walls, at least 15 steps from start to goal.",)
+        raise ConfigError(f"the paper has no maze table {name!r}", hint=f"reference: {_PAPER}")
+    paper = paper_figures()
+    notes = ("The paper's mazes differ: 10 × 10 cells, half of them walls, at least 15 steps from start to goal.",)
     return Reference(f"{paper['source']}, Table 1", notes, tuple(_row(**row) for row in paper[_PAPER]))
 
 
@@ -151,30 +149,14 @@ def _row(correct_of_10: int, mean_seconds: float, mean_tool_calls: float | None,
 
 
 def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
-    """Players that need not be run: one that never answers, and the explorer."""
-    task = result["task"]
+    """Yield baselines that need no run: always empty, and the expert."""
     empty = {"correct": False, "strict_correct": False, "optimal": False, "error_class": "no_answer"}
-    yield _baseline(result, "always empty", empty)
-    if task.get("reference_calls") is not None:
-        walk = {"turns": task.get("reference_turns"), "tool_calls": task["reference_calls"]}
-        expert = _baseline(result, REFERENCE, {"correct": True, "strict_correct": True})
-        yield {
-            **expert,
-            **walk,
-            "usage": {
-                "input_tokens": task.get("reference_input_tokens"),
-                "output_tokens": task.get("reference_output_tokens"),
-            },
-        }
-
-
-def _baseline(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
-    fields = {"model": model, "setting": BASELINE, "repeat": 0, "exit_status": "answered", "score": score}
-    return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None, "tool_seconds": None}
+    yield baseline_result(result, "always empty", empty)
+    yield from expert_result(result, {"correct": True, "strict_correct": True})
 
 
 def more_tables(report: Report) -> Iterator[TextTable]:
-    """What is wrong with paths first, and calls that led nowhere."""
+    """Yield the table of errors in paths and of wasted calls."""
     errors = (
         Column(name.replace("_", " "), name, integer, optional=place // 2) for place, name in enumerate(PATH_ERRORS)
     )
@@ -187,7 +169,7 @@ REPORT = SuiteReport(
     groupings=(
         Grouping("size", "size", _fact("size")),
         Grouping("wall_ratio", "share of walls", _fact("wall_ratio")),
-        Grouping("min_path", "steps at least", _fact("min_path")),
+        Grouping("min_path", "minimum steps", _fact("min_path")),
         Grouping("generator", "generator", _fact("generator")),
         Grouping("shortest_path_length", "steps of the shortest path", _fact("shortest_path_length"), shown=False),
     ),
@@ -196,14 +178,14 @@ REPORT = SuiteReport(
     compared=("accuracy",),
     reference=paper_reference,
     baselines=baselines,
-    # A path is right or wrong as a whole, and the calls are those of the trajectory.
+    # A path is correct or wrong as a whole, and the calls are those of the trajectory.
     unreported=("valid", "precision", "recall", "f1", "false_positives", "calls"),
     notes=(
-        "valid: paths from start to goal by steps between open cells that share an edge. length/best: of valid paths.",
-        "wall hits, teleports, repeated: in the answers. wall calls, jumps: in the exploration.",
+        "valid: paths from start to goal over adjacent open cells. length/best: valid paths only.",
+        "wall hits, teleports, repeated: in answers. wall calls, jumps: in tool calls.",
         'Episodes that ended in an infrastructure failure have no score and are counted under "failed".',
-        "best: median steps of a shortest path. expert (reference): the explorer.",
-        "A path drawn at random is never valid in practice.",
+        "best: median steps of a shortest path. expert (reference): the scripted explorer.",
+        "A random path is practically never valid.",
     ),
     tables=more_tables,
 )

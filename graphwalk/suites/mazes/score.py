@@ -1,8 +1,8 @@
-"""Score answers about mazes; verify them in the store."""
+"""Scoring of maze answers, and their verification in the store."""
 
 import json
 import re
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
@@ -27,12 +27,12 @@ from graphwalk.types.episode import ExitStatus, Score, ToolResult, Trajectory
 from graphwalk.types.wire import from_dict
 
 StepKind = Literal["visit", "jump", "revisit", "wall", "refused", "path", "other"]
-"""other: a call of a tool that is none of the maze's own."""
+""""other" is a call of a tool that is not a maze tool."""
 
 
 @dataclass(frozen=True, slots=True)
 class WalkStep:
-    """One tool call. `cell` is None where the call names no cell of the grid, or asks for the path ("path")."""
+    """One tool call; `cell` is None without a valid cell, and for "path"."""
 
     kind: StepKind
     cell: int | None
@@ -40,69 +40,59 @@ class WalkStep:
 
 @dataclass(frozen=True)
 class MazeWalk:
-    """All tool calls of an episode in order, and what they made known of the maze."""
+    """All tool calls of an episode in order, and the cells that they visited and showed."""
 
     steps: tuple[WalkStep, ...]
     visited: tuple[int, ...]
     """In the order of first visits."""
     seen: frozenset[int]
-    """Cells that were visited, or listed as next to a visited one."""
+    """Visited cells and their open neighbours."""
 
     def count(self, kind: StepKind) -> int:
         return sum(step.kind == kind for step in self.steps)
 
 
 def walk_of(maze: Maze, results: Iterable[ToolResult]) -> MazeWalk:
-    """The walk that the tool results of an episode record."""
+    """Return the walk recorded in the tool results of an episode."""
     visited: dict[int, None] = {}
     seen: set[int] = set()
-    steps = tuple(_steps(maze, results, visited, seen))
-    return MazeWalk(steps, tuple(visited), frozenset(seen))
+    steps: list[WalkStep] = []
+    for result in results:
+        name = ALIASES.get(result.call.name, result.call.name)
+        cell = _named_cell(result.call, maze.size) if name == NEXT_CELLS else None
+        kind: StepKind
+        if name == CONNECTED_PATH and result.error is None:
+            kind = "path"
+        elif name != NEXT_CELLS and result.error is None:
+            kind = "other"
+        elif result.error is not None or cell is None:
+            kind = "wall" if result.error == "wall" else "refused"
+        else:
+            if cell in visited:
+                kind = "revisit"
+            else:
+                kind = "visit" if cell in seen or (not visited and cell == maze.start) else "jump"
+            visited[cell] = None
+            seen.update([cell, *maze.open_neighbours(cell)])
+        steps.append(WalkStep(kind, cell))
+    return MazeWalk(tuple(steps), tuple(visited), frozenset(seen))
 
 
 def shown_neighbours(results: Iterable[ToolResult]) -> dict[str, frozenset[str]]:
-    """Key of every visited cell → keys of the cells that its result lists; as the results say it, not the maze."""
+    """Return the key of every visited cell → keys in its result, according to the results, not to the maze."""
     shown: dict[str, frozenset[str]] = {}
     for result in results:
         if ALIASES.get(result.call.name, result.call.name) == NEXT_CELLS and result.error is None:
             rows = read_rows(result.content) or []
-            key = _named_key(result.call)
-            if key is not None:
+            arguments = parse_json(result.call.arguments)
+            key = arguments.get("node_id") if isinstance(arguments, dict) else None
+            if isinstance(key, str):
                 shown[key] = frozenset(row["key"] for row in rows if isinstance(row.get("key"), str))
     return shown
 
 
-def _steps(maze: Maze, results: Iterable[ToolResult], visited: dict[int, None], seen: set[int]) -> Iterator[WalkStep]:
-    for result in results:
-        name = ALIASES.get(result.call.name, result.call.name)
-        cell = _named_cell(result.call, maze.size) if name == NEXT_CELLS else None
-        if name == CONNECTED_PATH and result.error is None:
-            yield WalkStep("path", None)
-        elif name != NEXT_CELLS and result.error is None:
-            yield WalkStep("other", None)
-        elif result.error is not None or cell is None:
-            yield WalkStep("wall" if result.error == "wall" else "refused", cell)
-        else:
-            yield WalkStep(_visit(maze, cell, visited, seen), cell)
-            visited[cell] = None
-            seen.update([cell, *maze.open_neighbours(cell)])
-
-
-def _visit(maze: Maze, cell: int, visited: dict[int, None], seen: set[int]) -> StepKind:
-    if cell in visited:
-        return "revisit"
-    return "visit" if cell in seen or (not visited and cell == maze.start) else "jump"
-
-
-def _named_key(call: ToolCall) -> str | None:
-    """The key that a call names, None where there is none."""
-    arguments = parse_json(call.arguments)
-    key = arguments.get("node_id") if isinstance(arguments, dict) else None
-    return key if isinstance(key, str) else None
-
-
 def _named_cell(call: ToolCall, size: int) -> int | None:
-    """The cell that a call names, None where that cannot be told."""
+    """Return the cell in the arguments of a call, or None without a valid one."""
     try:
         key = json.loads(call.arguments)["node_id"]
         number = int(key)
@@ -114,19 +104,23 @@ def _named_cell(call: ToolCall, size: int) -> int | None:
 _LONGEST_KEY = 20
 _PLACEHOLDER = re.compile(r"<.*>|…|\.\.\.")
 _NOWHERE = -1
-"""The number of a cell that does not exist."""
+"""Number for a cell that does not exist."""
 
 
 def extract_path(reply: str) -> Extraction:
-    """Stage 1: the keys in `{"path": […]}` or, where there is none, in a bare list."""
+    """Extract the keys in `{"path": […]}`, else in a bare list."""
     return extract(reply, Shape(_path_object), Shape(_key_list), Shape(_nothing, empty=True))
 
 
 def score_path(task: MazeTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> MazeScore:
-    """Judge a path, and count what the walk before it did."""
+    """Score a path and count the tool calls before it."""
     maze, path = task.maze, path_cells(task.maze, extraction.answer)
     walk, waste = walk_of(maze, trajectory.results), waste_of(trajectory)
-    error = path_error(maze, path) if path else _silence(trajectory, extraction)
+    if path:
+        error = path_error(maze, path)
+    else:
+        has_text = extraction.answer is None and strip_thinking(trajectory.reply).strip()
+        error = "unreadable" if has_text else "no_answer"
     valid = error is None
     steps = len(path) - 1 if path else None
     forced = trajectory.exit_status is ExitStatus.TURN_LIMIT
@@ -162,7 +156,7 @@ def score_path(task: MazeTask, setting: str, trajectory: Trajectory, extraction:
 
 
 def path_error(maze: Maze, path: Sequence[int]) -> PathError | None:
-    """The first thing wrong with a path (at least one cell), None for a valid one."""
+    """Return the first error of a path with at least one cell, or None for a valid path."""
     if path[0] != maze.start:
         return "wrong_start" if maze.is_open(path[0]) else _no_open_cell(maze, path[0])
     for one, other in pairwise(path):
@@ -177,25 +171,15 @@ def _no_open_cell(maze: Maze, cell: int) -> PathError:
     return "through_wall" if cell in maze.wall_set else "out_of_grid"
 
 
-def _silence(trajectory: Trajectory, extraction: Extraction) -> PathError:
-    said = extraction.answer is None and strip_thinking(trajectory.reply).strip()
-    return "unreadable" if said else "no_answer"
-
-
 def _grounded(path: Sequence[int], trajectory: Trajectory) -> float | None:
-    """Share of the steps that results show: open cells, next to each other. None where only other tools were used."""
+    """Return the share of steps in tool results, or None if only other tools were used."""
     shown = shown_neighbours(trajectory.results)
     if not shown and any(map(shows_data, trajectory.results)):
         return None
     if len(path) == 1:
         return float(str(path[0]) in shown or any(str(path[0]) in beside for beside in shown.values()))
     steps = [(str(one), str(other)) for one, other in pairwise(path)]
-    return sum(_is_shown(shown, *step) for step in steps) / len(steps)
-
-
-def _is_shown(shown: Mapping[str, Collection[str]], one: str, other: str) -> bool:
-    """Either cell was visited, and its result lists the other."""
-    return other in shown.get(one, ()) or one in shown.get(other, ())
+    return sum(other in shown.get(one, ()) or one in shown.get(other, ()) for one, other in steps) / len(steps)
 
 
 def _path_object(value: Any) -> Fit | None:
@@ -203,7 +187,7 @@ def _path_object(value: Any) -> Fit | None:
 
 
 def _key_list(value: Any) -> Fit | None:
-    """A list of keys as text; whole numbers are taken for keys. None for anything else, and for an echo of the form."""
+    """Return a list of keys as text; integers count as keys. Return None for other values and echoed placeholders."""
     if not isinstance(value, list) or not value:
         return None
     keys = [key for key in map(_key, value) if key is not None]
@@ -223,7 +207,7 @@ def _key(item: Any) -> str | None:
 
 
 def path_cells(maze: Maze, answer: Sequence[str] | None) -> list[int]:
-    """The cell numbers of an answer; what names no cell becomes -1."""
+    """Return the cell numbers of an answer, with -1 for keys that name no cell."""
     return [_cell(maze, key) for key in answer or ()]
 
 
@@ -234,7 +218,7 @@ def _cell(maze: Maze, key: str) -> int:
 
 @dataclass(frozen=True)
 class MazeEpisode:
-    """One episode. `path` are the cells of the answer, -1 for those that do not exist; `verdict` in a few words."""
+    """One logged episode; `path` contains the cells of the answer, with -1 for those that do not exist."""
 
     title: str
     maze: Maze
@@ -244,13 +228,13 @@ class MazeEpisode:
 
     @property
     def hit(self) -> list[int]:
-        """Walls that were asked for, or stepped into by the answer."""
-        asked = [step.cell for step in self.walk.steps if step.kind == "wall" and step.cell is not None]
-        return [*asked, *(cell for cell in self.path if cell in self.maze.wall_set)]
+        """Return the walls that were called or answered."""
+        called = [step.cell for step in self.walk.steps if step.kind == "wall" and step.cell is not None]
+        return [*called, *(cell for cell in self.path if cell in self.maze.wall_set)]
 
 
 def maze_episodes(records: Iterable[Mapping[str, Any]]) -> Iterator[MazeEpisode]:
-    """The episodes in the records of a log; failures have walked too."""
+    """Yield the episodes of log records, including failed ones."""
     for record in records:
         task = MazeTask.model_validate(record["task"])
         walk = walk_of(task.maze, from_dict(Trajectory, record["trajectory"]).results)
@@ -258,12 +242,12 @@ def maze_episodes(records: Iterable[Mapping[str, Any]]) -> Iterator[MazeEpisode]
         title = one_line(f"{record['model']} · {record['setting']} · {record['task_id']}{repeat}")
         path = tuple(path_cells(task.maze, record["answer"]))
         score = None if record["score"] is None else MazeScore.model_validate(record["score"])
-        said = f"failed: {record['exit_status']}" if score is None else verdict(score, task)
-        yield MazeEpisode(title, task.maze, walk, path, said)
+        text = f"failed: {record['exit_status']}" if score is None else verdict(score, task)
+        yield MazeEpisode(title, task.maze, walk, path, text)
 
 
 def verdict(score: MazeScore, task: MazeTask) -> str:
-    """How an episode ended, in a few words."""
+    """Return a short description of the outcome."""
     if score.valid:
         steps = counted(score.path_length or 0, "step")
         return f"valid, {steps} (shortest {task.shortest_path_length}), {counted(score.calls, 'call')}"
@@ -288,23 +272,23 @@ RETURN DISTINCT b.{{ "key" | property }} AS key
 """
 _STEPS_AT_ONCE = 1_000
 _MOST_LAYERS = 200
-"""A longer shortest path is checked for being a path, and not for being the shortest."""
+"""For longer shortest paths only validity is checked."""
 
 
 async def check_target(task: MazeTask, store: GraphStore) -> None:
-    """OracleError where Cypher does not take the target for a shortest path; it searches 200 steps far."""
+    """Raise OracleError if the target is no shortest path by Cypher, which searches up to 200 steps."""
     error = await cypher_error(task, store, task.gold)
     if error is not None:
-        raise _differ(task, store, task.gold, f"the target is no path by Cypher: {error}")
+        raise _differ(task, store, task.gold, f"Cypher finds an error in the target: {error}")
     length = await shortest_length(task, store, _MOST_LAYERS)
     expected = task.shortest_path_length if task.shortest_path_length <= _MOST_LAYERS else None
     if length != expected:
-        raise _differ(task, store, task.gold, f"the shortest path has {length} steps by Cypher, not {expected}")
+        raise _differ(task, store, task.gold, f"Cypher finds a shortest path of {length} steps, not {expected}")
 
 
 async def cypher_error(task: MazeTask, store: GraphStore, path: Sequence[str]) -> PathError | None:
-    """The first thing wrong with a path of at least one key, None for a valid one; as `path_error` names it."""
-    # No cell has an empty key: it stands for what no database takes.
+    """Return the first error of a path like `path_error`, found by Cypher; None for a valid path."""
+    # No cell has an empty key, so it can replace keys that a database refuses.
     keys = [str(as_parameter(key) or "") for key in path]
     async for error in _errors(task, store, keys):
         if error is not None:
@@ -313,7 +297,7 @@ async def cypher_error(task: MazeTask, store: GraphStore, path: Sequence[str]) -
 
 
 async def shortest_length(task: MazeTask, store: GraphStore, limit: int) -> int | None:
-    """Steps from start to goal over open cells, found layer by layer; None where there are more than `limit`."""
+    """Return the shortest distance from start to goal by breadth-first search, or None above `limit`."""
     before: list[str] = []
     layer, goal = [str(task.start)], str(task.goal)
     query = store.render(_NEXT, {})
@@ -329,7 +313,7 @@ async def shortest_length(task: MazeTask, store: GraphStore, limit: int) -> int 
 
 
 async def _errors(task: MazeTask, store: GraphStore, keys: Sequence[str]) -> AsyncIterator[PathError | None]:
-    """What is wrong at the start, with each step, and at the goal, in this order; None for what is right."""
+    """Yield the check of the start, of each step and of the goal: an error or None."""
     if keys[0] != str(task.start):
         yield _closed(await _cells(store, keys[:1]), keys[0]) or "wrong_start"
     for number in range(0, len(keys) - 1, _STEPS_AT_ONCE):
@@ -344,13 +328,13 @@ async def _errors(task: MazeTask, store: GraphStore, keys: Sequence[str]) -> Asy
 
 
 async def _cells(store: GraphStore, keys: Sequence[str]) -> dict[str, tuple[bool, bool]]:
-    """Key → (it is open, it is the goal) of the cells that exist."""
+    """Return key → (is open, is the goal) for the cells that exist."""
     rows = await store.run(store.render(_CELLS, {}), {"keys": sorted(set(keys))})
     return {row["key"]: (row["open"], row["goal"]) for row in rows}
 
 
 async def _joined(store: GraphStore, keys: Sequence[str]) -> set[tuple[str, str]]:
-    """All steps from these cells to cells that they share an edge with."""
+    """Return all (cell, adjacent cell) pairs of these cells."""
     rows = await store.run(store.render(_JOINED, {}), {"keys": sorted(set(keys))})
     return {(row["one"], row["other"]) for row in rows}
 

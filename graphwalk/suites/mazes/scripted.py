@@ -1,4 +1,4 @@
-"""Scripted agents for mazes, and their thoughts."""
+"""Scripted agents for mazes, and their thoughts for training data."""
 
 import json
 import random
@@ -20,24 +20,24 @@ from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
 
 Order = Callable[[Row], Any]
-"""Sort key of the cells next to a cell: which one to try first."""
+"""Sort key that decides which adjacent cell to try first."""
 Visit = Generator[list[Ask], list[str], list[Row]]
 
 
 def nearest_first(row: Row) -> tuple[float, int]:
-    """By straight-line distance to the goal."""
+    """Sort by straight-line distance to the goal."""
     return row["euclidean_distance"], int(row["key"])
 
 
 def by_key(row: Row) -> int:
-    """By number, whatever the distance."""
+    """Sort by cell number."""
     return int(row["key"])
 
 
 def depth_first(start: str, goal: str, order: Order) -> Policy:
-    """Explores until it has visited the goal, and then answers the path that the tools join.
+    """Explore depth-first to the goal, then answer with the path that the tool returns.
 
-    Without a way to the goal, or out of turns, it answers the way from the start to where it is.
+    If the goal is unreachable or the turns end, answer with the path to the current cell.
     """
     trail = [start]
     untried: dict[str, list[str]] = {}
@@ -60,18 +60,18 @@ def depth_first(start: str, goal: str, order: Order) -> Policy:
 
 
 def visit(key: str) -> Visit:
-    """The cells that can be entered from a cell; none where the call was refused."""
+    """Return the adjacent open cells, or an empty list if the call was refused."""
     return (yield from try_cell(key)) or []
 
 
 def try_cell(key: str) -> Generator[list[Ask], list[str], list[Row] | None]:
-    """The cells that can be entered from a cell; None where the call was refused."""
+    """Return the adjacent open cells, or None if the call was refused."""
     (text,) = yield [Ask(NEXT_CELLS, {"node_id": key})]
     return read_cells(text)
 
 
 def connected_path() -> Generator[list[Ask], list[str], list[str] | None]:
-    """The path from the first to the last visited cell, None where the tool knows none."""
+    """Return the tool's path from the first to the last visited cell, or None."""
     (text,) = yield [Ask(CONNECTED_PATH, {})]
     try:
         path: list[str] = json.loads(text)
@@ -85,7 +85,7 @@ def answer(path: Sequence[str]) -> str:
 
 
 def read_cells(text: str) -> list[Row] | None:
-    """Return the rows of a result in any encoding; None for a message."""
+    """Return the rows of a result in any encoding, or None for a message."""
     rows = read_rows(text)
     if rows is None or not all("key" in row for row in rows):
         return None
@@ -93,13 +93,13 @@ def read_cells(text: str) -> list[Row] | None:
 
 
 MISTAKES = 0.1
-"""Share of the visits before which a cell is named in a form that is refused."""
+"""Share of visits preceded by a malformed call."""
 _SWAY = 1.5
-"""Cells: by so much the drawn order may differ from that of distances."""
+"""Largest random addition to a distance, in cells."""
 
 
 def varied(start: str, goal: str, draw: random.Random) -> Policy:
-    """Explores as the expert does, finds a path as surely, and corrects its mistakes at once."""
+    """Explore like the expert in a slightly random order, with mistakes that are corrected at once."""
 
     def nearly_nearest(row: Row) -> float:
         return float(row["euclidean_distance"]) + draw.uniform(0, _SWAY)
@@ -120,20 +120,20 @@ def varied(start: str, goal: str, draw: random.Random) -> Policy:
 
 
 def random_walk(start: str, goal: str, draw: random.Random) -> Policy:
-    """Until it meets the goal or its turns are used up; then the answer is its way with all loops cut out."""
-    way = [start]
+    """Walk randomly to the goal or the end of the turns, and answer with the path without loops."""
+    trail = [start]
     try:
         while True:
-            rows = yield from visit(way[-1])
-            if way[-1] == goal:
+            rows = yield from visit(trail[-1])
+            if trail[-1] == goal:
                 path = yield from connected_path()
-                return answer(path or way)
+                return answer(path or trail)
             if not rows:
-                return answer(way)
+                return answer(trail)
             step = str(draw.choice(rows)["key"])
-            way = way[: way.index(step) + 1] if step in way else [*way, step]
+            trail = trail[: trail.index(step) + 1] if step in trail else [*trail, step]
     except AnswerNow:
-        return answer(way)
+        return answer(trail)
 
 
 Flaw = Callable[[str, str, random.Random], Policy]
@@ -142,19 +142,19 @@ _FEW_STEPS = 4
 
 
 def flawed(start: str, goal: str, draw: random.Random) -> Policy:
-    """One of the flaws, drawn at random."""
+    """Play a random one of the flaws."""
     return (yield from FLAWS[draw.choice(list(FLAWS))](start, goal, draw))
 
 
 def jump(start: str, goal: str, draw: random.Random) -> Policy:
-    """Visits start and goal, nothing between them, and answers just these: not_adjacent."""
+    """Visit only start and goal, and answer with them (not_adjacent)."""
     yield from visit(start)
     yield from visit(goal)
     return answer([start, goal])
 
 
 def early_stop(start: str, goal: str, draw: random.Random) -> Policy:
-    """Takes a few steps towards the goal and answers the way so far: wrong_goal."""
+    """Take a few steps towards the goal and answer with them (wrong_goal)."""
     way = [start]
     for _ in range(_FEW_STEPS):
         rows = yield from visit(way[-1])
@@ -166,20 +166,20 @@ def early_stop(start: str, goal: str, draw: random.Random) -> Policy:
 
 
 def other_start(start: str, goal: str, draw: random.Random) -> Policy:
-    """Finds the path, and leaves out its first cell: wrong_start."""
+    """Find the path and omit its first cell (wrong_start)."""
     text = yield from _expert(start, goal)
     return answer(json.loads(text)["path"][1:])
 
 
 def invented_cell(start: str, goal: str, draw: random.Random) -> Policy:
-    """Puts a cell into the path that does not exist: out_of_grid."""
+    """Insert a cell that does not exist (out_of_grid)."""
     text = yield from _expert(start, goal)
     first, *others = json.loads(text)["path"]
     return answer([first, f"x{draw.randint(1, 9)}", *others])
 
 
 def through_wall(start: str, goal: str, draw: random.Random) -> Policy:
-    """Tries the numbers around the start and answers a step to one that is refused: through_wall, or out_of_grid."""
+    """Call cells near the start and answer with a refused one (through_wall or out_of_grid)."""
     yield from visit(start)
     here, refused = int(start), "-1"
     for key in (str(here + offset) for offset in range(-here, here + 2)):
@@ -190,7 +190,7 @@ def through_wall(start: str, goal: str, draw: random.Random) -> Policy:
 
 
 def wall(start: str, goal: str, draw: random.Random) -> Policy:
-    """Asks for the cells with the next lower numbers, walls or not, and then goes on as it should: right."""
+    """Call cells with lower numbers, including walls, then continue correctly (correct)."""
     yield from visit(start)
     for offset in range(1, _FEW_STEPS + 1):
         if (key := str(abs(int(start) - offset))) != goal:
@@ -199,27 +199,27 @@ def wall(start: str, goal: str, draw: random.Random) -> Policy:
 
 
 def bad_id(start: str, goal: str, draw: random.Random) -> Policy:
-    """Names the start in ways that no key is written in, and then goes on as it should: right."""
+    """Call the start with malformed keys, then continue correctly (correct)."""
     for node_id in (int(start), f"cell {start}", f"{start}.0", None):
         yield [Ask(NEXT_CELLS, {"node_id": node_id})]
     return (yield from _expert(start, goal))
 
 
 def detour(start: str, goal: str, draw: random.Random) -> Policy:
-    """Finds the path, and goes its first step back and forth: right, and longer than it need be."""
+    """Find the path and repeat its first step (correct, not optimal)."""
     text = yield from _expert(start, goal)
     path = json.loads(text)["path"]
     return answer([*path[:2], *path])
 
 
 def prose(start: str, goal: str, draw: random.Random) -> Policy:
-    """Wraps the answer in talk: right."""
+    """Wrap the answer in prose (correct)."""
     text = yield from _expert(start, goal)
     return f"I walked from {start} until I stood at {goal}. This is the way:\n\n{text}\n\nThank you for the maze!"
 
 
 def empty(start: str, goal: str, draw: random.Random) -> Policy:
-    """Explores, and says nothing: no_answer."""
+    """Explore and reply with an empty text (no_answer)."""
     yield from _expert(start, goal)
     return ""
 
@@ -240,7 +240,7 @@ MakePolicy = Callable[[str, str, random.Random], Policy]
 
 
 def always_empty() -> Policy:
-    """The baseline that answers nothing, without a look."""
+    """Answer with nothing at once."""
     yield from ()
     return NO_ANSWER
 
@@ -259,40 +259,41 @@ AGENTS: dict[str, MakePolicy] = {
 def agent_named(name: str, start: str, goal: str, draw: random.Random) -> Policy:
     """Return the scripted agent of this name for one episode. Raise ConfigError for an unknown name."""
     if name not in AGENTS:
-        raise ConfigError(f"mazes have no scripted agent {name!r}", hint=f"there are: {', '.join(AGENTS)}")
+        raise ConfigError(f"unknown scripted agent {name!r}", hint=f"known agents: {', '.join(AGENTS)}")
     return AGENTS[name](start, goal, draw)
 
 
 def walk_in_words(trajectory: Trajectory, draw: random.Random) -> list[str]:
-    """A thought before every turn; it knows the calls so far and the cells that their results list."""
+    """Return a thought before every turn, based on earlier calls and results."""
     thoughts, seen = Thoughts("mazes", draw), _Seen()
-    said = []
+    texts = []
     for number, turn in enumerate(trajectory.turns):
         before = trajectory.turns[number - 1].results if number else ()
         for result in before:
             seen.learn(result)
-        said.append(_thought(thoughts, seen, turn, before[-1] if before else None))
-    return said
+        texts.append(_thought(thoughts, seen, turn, before[-1] if before else None))
+    return texts
 
 
 class _Seen:
-    """What the walk has shown so far."""
+    """Cells observed so far."""
 
     def __init__(self) -> None:
-        self.beside: dict[str, dict[str, float]] = {}
-        """Visited cell → cells next to it that can be entered, each with its distance to the goal."""
+        self.neighbours: dict[str, dict[str, float]] = {}
+        """Visited cell → adjacent open cells with their distances to the goal."""
         self.here = ""
 
     def learn(self, result: ToolResult) -> None:
         cell = _cell(result.call)
         if cell is not None and result.error is None:
             rows = read_rows(result.content) or []
-            self.beside[cell] = {str(row["key"]): float(row["euclidean_distance"]) for row in rows}
+            self.neighbours[cell] = {str(row["key"]): float(row["euclidean_distance"]) for row in rows}
             self.here = cell
 
     def fresh(self) -> Mapping[str, float]:
-        """Next to the cell visited last, those that are not visited."""
-        return {key: far for key, far in self.beside.get(self.here, {}).items() if key not in self.beside}
+        """Return the unvisited neighbours of the current cell with their distances."""
+        around = self.neighbours.get(self.here, {})
+        return {key: distance for key, distance in around.items() if key not in self.neighbours}
 
 
 def _thought(thoughts: Thoughts, seen: _Seen, turn: Turn, last: ToolResult | None) -> str:
@@ -300,7 +301,7 @@ def _thought(thoughts: Thoughts, seen: _Seen, turn: Turn, last: ToolResult | Non
         return thoughts.say("answer")
     cell = _cell(turn.message.tool_calls[0])
     if cell is None:
-        return thoughts.say("join", visited=len(seen.beside)) if seen.beside else ""
+        return thoughts.say("join", visited=len(seen.neighbours)) if seen.neighbours else ""
     if last is not None and last.error is not None:
         return thoughts.say("refused", error=last.error.replace("_", " "), next=cell)
     return thoughts.say(_move(seen, cell), here=seen.here, next=cell, fresh=list(seen.fresh()))
@@ -308,7 +309,7 @@ def _thought(thoughts: Thoughts, seen: _Seen, turn: Turn, last: ToolResult | Non
 
 def _move(seen: _Seen, cell: str) -> str:
     fresh = seen.fresh()
-    if not seen.beside:
+    if not seen.neighbours:
         return "start"
     if cell not in fresh:
         return "back" if not fresh else "onward"
@@ -318,7 +319,7 @@ def _move(seen: _Seen, cell: str) -> str:
 
 
 def _cell(call: ToolCall) -> str | None:
-    """The cell that a call names; None for other calls."""
+    """Return the cell in the arguments of a call, or None for other calls."""
     arguments: Any = parse_json(call.arguments) if call.name == NEXT_CELLS else None
     return str(arguments["node_id"]) if isinstance(arguments, dict) and "node_id" in arguments else None
 

@@ -1,4 +1,4 @@
-"""Mazes, the paper's first experiment, as a suite."""
+"""Suite of mazes, the paper's first experiment."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
@@ -27,7 +27,7 @@ from graphwalk.types.schema import Schema
 
 
 class MazesSuite(Suite[MazesConfig, MazeTask]):
-    """Ways through mazes that a model cannot see (docs/mazes.md)."""
+    """Path finding in mazes that a model cannot see (docs/mazes.md)."""
 
     name: ClassVar[str] = "mazes"
     settings: ClassVar[tuple[str, ...]] = ("tools", "no_tools")
@@ -66,7 +66,7 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
         seed: int,
         agent: AgentConfig = AgentConfig(),
     ) -> list[MazeTask]:
-        """One per maze. OracleError where the target is no shortest path by Cypher, or the expert finds none."""
+        """Return one task. Raise OracleError if Cypher or the expert contradicts the target."""
         assert store is not None
         task = make_task(
             instance.source, instance.digest, entry=instance.facts["entry"], strict=config.strict, agent=agent
@@ -105,7 +105,7 @@ class MazesSuite(Suite[MazesConfig, MazeTask]):
 def make_task(
     maze: Maze, graph_digest: str, *, entry: int = 0, strict: bool = False, agent: AgentConfig = AgentConfig()
 ) -> MazeTask:
-    """The task about a maze, without its reference walk."""
+    """Return the task of a maze without its reference figures."""
     path = maze.shortest_path()
     return MazeTask(
         task_id=f"{maze.digest[:12]}-maze-{entry}-{maze.index}",
@@ -129,7 +129,7 @@ def make_task(
 
 
 async def expert_walk(task: MazeTask, store: GraphStore) -> ReferenceWalk:
-    """The expert's episode against the tools, which proves that they suffice. OracleError where its path is wrong."""
+    """Return the expert's walk with the tools. Raise OracleError if its path is wrong."""
     start, goal = str(task.start), str(task.goal)
     toolbox = MazeToolbox(store, task.size, start, strict=task.strict)
     prompt = tools_prompt(task, await store.schema(), AgentConfig())
@@ -137,13 +137,13 @@ async def expert_walk(task: MazeTask, store: GraphStore) -> ReferenceWalk:
     path = [int(key) for key in extract_path(played.answer).answer or ()]
     if not path or path_error(task.maze, path):
         raise OracleError(
-            f"the expert finds no way through {task.task_id}, which has one: {task.gold}\n  expert: {played.answer}"
+            f"the expert's path through {task.task_id} is wrong\n  target: {task.gold}\n  expert: {played.answer}"
         )
     return played
 
 
 def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Message, ...]:
-    """System prompt with the schema table (docs/method.md, Schema), and the question as user message."""
+    """Return the system prompt with the schema table (docs/method.md, Schema), and the question."""
     system = agent.render(
         "maze_tools.j2",
         rows=tuple(schema.rows()),
@@ -157,7 +157,7 @@ def tools_prompt(task: MazeTask, schema: Schema, agent: AgentConfig) -> tuple[Me
 
 
 def no_tools_prompt(task: MazeTask, agent: AgentConfig) -> tuple[Message, ...]:
-    """System prompt with the drawn maze, and the question as user message."""
+    """Return the system prompt with the drawn maze, and the question."""
     drawing = draw_with_keys(task.maze)
     system = agent.render("maze_no_tools.j2", drawing=drawing, size=task.size, clock=agent.clock)
     return Message("system", system), Message("user", task.question)

@@ -1,4 +1,4 @@
-"""The task of finding a way through one maze, and its score."""
+"""Task and score of one maze."""
 
 from functools import cached_property
 from typing import Literal, get_args
@@ -13,9 +13,9 @@ PATH_ERRORS: tuple[PathError, ...] = get_args(PathError)
 
 
 class MazeTask(Task):
-    """`gold` is a shortest path as a list of keys; every valid path is right.
+    """A maze to solve. `gold` is a shortest path as a list of keys; every valid path is correct.
 
-    With `strict` only cells next to visited ones can be asked for.
+    With `strict` only cells next to visited ones may be called.
     """
 
     size: int
@@ -42,21 +42,26 @@ class MazeTask(Task):
 
 
 class MazeScore(Score):
-    """Score of one path; `correct` says that it is valid: from start to goal by steps between adjacent open cells.
+    """The score of one path. `correct` means valid: from start to goal over adjacent open cells.
 
-    A path is right or wrong as a whole: precision, recall and F1 are 1 or 0. `false_positives` counts its cells that
-    are no open cells of the grid. `grounded`: share of its steps that tool results show, open cells next to each
-    other; None where only tools of other kinds were used.
+    A path is correct or wrong as a whole, so precision, recall and F1 are 1 or 0. `false_positives` counts cells
+    that are not open cells of the grid. `grounded` is the share of its steps that tool results show; None if only
+    other tools were used. `strict_correct` is false for answers that the turn limit forced.
 
-    `error_class` (None for a valid path) is the first thing wrong on the way along the path: "no_answer" nothing or an
-    empty list was given; "unreadable" there is a text but no path in it; "wrong_start"; "out_of_grid" a cell that does
-    not exist; "through_wall"; "not_adjacent" a step between cells that share no edge; "wrong_goal" it ends elsewhere.
+    `error_class` is the first error along the path; None for a valid path.
 
-    Of the answer: `path_length` in steps, `length_ratio` to the shortest (1 is optimal; None where it is not valid),
-    `repeated_cells` visits beyond the first, `wall_hits` cells that are walls, `teleports` steps between cells that
-    share no edge. Of the walk: `visited` different cells, `revisits` calls for cells visited before, `jumps` first
-    visits away from the start and from everything visited, `wall_calls` calls for walls, `goal_visited`.
-    `strict_correct`: an answer that the turn limit forced counts as none.
+    * "no_answer": nothing or an empty list.
+    * "unreadable": a text without a path.
+    * "wrong_start", "wrong_goal": the path starts or ends at another cell.
+    * "out_of_grid": a cell does not exist.
+    * "through_wall": a cell is a wall.
+    * "not_adjacent": a step joins cells that share no edge.
+
+    Of the answer: `path_length` in steps; `length_ratio` to the shortest path (1 is optimal; None if invalid);
+    `repeated_cells`; `wall_hits`, its walls; `teleports`, its steps between cells that share no edge.
+
+    Of the calls: `visited`, distinct cells; `revisits`; `jumps`, first visits that are not adjacent to the start or a
+    visited cell; `wall_calls`; `goal_visited`.
     """
 
     valid: bool

@@ -1,4 +1,4 @@
-"""The tools of one maze episode (docs/mazes.md, Tools). The marks live here: nothing is written to the store."""
+"""Tools of a maze episode (docs/mazes.md, Tools). Visits are kept here; nothing is written to the store."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -24,17 +24,18 @@ NEXT_CELLS = "get_next_possible_cells"
 CONNECTED_PATH = "get_connected_path"
 MAZE_TOOLS = (NEXT_CELLS, CONNECTED_PATH)
 ALIASES: Mapping[str, str] = {"get_possible_next_cells": NEXT_CELLS}
-"""The paper uses both names."""
+"""Alternative tool name → name; the paper uses both."""
 _KEY = re.compile(r"0|[1-9][0-9]{0,11}")
 
 
 class MazeToolbox:
-    """Tools over one stored maze for one episode; make a new one for every episode.
+    """The tools on one stored maze; create a new toolbox for every episode.
 
-    `start` and `size` describe the maze. `tools`: default the two of the paper; others are run as over any graph, whose
-    names they check against `schema`. With `strict` the start must be visited first, and then only cells next to
-    visited ones. Mistakes are counted by class: "wall", "unknown_cell", "malformed_id", "not_text", "not_adjacent",
-    besides those that all tools have ("unknown_tool", "bad_json", "bad_arguments").
+    `tools` are by default the two of the paper. Others run as on any graph and check names against `schema`. With
+    `strict` the start must be visited first, then only cells next to visited ones.
+
+    Classes of mistakes: "wall", "unknown_cell", "malformed_id", "not_text", "not_adjacent", and those of all tools
+    ("unknown_tool", "bad_json", "bad_arguments").
     """
 
     ordered = True
@@ -59,17 +60,20 @@ class MazeToolbox:
         self._tools = {tool.name: tool for tool in offered if tool.name in MAZE_TOOLS}
         others = [tool for tool in offered if tool.name not in MAZE_TOOLS]
         self._others = GraphToolbox(store, schema or Schema((), ()), others, self._agent)
-        told = {spec.name: spec for spec in (*self._own_specs(), *self._others.specs)}
-        self.specs: Sequence[ToolSpec] = tuple(told[tool.name] for tool in offered if tool.name in told)
+        # A cell has at most four neighbours, so that the maze's own tools need no pages.
+        without_pages = self._agent.model_copy(update={"result_budget": None})
+        own = GraphToolbox(store, Schema((), ()), list(self._tools.values()), without_pages)
+        specs = {spec.name: spec for spec in (*own.specs, *self._others.specs)}
+        self.specs: Sequence[ToolSpec] = tuple(specs[tool.name] for tool in offered if tool.name in specs)
         self._neighbours: dict[str, tuple[str, ...]] = {}
 
     @property
     def visited(self) -> tuple[str, ...]:
-        """Keys of the visited cells in the order of their first visits."""
+        """Return the keys of visited cells in the order of their first visits."""
         return tuple(self._neighbours)
 
     async def call(self, call: ToolCall) -> ToolResult:
-        """Run one call. A mistake is a text in the result; StoreError passes through."""
+        """Run one call. A mistake is returned as text in the result. Raise StoreError if the store fails."""
         if any(spec.name == call.name for spec in self._others.specs):
             return await self._others.call(call)
         started = perf_counter()
@@ -99,7 +103,7 @@ class MazeToolbox:
         return tool
 
     async def _next_cells(self, tool: Tool, arguments: dict[str, Any]) -> tuple[str, list[Row]]:
-        """Visit a cell; return text for the model, and the cells next to it."""
+        """Visit a cell. Return the text for the model, and the adjacent open cells."""
         key = arguments.get("node_id")
         if "node_id" in arguments and not isinstance(key, str):
             raise self._mistake(tool, "not_text", key)
@@ -109,7 +113,7 @@ class MazeToolbox:
         parameters = {"node_id": key, "visited": visited}
         rows = await self._store.run(self._store.render(tool.cypher or "", {}), parameters)
         if rows and "key" not in rows[0]:
-            raise ConfigError(f"the Cypher of {tool.name} returns no column `key`", hint=f"graphwalk tools {tool.name}")
+            raise ConfigError(f"the Cypher of {tool.name} lacks the column `key`", hint=f"graphwalk tools {tool.name}")
         self._neighbours.setdefault(str(key), tuple(row["key"] for row in rows))
         notes = [] if rows else [render_text(tool.empty, node_id=key)]
         return encode_result(rows, notes, self._agent.encoding), rows
@@ -126,10 +130,10 @@ class MazeToolbox:
             raise self._mistake(tool, "not_adjacent", key, open=allowed if self._neighbours else [])
 
     def _allowed(self) -> list[str]:
-        """In strict mode: the start, then what was visited and what is next to it."""
+        """Return the keys allowed in strict mode: first the start, then visited cells and their neighbours."""
         if not self._neighbours:
             return [self._start]
-        seen = {*self._neighbours, *(n for beside in self._neighbours.values() for n in beside)}
+        seen = {*self._neighbours, *(n for neighbours in self._neighbours.values() for n in neighbours)}
         return sorted(seen, key=int)
 
     def _connected_path(self, tool: Tool) -> tuple[str, int]:
@@ -141,19 +145,14 @@ class MazeToolbox:
         visited = self.visited
         return render_text(tool.messages["not_connected"], first=visited[0], last=visited[-1]), 0
 
-    def _own_specs(self) -> Sequence[ToolSpec]:
-        """What is told about the maze's own tools. A cell has at most four neighbours, so that there are no pages."""
-        plain = self._agent.model_copy(update={"result_budget": None})
-        return GraphToolbox(self._store, Schema((), ()), list(self._tools.values()), plain).specs
-
     def _mistake(self, tool: Tool, message: str, node_id: Any, **values: Any) -> "_CellMistake":
         known = {"node_id": node_id, "last": self._last, "start": self._start, "open": []}
-        text = render_text(tool.messages[message], **{**known, "example": _meant(node_id, self._last), **values})
+        text = render_text(tool.messages[message], **{**known, "example": _example(node_id, self._last), **values})
         return _CellMistake(_KINDS.get(message, message), text)
 
 
 class _CellMistake(Exception):  # noqa: N818 - a model's mistake is a result, not an error of the program
-    """A cell that cannot be visited. `kind` is the class that results count."""
+    """A cell that cannot be visited; `kind` is the class of the mistake."""
 
     def __init__(self, kind: str, text: str) -> None:
         super().__init__(text)
@@ -163,7 +162,7 @@ class _CellMistake(Exception):  # noqa: N818 - a model's mistake is a result, no
 _KINDS = {"unknown": "unknown_cell", "malformed": "malformed_id"}
 
 
-def _meant(node_id: Any, last: int) -> str:
-    """The key that a malformed one may stand for, or just some key."""
+def _example(node_id: Any, last: int) -> str:
+    """Return the key that a malformed one probably means, else the last key."""
     found = _KEY.search(node_id[:100] if isinstance(node_id, str) else repr(node_id)[:100])
     return str(min(int(found[0]), last)) if found else str(last)

@@ -1,6 +1,6 @@
-"""A graph in networkx, searched by brute force: the third answer to a question, without Cypher or our index.
+"""Brute-force check of targets with networkx, independent of Cypher and of `GraphIndex`.
 
-Slow and plain on purpose: every path is walked, relationship by relationship.
+Every path is enumerated, so it is slow and simple.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,17 +16,17 @@ from graphwalk.types.graph import PropertyGraph
 from graphwalk.types.values import Row, Value
 
 _MOST_PATHS = 3_000_000
-"""Paths walked for one question: some seconds."""
+"""Paths enumerated per question, which takes some seconds."""
 
 
 class TooManyPathsError(Exception):
-    """Brute force would take too long."""
+    """Error for questions that brute force would take too long to answer."""
 
 
 def rows_by_brute_force(
     python: PythonPart | None, graph: PropertyGraph, parameters: Mapping[str, Any]
 ) -> list[Row] | None:
-    """Return all right rows, repetitions included; None if the kind has no brute force, or there are too many paths."""
+    """Return all correct rows with repetitions, or None without brute force or with too many paths."""
     if python is None or python.brute_force is None:
         return None
     try:
@@ -36,12 +36,12 @@ def rows_by_brute_force(
 
 
 def same_value(left: Any, right: Value) -> bool:
-    """Return whether two values are equal as in Cypher, where 1 is not true."""
+    """Return True if two values are equal as in Cypher, where 1 is not true."""
     return bool(left == right) and isinstance(left, bool) == isinstance(right, bool)
 
 
 class NetworkxGraph:
-    """A `networkx.MultiDiGraph` as `nx`: nodes have `labels` and `properties`, edges `type` and `properties`."""
+    """A `networkx.MultiDiGraph` in `nx`: nodes have `labels` and `properties`, edges `type` and `properties`."""
 
     def __init__(self, graph: PropertyGraph) -> None:
         import networkx as nx
@@ -53,22 +53,22 @@ class NetworkxGraph:
         )
 
     def value(self, key: str, name: str) -> Any:
-        """Return the value of a property of a node; its `key` counts as one."""
+        """Return a property of a node, or its `key`."""
         return key if name == "key" else self.nx.nodes[key]["properties"].get(name)
 
     def has_label(self, key: str, label: str) -> bool:
         return label in self.nx.nodes[key]["labels"]
 
     def labelled(self, label: str, key: str | None = None) -> list[str]:
-        """Return the keys of the nodes with a label; with `key`, only this one."""
+        """Return the keys of the nodes with a label, limited to `key` if given."""
         return [k for k, labels in self.nx.nodes(data="labels") if label in labels and key in (None, k)]
 
     def labels_beside(self, key: str) -> set[str]:
-        """Return all labels of the nodes that a relationship leads to."""
+        """Return all labels of a node's successors."""
         return {label for target in self.nx.successors(key) for label in self.nx.nodes[target]["labels"]}
 
     def paths(self, starts: list[str], longest: int) -> Iterator[list[tuple[str, str, int]]]:
-        """Yield every directed path of 1 … `longest` relationships (source, target, number), none of them twice."""
+        """Yield every trail of 1 … `longest` relationships (source, target, number)."""
         left = _MOST_PATHS
         for start in starts:
             waiting = [[edge] for edge in self.nx.out_edges(start, keys=True)]
@@ -83,7 +83,6 @@ class NetworkxGraph:
 
 class QuestionVerification(Verification[QuestionsConfig, QuestionTask]):
     async def confirm(self, task: QuestionTask, instance: GraphInstance, config: QuestionsConfig) -> str | None:
-        """Confirm by brute force, for questions that have one."""
         assert instance.graph is not None
         kind = next(kind for kind in config.kinds if kind.name == task.template)
         rows = rows_by_brute_force(kind.python, instance.graph, task.parameters)

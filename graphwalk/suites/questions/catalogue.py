@@ -1,7 +1,7 @@
-"""All kinds of questions: what the YAML says joined, by name, with the Python part.
+"""Registry of question kinds: a YAML file and an optional Python part with the same name.
 
-Those that ship are `templates/questions/NAME.yaml` and `kinds/NAME.py`. A user's own are a YAML file anywhere, whose
-Python part, where it has one, comes from an entry point of its name in the group `graphwalk.questions`.
+Built-in kinds are `templates/questions/NAME.yaml` and `kinds/NAME.py`. A user's kind is a YAML file anywhere; its
+Python part is an entry point of the same name in the group `graphwalk.questions`.
 """
 
 import inspect
@@ -28,28 +28,28 @@ from graphwalk.suites.questions.walker import Steps
 from graphwalk.types.values import Row, Scalar, Value, shown
 
 _LEADING = {"rows": 1, "plan": 2, "brute_force": 1, "by_reference": 2}
-"""Function → how many of its first arguments are no parameters of the question."""
+"""Function → number of leading arguments that are not parameters of the question."""
 
 
 @dataclass(frozen=True)
 class PythonPart:
-    """The Python part of a question: see `graphwalk.suites.questions.kinds`."""
+    """The Python part of a question; see `graphwalk.suites.questions.kinds`."""
 
     rows: Callable[..., Iterator[Row]]
     plan: Callable[..., Steps[list[Row]]]
     brute_force: Callable[..., Iterator[Row]] | None = None
     by_reference: Callable[..., Mapping[str, str]] | None = None
     steps: int = 1
-    """Relationships of a path that a row tells of, where no parameter says how many."""
+    """Fixed number of relationships in a path."""
 
     def right_rows(self, index: GraphIndex, parameters: Mapping[str, Value], most: int | None = None) -> list[Row]:
-        """All right rows, each once, in ascending order; of a tie, every one. `most`: of more, any `most` + 1."""
+        """Return all correct rows once, in ascending order, including ties; at most `most` + 1 of them."""
         return distinct((as_shown(row) for row in self.rows(index, **parameters)), most)
 
 
 @dataclass(frozen=True)
 class QuestionKind:
-    """One kind of question."""
+    """A kind of question: its template, file and Python part."""
 
     template: QuestionTemplate
     file: YamlFile
@@ -61,17 +61,17 @@ class QuestionKind:
 
     @cached_property
     def python(self) -> PythonPart | None:
-        """None where there is none, so that the engines are the only oracle. ConfigError where it does not fit."""
+        """Return the Python part, or None. Raise ConfigError if it does not match the template."""
         return python_part(self.name, self.parts, self.template.parameters)
 
     def mistake(self, message: str, *field: int | str) -> ConfigError:
-        """What is wrong with a field of the file, though the file could be read."""
+        """Return a ConfigError about a field of the file."""
         return ConfigError(f"{self.file.where(*field)}: {message}", hint=f"graphwalk questions {self.file.path}")
 
 
 @cache
 def python_parts() -> Registry:
-    """The Python parts by name: those of the folder `kinds`, and those of other packages."""
+    """Return the Python parts of the folder `kinds` and of other packages."""
     names = sorted(module.name for module in iter_modules(kinds.__path__))
     built_in = {name: f"{kinds.__name__}.{name}" for name in names}
     return Registry("Python part of a question", "graphwalk.questions", built_in)
@@ -80,16 +80,16 @@ def python_parts() -> Registry:
 def python_part(
     name: str, parts: Registry | None = None, parameters: Collection[str] | None = None
 ) -> PythonPart | None:
-    """The Python part of a question, None where there is none.
+    """Return the Python part of a question, or None.
 
-    ConfigError names the function that is missing, or that does not take these parameters.
+    Raise ConfigError if a function is missing or takes other parameters.
     """
     parts = parts or python_parts()
     if name not in parts:
         return None
     module, origin = parts.load(name), parts.origin(name)
     if missing := [function for function in ("rows", "plan") if not callable(getattr(module, function, None))]:
-        raise ConfigError(f"{origin} has no function `{'`, `'.join(missing)}`")
+        raise ConfigError(f"{origin} lacks the function `{'`, `'.join(missing)}`")
     functions: dict[str, Any] = {name: getattr(module, name, None) for name in _LEADING}
     for function_name, function in functions.items():
         if parameters is not None and function is not None:
@@ -98,18 +98,18 @@ def python_part(
 
 
 def load_kind(path: Path, parts: Registry | None = None) -> QuestionKind:
-    """The kind of question in a YAML file. ConfigError names file, line and field of every mistake."""
+    """Return the question in a YAML file. Raise ConfigError with file, line and field of every mistake."""
     file = YamlFile.read(path)
     return QuestionKind(read_template(file), file, parts or python_parts())
 
 
 def joined(folder: Path, parts: Registry) -> Mapping[str, QuestionKind]:
-    """Name → kind, by class and order, of the files in a folder and the built-in Python parts.
+    """Return name → kind for the YAML files of a folder, ordered by class and position.
 
-    ConfigError where one of them lacks the other.
+    Raise ConfigError if a file lacks its Python part, or a built-in Python part its file.
     """
     found = [load_kind(path, parts) for path in sorted(folder.glob("*.yaml"))]
-    by_name = {kind.name: kind for kind in sorted(found, key=_place)}
+    by_name = {kind.name: kind for kind in sorted(found, key=_position)}
     for name in by_name.keys() - parts.built_in.keys():
         raise ConfigError(f"{by_name[name].file.path} has no Python part", hint=f"add {kinds.__name__}.{name}")
     for name in parts.built_in.keys() - by_name.keys():
@@ -119,47 +119,46 @@ def joined(folder: Path, parts: Registry) -> Mapping[str, QuestionKind]:
 
 @cache
 def shipped_kinds() -> Mapping[str, QuestionKind]:
-    """The questions that come with GraphWalk, by class and order."""
+    """Return the built-in questions, ordered by class and position."""
     return joined(data_path("templates") / "questions", python_parts())
 
 
 def choose_kinds(names: Sequence[str] | None = None) -> tuple[QuestionKind, ...]:
-    """Questions by name, or by the path of a YAML file, in this order; None: all that ship.
+    """Return questions by name or path of a YAML file, in this order; None means all built-in questions.
 
-    ConfigError for an unknown name, for mistakes in a file, and where two have one name.
+    Raise ConfigError for an unknown or repeated name, and for mistakes in a file.
     """
     shipped = shipped_kinds()
     if names is None:
         return tuple(shipped.values())
     if unknown := [name for name in names if not is_path(name) and name not in shipped]:
         known = ", ".join(shipped)
-        raise ConfigError(f"there is no question {', '.join(unknown)}", hint=f"known questions: {known}; or a file")
+        raise ConfigError(f"unknown question {', '.join(unknown)}", hint=f"known questions: {known}; or a YAML file")
     chosen = tuple(load_kind(Path(name)) if is_path(name) else shipped[name] for name in names)
     if twice := [name for name, number in Counter(kind.name for kind in chosen).items() if number > 1]:
-        raise ConfigError(f"the question {', '.join(twice)} is named twice", hint="per_question: 2 asks it twice")
+        raise ConfigError(f"repeated question {', '.join(twice)}", hint="use per_question: 2 to ask it twice")
     return chosen
 
 
-def _place(kind: QuestionKind) -> tuple[int, float, str]:
+def _position(kind: QuestionKind) -> tuple[int, float, str]:
     template = kind.template
     return CATEGORIES.index(template.category), template.order or math.inf, kind.name
 
 
 def _check_parameters(function: Callable[..., object], given: int, parameters: Collection[str], origin: str) -> None:
-    """The first `given` parameters of the function are no parameters of the question."""
+    """Raise ConfigError unless the function takes these parameters after its first `given` ones."""
     taken = list(inspect.signature(function).parameters)[given:]
     if set(taken) != set(parameters):
-        raise ConfigError(f"{origin} takes {', '.join(taken)}; the YAML has {', '.join(parameters)}")
+        raise ConfigError(f"{origin} takes {', '.join(taken)}; the YAML file has {', '.join(parameters)}")
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question about one graph.
+    """A question about one graph.
 
-    `parameters` are values of the graph; where they are written down they are as a model sees them (`shown`).
-    `cypher` is the Jinja text, `identifiers` what it names, `values` its Cypher parameters, `answer_fields` the
-    columns of its rows. `one_of_several`: the Cypher returns one of the right rows, not all of them. `right_rows` finds
-    them without Cypher; None where Cypher is the only oracle.
+    `parameters` are raw values of the graph. `cypher` is the Jinja text, `identifiers` its names, `values` its Cypher
+    parameters, `answer_fields` its columns. With `one_of_several` the Cypher returns only one of the correct rows.
+    `right_rows` finds all of them without Cypher; None if Cypher is the only oracle.
     """
 
     kind: QuestionKind
@@ -173,7 +172,7 @@ class Question:
 
     @property
     def written(self) -> dict[str, Scalar]:
-        """The parameters as JSON."""
+        """Return the parameters as JSON values, as a model sees them."""
         return {name: shown(value) for name, value in self.parameters.items()}
 
     @property
@@ -182,7 +181,7 @@ class Question:
 
 
 def instantiate(kind: QuestionKind, index: GraphIndex, parameters: dict[str, Value]) -> Question:
-    """A kind of question with these parameters."""
+    """Return a question of this kind with these parameters."""
     template, python = kind.template, kind.python
     properties = _answer_properties(template, index, parameters)
     named = {name: parameters[name] for name, p in template.parameters.items() if p.role in IDENTIFIER_ROLES}
@@ -199,7 +198,7 @@ def instantiate(kind: QuestionKind, index: GraphIndex, parameters: dict[str, Val
 
 
 def count_candidates(template: QuestionTemplate, index: GraphIndex, parameters: Mapping[str, Value]) -> int | None:
-    """Rows that the form of an answer allows: what an agent that gives everything gives."""
+    """Return the number of possible rows of an answer, or None if the template does not define it."""
     if not template.candidates:
         return None
     sizes = []
@@ -215,7 +214,7 @@ def count_candidates(template: QuestionTemplate, index: GraphIndex, parameters: 
 
 
 def ways_of(question: Question, index: GraphIndex) -> int:
-    """Nodes that an answer may begin at, and walks that begin there: what an oracle may have to look at."""
+    """Estimate the work of an oracle: the possible start nodes plus the walks from them."""
     roles = {name: p.role for name, p in question.kind.template.parameters.items()}
     by_role = {role: question.parameters[name] for name, role in reversed(roles.items())}
     if "label" not in by_role:
@@ -231,7 +230,7 @@ def ways_of(question: Question, index: GraphIndex) -> int:
 
 
 def _starts_with_a_value(question: Question, index: GraphIndex) -> list[str] | None:
-    """The nodes of the first label, where the question tells a value that they have; None where it does not."""
+    """Return the nodes of the first label with the value in the question, or None without such a value."""
     parameters = question.kind.template.parameters
     first = next(name for name, parameter in parameters.items() if parameter.role == "label")
     for name, parameter in parameters.items():
@@ -244,7 +243,7 @@ def _starts_with_a_value(question: Question, index: GraphIndex) -> list[str] | N
 def _answer_properties(
     template: QuestionTemplate, index: GraphIndex, parameters: Mapping[str, Value]
 ) -> tuple[str, ...]:
-    """The properties that are answer fields too; one that is named like a field of the template is left out."""
+    """Return the properties that are answer fields, without names that the template already uses."""
     if template.answer_properties_of is None:
         return ()
     owner = template.answer_properties_of

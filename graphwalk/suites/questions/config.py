@@ -1,4 +1,4 @@
-"""Which questions are asked on which graphs."""
+"""Configuration of the suite `questions`: graphs, questions and row bounds."""
 
 from collections.abc import Mapping
 from functools import cached_property
@@ -25,21 +25,21 @@ from graphwalk.suites.questions.template import Wording
 
 
 class RowBounds(Strict):
-    """Rows of the right answer: every right row counts, also where any one of them would do."""
+    """Bounds on the number of correct rows, including those of which one is enough."""
 
     at_least: PositiveInt = 1
-    """Fewest rows."""
+    """Minimum rows."""
     at_most: PositiveInt | None = None
-    """None: as many as there are."""
+    """Maximum rows; None: no limit."""
 
     @model_validator(mode="after")
-    def _leave_something(self) -> Self:
+    def _check_order(self) -> Self:
         if self.at_most is not None and self.at_most < self.at_least:
             raise ValueError(f"no answer has at least {self.at_least} rows and at most {self.at_most}")
         return self
 
     def hold(self, rows: int) -> bool:
-        """True where so many rows are within the bounds."""
+        """Return True if a number of rows is within the bounds."""
         return self.at_least <= rows and (self.at_most is None or rows <= self.at_most)
 
     def __str__(self) -> str:
@@ -48,10 +48,10 @@ class RowBounds(Strict):
 
 
 ANY_ROWS = RowBounds()
-"""Every answer that has a row."""
+"""At least one row."""
 
 
-def _there(path: Any, info: ValidationInfo) -> Any:
+def _existing(path: Any, info: ValidationInfo) -> Any:
     if not isinstance(path, str | Path):
         return path
     whole = absolute(path, info)
@@ -63,26 +63,26 @@ def _there(path: Any, info: ValidationInfo) -> Any:
 
 
 class OwnGraph(GraphSource):
-    """`{file: movies.graphml}` or `{neo4j: movies}`, of which `labels` and `relationship_types` keep a part.
+    """Your own graph: `{file: movies.graphml}` or `{neo4j: movies}`.
 
-    `twin`: the same questions are asked on its anonymised copy too.
+    `labels` and `relationship_types` select a part. With `twin` the questions are also asked on an anonymised copy.
     """
 
-    file: Annotated[Path, BeforeValidator(_there)] | None = None
+    file: Annotated[Path, BeforeValidator(_existing)] | None = None
     twin: bool = False
 
     @model_validator(mode="after")
-    def _keeps_something(self) -> Self:
+    def _check_not_empty(self) -> Self:
         for name in ("labels", "relationship_types"):
             if getattr(self, name) == ():
-                raise ValueError(f"{name}: an empty list keeps nothing; leave the field out to keep all")
+                raise ValueError(f"{name}: an empty list selects nothing; omit the field to select all")
         return self
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What a run says about where the graph is from."""
-        place = f"file {self.file.name}" if self.file is not None else f"neo4j {self.neo4j or self.loaded}"
-        return {"name": self.name, "source": place}
+        """Return name and source of the graph for the run log."""
+        source = f"file {self.file.name}" if self.file is not None else f"neo4j {self.neo4j or self.loaded}"
+        return {"name": self.name, "source": source}
 
 
 def _kind(entry: Any) -> str:
@@ -95,35 +95,32 @@ def _kind(entry: Any) -> str:
 
 
 AnyGraph = Annotated[Annotated[GraphSpec, Tag("(generated)")] | Annotated[OwnGraph, Tag("(own)")], Discriminator(_kind)]
-"""They differ by their fields: your own graph has a place."""
+"""Generated or own graph; only an own graph has `file`, `neo4j` or `loaded`."""
 
 
 class QuestionsConfig(SuiteConfig):
     """The suite `questions`, on generated property graphs and on your own.
 
-    A generated entry of `graphs` is made `count` times; `{file: movies.graphml}` and `{neo4j: movies}` are graphs that
-    there are.
+    Entries to generate are generated `count` times; `{file: movies.graphml}` and `{neo4j: movies}` are your own.
     """
 
     name: Literal["questions"] = "questions"
     graphs: tuple[AnyGraph, ...] = Field(default=(GraphSpec(),), min_length=1)
-    """Graphs to generate, each `count` times, and graphs of your own."""
+    """Graphs to generate, each `count` times, and your own graphs."""
     questions: tuple[NameOrPath, ...] | None = None
-    """Questions that ship, by name, and the user's own, by the path of their YAML file; None: all that ship."""
+    """Built-in questions by name, your own by the path of their YAML file; None: all built-in questions."""
     wording: Wording = Field(default="standard", exclude_if=lambda wording: wording == "standard")
-    """The words of the questions that ship: their own, others that models may be trained on, or others that are held
-    out."""
+    """Wording of the built-in questions: standard, alternatives for training, or alternatives held out from it."""
     per_question: int = Field(default=1, ge=1, le=MOST)
     """Tasks per graph and question."""
     answer_rows: tuple[RowBounds, ...] = Field(default=(ANY_ROWS,), min_length=1)
-    """How many rows right answers have; of several bounds, `per_question` tasks within each. Unless bounds are given,
-    those on your own graph have 100 at most: it may be a hundred times as large as the generated ones."""
-
+    """Bounds on the rows of correct answers, with `per_question` tasks for each. Default: any number on generated
+    graphs, at most 100 on your own."""
     leave_out: bool | None = None
-    """Questions that a generated graph cannot host are left out, and the report says so; false: they end the run. None:
-    left out where graphs of several sizes are generated. Of your own graphs they are always left out."""
+    """Skip questions that a generated graph cannot host, with a note in the report; false: stop the run. None: skip
+    them if graphs of several sizes are generated. On your own graphs they are always skipped."""
     text_tokens: bool = Field(default=False, exclude_if=lambda counted: not counted)
-    """Work out how many tokens every generated graph has as text, which is plotted beside those of the walks."""
+    """Count the tokens of every generated graph as text, to plot them next to those of the walks."""
 
     @field_validator("answer_rows", mode="before", json_schema_input_type=RowBounds | tuple[RowBounds, ...])
     @classmethod
@@ -132,8 +129,8 @@ class QuestionsConfig(SuiteConfig):
 
     @field_validator("questions")
     @classmethod
-    def _can_be_read(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        """Every mistake in a question is found before anything is generated."""
+    def _check_questions(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        # Mistakes in questions are reported before anything is generated.
         try:
             for kind in choose_kinds(names):
                 _ = kind.python
@@ -147,11 +144,11 @@ class QuestionsConfig(SuiteConfig):
 
     @property
     def leaves_out(self) -> bool:
-        """Whether questions may be left out of generated graphs."""
+        """Return True if questions may be skipped on generated graphs."""
         sizes = {entry.nodes for entry in self.graphs if isinstance(entry, GraphSpec)}
         return len(sizes) > 1 if self.leave_out is None else self.leave_out
 
     @cached_property
     def kinds(self) -> tuple[QuestionKind, ...]:
-        """The questions themselves."""
+        """Return the questions."""
         return choose_kinds(self.questions)

@@ -1,12 +1,12 @@
-"""The simulated weak model: an expert that makes the mistakes that language models are known for.
+"""Simulated weak model: the expert with typical mistakes of language models.
 
-A flaw of the walk spoils calls, a flaw of the answer spoils the text. What each does to the score is certain: SPOILING
-flaws make a right answer wrong, the others cost turns, errors or an easy extraction, and leave it right.
+A flaw changes calls or the text of the answer. SPOILING flaws always make the answer wrong; the others cost turns,
+cause errors or complicate the extraction, and leave the answer correct.
 """
 
 import json
 import random
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from graphwalk.errors import ConfigError
@@ -16,17 +16,17 @@ from graphwalk.types.values import Row
 MOST_INVENTED = 3
 
 WalkFlaw = Callable[[list[Ask], Policy], Policy]
-"""Plays on from the first calls that the agent wants."""
+"""Function that plays an episode, given the agent and its first calls."""
 AnswerFlaw = Callable[[str, random.Random], str]
 
 
 def flawed(agent: Policy, draw: random.Random, only: str | None = None) -> Policy:
-    """The agent with mistakes: with `only` that one flaw, otherwise up to one of the walk and one of the answer.
+    """Return the agent with mistakes: the flaw `only`, else up to one in the calls and one in the answer.
 
-    ConfigError for an unknown flaw.
+    Raise ConfigError for an unknown flaw.
     """
     if only is not None and only not in FLAWS:
-        raise ConfigError(f"there is no flaw {only!r}", hint=f"known flaws: {', '.join(FLAWS)}")
+        raise ConfigError(f"unknown flaw {only!r}", hint=f"known flaws: {', '.join(FLAWS)}")
     walk = draw.choice([None, *WALK_FLAWS]) if only is None else only
     answer = draw.choice([None, *ANSWER_FLAWS]) if only is None else only
     return _flawed(agent, WALK_FLAWS.get(walk or "", flawless), ANSWER_FLAWS.get(answer or ""), draw)
@@ -53,14 +53,14 @@ def flawless(asks: list[Ask], agent: Policy) -> Policy:
 
 
 def early_stop(asks: list[Ask], agent: Policy) -> Policy:
-    """Gives up after the first results."""
+    """Give up after the first results."""
     yield asks
     agent.close()
     return NO_ANSWER
 
 
 def repeated_calls(asks: list[Ask], agent: Policy) -> Policy:
-    """Makes all calls of every turn once more in the next turn."""
+    """Repeat all calls of every turn in the next turn."""
     while True:
         results = yield asks
         yield asks
@@ -72,7 +72,7 @@ def repeated_calls(asks: list[Ask], agent: Policy) -> Policy:
 
 
 def unknown_label(ask: Ask) -> Ask:
-    """Asks for the plural of a label."""
+    """Use the plural of a label."""
     name = "label" if "label" in ask.arguments else "entity_name"
     arguments = _arguments(ask)
     return Ask(ask.tool, {**arguments, name: f"{arguments[name]}s"})
@@ -91,7 +91,7 @@ def unknown_tool(ask: Ask) -> Ask:
 
 
 def _wrong_call_first(spoil: Callable[[Ask], Ask]) -> WalkFlaw:
-    """A turn with one wrong call, and then everything as it should be."""
+    """Make one wrong call in a turn of its own, then play correctly."""
 
     def walk(asks: list[Ask], agent: Policy) -> Policy:
         yield [spoil(asks[0])]
@@ -101,7 +101,7 @@ def _wrong_call_first(spoil: Callable[[Ask], Ask]) -> WalkFlaw:
 
 
 def bad_json(answer: str, draw: random.Random) -> str:
-    """Breaks off within the first row, so that nothing can be read."""
+    """Truncate the answer within the first row, so that it is unreadable."""
     return answer[: max(1, answer.find(":") - draw.randint(1, 3))]
 
 
@@ -114,14 +114,14 @@ def fenced(answer: str, draw: random.Random) -> str:
 
 
 def invented_rows(answer: str, draw: random.Random) -> str:
-    """Add invented rows that look like the first."""
+    """Add invented rows that resemble the first."""
     rows: list[Row] = json.loads(answer)
     invented = [_invented(rows[0], draw) for _ in range(draw.randint(1, MOST_INVENTED))] if rows else []
     return json.dumps(rows + invented, ensure_ascii=False)
 
 
 def dropped_rows(answer: str, draw: random.Random) -> str:
-    """Keeps fewer than all rows, at most half."""
+    """Keep at most half of the rows."""
     rows: list[Row] = json.loads(answer)
     return json.dumps(rows[: len(rows) // 2], ensure_ascii=False)
 
@@ -162,12 +162,12 @@ def _another(value: Any, draw: random.Random) -> Any:
 
 
 MISTAKES = 0.15
-"""Share of the turns with calls that begin with a wrong one."""
+"""Share of turns preceded by a wrong call."""
 _WRONG = (unknown_label, missing_argument, unknown_tool)
 
 
 def varied(agent: Policy, draw: random.Random) -> Policy:
-    """The same walk; only what is refused, and the order of calls within a turn, differ."""
+    """Play like the expert, with refused calls and a random order of calls within a turn."""
     results: list[str] | None = None
     while True:
         try:
@@ -178,10 +178,6 @@ def varied(agent: Policy, draw: random.Random) -> Policy:
         assert not isinstance(asks, str)  # agents for questions call tools until they answer
         if draw.random() < MISTAKES:
             yield [draw.choice(_WRONG)(draw.choice(asks))]
-        results = yield from _in_any_order(asks, draw)
-
-
-def _in_any_order(asks: list[Ask], draw: random.Random) -> Generator[list[Ask], list[str], list[str]]:
-    order = draw.sample(range(len(asks)), len(asks))
-    given = yield [asks[number] for number in order]
-    return [text for _, text in sorted(zip(order, given, strict=True))]
+        order = draw.sample(range(len(asks)), len(asks))
+        given = yield [asks[number] for number in order]
+        results = [text for _, text in sorted(zip(order, given, strict=True))]

@@ -1,4 +1,4 @@
-"""The tasks about one graph: generated, your own, or an anonymised copy; each with an answer that both oracles name."""
+"""Task generation for one graph: generated, your own, or an anonymised copy. Two oracles agree on each target."""
 
 import asyncio
 import re
@@ -48,22 +48,23 @@ from graphwalk.types.graph import Node, PropertyGraph, Relationship, value_order
 from graphwalk.types.values import Row, Temporal, Value, shown
 
 Reference = Callable[[QuestionTask], Awaitable[ReferenceWalk]]
-"""The walk of the scripted expert."""
+"""Function that returns the walk of the scripted expert."""
 LeaveOut = Callable[[str, str], None]
-"""Called with the name of a question that a graph cannot host, and why."""
+"""Callback for a question that a graph cannot host: name, reason."""
 MAX_HOPS = 3
 OWN_ROWS = RowBounds(at_most=100)
-"""Rows of a right answer about your own graph, unless the experiment has bounds."""
-_WALKED_IN_VAIN = 10
-"""Choices whose answer the tools cannot reach before a question is left out."""
+"""Default row bounds on your own graph."""
+_MOST_UNREACHABLE = 10
+"""Parameter choices without a reachable answer before a question is skipped."""
 
 
 async def tasks_on(
     graph: PropertyGraph, *, seed: int, questions: Sequence[str] | None = None, per_question: int = 1
 ) -> list[QuestionTask]:
-    """The questions about a graph, made on the embedded engine; named as in an experiment, None: all that ship.
+    """Return tasks about a graph, made on the embedded engine; `questions` are named as in an experiment.
 
-    Of a graph that was not generated, None means those that it can host. ConfigError where it cannot host one.
+    None means all built-in questions, on your own graph those that it can host. Raise ConfigError if the graph
+    cannot host a question.
     """
     store = await EmbeddedDatabase().load(graph)
     return await _tasks_on(graph, store, questions, seed, per_question, {})
@@ -78,7 +79,7 @@ async def tasks_of_source(
     questions: Sequence[str] | None = None,
     per_question: int = 1,
 ) -> list[QuestionTask]:
-    """Make the tasks about a file or an existing database; `left_out` gets what the graph cannot host, and why."""
+    """Return tasks about a file or an existing database; add skipped questions with reasons to `left_out`."""
     graph = await read_source(source, settings)
     if source.file is not None:
         store = await EmbeddedDatabase().load(graph)
@@ -111,7 +112,7 @@ async def tasks_in(
     agent: AgentConfig = AgentConfig(),
     **drawing: Any,
 ) -> list[QuestionTask]:
-    """Return the questions about a graph that a store holds, with reference figures. `drawing`: see `make_tasks`."""
+    """Return tasks about a stored graph with reference figures. `drawing`: see `make_tasks`."""
     scratch: Database = EmbeddedDatabase()
     index = GraphIndex(graph)
     drawing = {"effort": generated_effort(graph), **drawing}
@@ -130,7 +131,7 @@ async def own_tasks(
     answer_rows: Sequence[RowBounds] = (ANY_ROWS,),
     agent: AgentConfig = AgentConfig(),
 ) -> list[QuestionTask]:
-    """Make the tasks that your own graph can host; call `leave_out` with the others."""
+    """Return the tasks that your own graph can host; call `leave_out` for the others."""
     scratch: Database = EmbeddedDatabase()
     index = GraphIndex(graph)
     return await make_tasks(
@@ -158,9 +159,9 @@ async def copy_tasks(
     leave_out: LeaveOut,
     agent: AgentConfig = AgentConfig(),
 ) -> list[QuestionTask]:
-    """The same questions on the copy that `store` holds, in the names of the copy.
+    """Return the same questions about the anonymised copy in `store`, with the names of the copy.
 
-    A question of your own that has names or values in its text cannot be asked: `leave_out` is called.
+    Call `leave_out` for your own questions with names or values in their text.
     """
     scratch: Database = EmbeddedDatabase()
     copied, index = GraphIndex(copy.graph), GraphIndex(copy.original)
@@ -176,14 +177,14 @@ async def copy_tasks(
         if same_answer(original, task):
             tasks.append(task.model_copy(update={"twin_of": original.task_id, "answer_rows": original.answer_rows}))
         else:
-            leave_out(kind.name, "its text names what has another name in the copy")
+            leave_out(kind.name, "its text contains names or values that differ in the copy")
     return tasks
 
 
 def mapped_parameters(
     template: QuestionTemplate, parameters: Mapping[str, Value], index: GraphIndex, copy: AnonymisedCopy
 ) -> dict[str, Value]:
-    """The parameters of a task about the original, of which `index` is, as they are in the copy."""
+    """Return the parameters of a task in the names of the copy; `index` is that of the original."""
     mapped: dict[str, Value] = {}
     for name, parameter in template.parameters.items():
         given = parameters[name]
@@ -199,40 +200,36 @@ def mapped_parameters(
             case "value":
                 property_name = str(parameters[str(parameter.of)])
                 owner = template.parameters[str(parameter.of)].of
-                raw = _raw(_entities(template, parameters, str(owner), index), property_name, given)
-                mapped[name] = copy.values.of(property_name, raw)
+                owner_name = str(parameters[str(owner)])
+                of_nodes = template.parameters[str(owner)].role == "label"
+                entities: Iterable[Node | Relationship]
+                entities = index.nodes_of[owner_name] if of_nodes else index.relationships_of[owner_name]
+                mapped[name] = copy.values.of(property_name, _raw(entities, property_name, given))
             case "hops":
                 mapped[name] = given
     return mapped
 
 
-def _entities(
-    template: QuestionTemplate, parameters: Mapping[str, Value], owner: str, index: GraphIndex
-) -> Iterable[Node | Relationship]:
-    name = str(parameters[owner])
-    return index.nodes_of[name] if template.parameters[owner].role == "label" else index.relationships_of[name]
-
-
 def _raw(entities: Iterable[Node | Relationship], name: str, given: Value) -> Value:
-    """The value of the graph that a parameter shows: a date, say, where it is text. No two values are shown alike."""
+    """Return the raw value of a parameter, for example a date for its text. Drawn values have distinct texts."""
     found = (entity.properties[name] for entity in entities if name in entity.properties)
     return next(value for value in found if value_order(shown(value)) == value_order(given))
 
 
 def same_answer(original: QuestionTask, task: QuestionTask) -> bool:
-    """False where a query has names or values in its text, which the copy does not have."""
+    """Return False if the answers differ, because the query text contains names or values of the original."""
     computed = [[row[field] for row in one.gold for field in one.computed_fields] for one in (original, task)]
     return original.gold_size == task.gold_size and computed[0] == computed[1]
 
 
 async def _own_reference(index: GraphIndex, store: GraphStore, scratch: Database, agent: AgentConfig) -> Reference:
-    """Played on the embedded engine: the schema of a large database is sampled, and a plan needs all of it."""
-    here = store if store.in_process else await scratch.load(index.graph)
-    return _reference_on(here, index, agent)
+    """Return the reference on the embedded engine, because a plan needs the whole schema, not a sampled one."""
+    embedded = store if store.in_process else await scratch.load(index.graph)
+    return _reference_on(embedded, index, agent)
 
 
 def _reference_on(store: GraphStore, index: GraphIndex, agent: AgentConfig) -> Reference:
-    """Pages are those of the agent; values are not cut, since the expert's answer is checked."""
+    # Pages are those of the agent, but values are not shortened, because the expert's answer is checked.
     schema = schema_of(index.graph)
     in_memory = agent.result_tokens is None and can_be_walked_in_memory(index.graph)
     toolbox = GraphToolbox(store, schema, agent=AgentConfig(**paging_of(agent)))
@@ -240,7 +237,7 @@ def _reference_on(store: GraphStore, index: GraphIndex, agent: AgentConfig) -> R
 
 
 def paging_of(agent: AgentConfig) -> dict[str, Any]:
-    """The fields of an agent that decide how many calls reading a result takes."""
+    """Return the fields of an agent that determine how many calls it takes to read a result."""
     by_tokens = {"result_tokens", "encoding"} if agent.result_tokens is not None else set()
     return agent.model_dump(include={"result_budget", *by_tokens})
 
@@ -260,14 +257,14 @@ async def make_tasks(
     effort: Effort = GENERATED,
     leave_out: LeaveOut | None = None,
 ) -> list[QuestionTask]:
-    """`per_question` tasks of every kind (None: all that ship) with answers within each of the bounds `answer_rows`,
-    all different, about the graph that `store` holds.
+    """Return `per_question` distinct tasks of every kind for each of the row bounds, about the graph in `store`.
 
-    A task depends on (seed, graph, question, its number) alone. `max_hops` bounds walks, by default what the graph's
-    spec says, else 3. `index`: the graph as evaluators read it, where it is known. `reference` walks the questions that
-    the expert has a plan for. `load` puts a graph into the database that is looked at in drawing, and in the search
-    for a small counter-example; by default an embedded one. With `leave_out` questions that the graph cannot host are
-    left out. ConfigError if it cannot host one otherwise, or its YAML is wrong; OracleError if oracles differ.
+    A task depends only on seed, graph, question and its number. `kinds=None` means all built-in questions. `max_hops`
+    defaults to the graph's spec, else 3. `reference` returns the expert's walk. `load` loads graphs for drawing and
+    for the search of a small counter-example; by default on the embedded engine.
+
+    `leave_out` is called for questions that the graph cannot host; without it they raise ConfigError. Raise
+    ConfigError if a YAML file is wrong, OracleError if two oracles differ.
     """
     maker = TaskMaker(graph, store, seed=seed, index=index, reference=reference, load=load)
     space = ParameterSpace(maker.index, max_hops or int(graph.spec.get("hops", MAX_HOPS)))
@@ -296,25 +293,25 @@ async def _drawn(
     bounds: RowBounds,
     effort: Effort,
 ) -> QuestionTask:
-    """Task `number` of a kind. On a graph with nodes that no tool can name, one whose answer the tools can reach."""
+    """Return task `number` of a kind, whose answer the tools can reach."""
     random = stdlib_random(maker.seed, "question", maker.index.graph.digest, kind.name, number)
-    for _ in range(_WALKED_IN_VAIN):
+    for _ in range(_MOST_UNREACHABLE):
         parameters, rows = await draw_parameters(kind, maker.index, space, random, maker.scratch, taken, bounds, effort)
         taken[tuple(parameters.values())] = None
         try:
             return await maker.task(kind, number, parameters, bounds, rows)
         except OutOfReachError:
             continue
-    reason = f"the ways of {_WALKED_IN_VAIN} choices lead over nodes without a label, which the tools cannot look up"
-    raise CannotHost(f"{kind.name}: {reason}", reason=reason, hint="give the nodes a label, or leave the question out")
+    reason = f"the paths of {_MOST_UNREACHABLE} parameter sets need nodes without a label, which tools cannot look up"
+    raise CannotHost(f"{kind.name}: {reason}", reason=reason, hint="give the nodes a label, or omit the question")
 
 
 class OutOfReachError(OracleError):
-    """The expert does not find an answer, on a graph with nodes that no tool can name."""
+    """Error for an answer that the expert does not find because of nodes without a label."""
 
 
 class TaskMaker:
-    """Makes the tasks of one graph from parameters."""
+    """Maker of the tasks about one graph from given parameters."""
 
     def __init__(
         self,
@@ -340,9 +337,9 @@ class TaskMaker:
         bounds: RowBounds = ANY_ROWS,
         right: list[Row] | None = None,
     ) -> QuestionTask:
-        """Return the task with these parameters, its target and its reference figures.
+        """Return the task with target and reference figures. Raise OracleError if two oracles differ.
 
-        `right`: what the evaluator finds, if that is known. Raise OracleError if two oracles differ.
+        `right` contains the evaluator's rows if they are known.
         """
         question = instantiate(kind, self.index, parameters)
         gold = await agreed_rows(question, self.index, self._store, self.scratch, right)
@@ -387,7 +384,7 @@ def _task(
 
 
 def _with_times(cypher: str, values: Mapping[str, Value]) -> str:
-    """The query as it runs with parameters that JSON has: a date is made from its text, `date($value)`."""
+    """Return the query for JSON parameters: a date is made from its text, `date($value)`."""
     for name, value in values.items():
         if isinstance(value, Temporal):
             cypher = re.sub(rf"\${name}\b", f"{value.kind.replace(' ', '')}(${name})", cypher)
@@ -400,13 +397,13 @@ def _wording(question: Question) -> str:
     try:
         return render_wording(kind.template.wording, {**question.written, "answer_properties": properties})
     except (TemplateError, ArithmeticError, TypeError, ValueError) as error:
-        raise kind.mistake(f"it cannot be written for {question.written}: {error}", "wording") from error
+        raise kind.mistake(f"cannot be rendered for {question.written}: {error}", "wording") from error
 
 
 def in_other_words(task: QuestionTask, texts: Sequence[str], seed: int) -> QuestionTask:
-    """Return the task with one of these wordings; unchanged if there are none.
+    """Return the task with one of these wordings, or unchanged without any.
 
-    The form of the answer, the last paragraph of a question, stays.
+    The last paragraph, which describes the answer format, stays.
     """
     if not texts:
         return task

@@ -1,6 +1,6 @@
-"""A property graph as reference evaluators read it: plain rows, and who is next to whom.
+"""In-memory index of a property graph for the reference evaluators.
 
-A node with several labels is one of the nodes of each of them; one without labels belongs to none.
+A node with several labels is listed under each of them; a node without labels under none.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ Kind = Literal["node", "relationship"]
 
 
 class GraphIndex:
-    """All nodes and relationships of a graph by key, label, type and source. Costs one pass; read only."""
+    """Read-only index of nodes and relationships by key, label, type and source."""
 
     def __init__(self, graph: PropertyGraph) -> None:
         self.graph = graph
@@ -38,7 +38,7 @@ class GraphIndex:
         self.relationships_of: Mapping[str, list[Relationship]] = relationships_of
         self.outgoing: Mapping[str, list[Relationship]] = outgoing
         self._walks: list[dict[str, int]] = [dict.fromkeys(self.nodes, 0)]
-        # What is asked again and again while parameters are drawn.
+        # Caches for drawing parameters.
         self._known_names: dict[tuple[str, str], list[str]] = {}
         self._keys_of: dict[str, list[str]] = {}
         self._keys_with: dict[tuple[str, str], Mapping[Value | None, list[str]]] = {}
@@ -46,12 +46,12 @@ class GraphIndex:
 
     @cached_property
     def successors(self) -> Mapping[str, frozenset[str]]:
-        """Key → keys of the nodes that a relationship leads to."""
+        """Return key → keys of the successors."""
         return {key: frozenset(r.target for r in outgoing) for key, outgoing in self.outgoing.items()}
 
     @cached_property
     def successor_labels(self) -> Mapping[str, frozenset[str]]:
-        """Key → all labels of these nodes. Equal sets are one: there are as many nodes, and few combinations."""
+        """Return key → all labels of the successors. Equal sets are shared to save memory."""
         shared: dict[frozenset[str], frozenset[str]] = {}
         found = {}
         for key, targets in self.successors.items():
@@ -61,24 +61,24 @@ class GraphIndex:
 
     @cached_property
     def all_labelled(self) -> bool:
-        """False where a node has no label, so that no tool can look it up."""
+        """Return False if a node has no label, so that no tool can look it up."""
         return all(node.labels for node in self.nodes.values())
 
     def has_label(self, key: str, label: str) -> bool:
         return label in self.nodes[key].labels
 
     def keys_of(self, label: str) -> Sequence[str]:
-        """Keys of the nodes with this label, none where there is no such label."""
+        """Return the keys of the nodes with this label."""
         if label not in self._keys_of:
             self._keys_of[label] = [node.key for node in self.nodes_of.get(label, ())]
         return self._keys_of[label]
 
     def with_key(self, label: str, key: str) -> list[str]:
-        """The node with this label and key: one or none."""
+        """Return the key in a list if a node has this label and key, else an empty list."""
         return [key] if key in self.nodes and self.has_label(key, label) else []
 
     def keys_with(self, label: str, name: str, value: Value) -> list[str]:
-        """Keys of the nodes with this label that have the value in a property, as Cypher's `=` finds them."""
+        """Return the keys of the nodes with this label and property value, compared like Cypher's `=`."""
         if name == "key":
             return self.with_key(label, value) if isinstance(value, str) else []
         if (label, name) not in self._keys_with:
@@ -86,20 +86,20 @@ class GraphIndex:
             for node in self.nodes_of.get(label, ()):
                 keys[node.properties.get(name)].append(node.key)
             self._keys_with[label, name] = keys
-        # Python finds 1 for true, and Cypher does not.
+        # 1 and true are equal in Python, not in Cypher.
         alike = self._keys_with[label, name].get(value, ())
         return [key for key in alike if equal(self.nodes[key].properties.get(name), value)]
 
     def property(self, key: str, name: str) -> Value | None:
-        """A node's property; None where it is missing. `key` is one too."""
+        """Return a property of a node or its `key`; None if it is missing."""
         return key if name == "key" else self.nodes[key].properties.get(name)
 
     def node_properties(self, label: str) -> list[str]:
-        """Names of the properties that nodes with this label have, sorted; without `key`."""
+        """Return the sorted property names of nodes with this label, without `key`."""
         return self._names("node", label)
 
     def relationship_properties(self, type_: str) -> list[str]:
-        """Names of the properties that relationships of this type have, sorted."""
+        """Return the sorted property names of relationships of this type."""
         return self._names("relationship", type_)
 
     def _names(self, kind: Kind, owner: str) -> list[str]:
@@ -109,7 +109,7 @@ class GraphIndex:
         return self._known_names[kind, owner]
 
     def values(self, kind: Kind, owner: str, name: str) -> list[Value]:
-        """The values that nodes with a label, or relationships of a type, have in a property; some may come again."""
+        """Return the values of a property of a label or relationship type, with repetitions."""
         columns = (columns.get(name) for columns in self._columns(kind, owner))
         return [value for column in columns if column is not None for value in column.values()]
 
@@ -120,29 +120,29 @@ class GraphIndex:
             yield from (table.columns for table in self.graph.relationship_tables if table.type == owner)
 
     def node_values(self, label: str, name: str) -> set[Any]:
-        """What tells the values of a node property apart, as Cypher does: 1 and 1.0 are equal, 1 and true are not."""
+        """Return distinct sort keys of the values of a node property; 1 equals 1.0, not true."""
         return {value_order(value) for value in self.values("node", label, name) if value is not None}
 
     def joined_pairs(self, type_: str) -> set[tuple[str, str]]:
-        """Keys of the nodes that relationships of this type join, from source to target."""
+        """Return (source, target) keys of the relationships of this type."""
         return {(r.source, r.target) for r in self.relationships_of.get(type_, ())}
 
     def walks(self, longest: int) -> Mapping[str, int]:
-        """Key → how many walks of 1 … `longest` steps begin there; a relationship may come up again."""
+        """Return key → number of walks of 1 … `longest` steps from it; relationships may repeat."""
         while len(self._walks) <= longest:
             shorter = self._walks[-1]
             self._walks.append({key: sum(1 + shorter[r.target] for r in out) for key, out in self.outgoing.items()})
         return self._walks[longest]
 
     def walks_from(self, label: str, longest: int) -> int:
-        """How many walks of 1 … `longest` steps begin at the nodes with this label."""
+        """Return the number of walks of 1 … `longest` steps from nodes with this label."""
         if (label, longest) not in self._walks_from:
             walks = self.walks(longest)
             self._walks_from[label, longest] = sum(walks[key] for key in self.keys_of(label))
         return self._walks_from[label, longest]
 
     def distances(self, start: str, limit: int) -> dict[str, int]:
-        """Fewest steps, 1 … limit, from `start` to every node that can be reached; to `start` itself by a cycle.
+        """Return the distance, 1 … limit, of every reachable node; of `start` itself by a cycle.
 
         A shortest walk repeats no relationship, so these are the nodes that Cypher's trails `-[*1..limit]->` reach.
         """

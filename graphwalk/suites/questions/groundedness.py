@@ -1,8 +1,7 @@
-"""Which rows the results of an episode's tools prove (docs/method.md, Scores).
+"""Groundedness: rows that the tool results of an episode prove (docs/method.md, Scores).
 
-A row is supported where the question's reference evaluator finds it in the part of the graph that was observed, and no
-relationship that was not observed could change that. So it has to be found twice: in the observed part, which has all
-that must be there, and in the largest graph that may be there, which has all that must not be.
+A row is supported if the reference evaluator finds it in the observed part of the graph, and no unobserved relationship
+could change that. It must therefore also be found in the largest graph that is consistent with the observations.
 """
 
 import re
@@ -27,19 +26,18 @@ RowTuple = tuple[Hashable, ...]
 """The scored fields of a row, as `graphwalk.evaluation.rows.row_set` has them."""
 
 _MOST_ROWS = 1_000_000
-"""Rows of an evaluator that are looked at."""
+"""Maximum rows of an evaluator that are checked."""
 _MOST_OPEN = 2_000
-"""Nodes not observed with all of their relationships, beyond which the largest possible graph is not made."""
+"""Maximum incompletely observed nodes; beyond it the largest possible graph is not built."""
 _MOST_JOINED = 20_000
-"""So many possible relationships are listed for one pair of labels; of more, one for each source."""
+"""Maximum possible relationships per pair of labels; beyond it one per source."""
 _UNSEEN = "\0"
-"""First character of the key of a node that may be there; it tells them from data."""
+"""First character of the key of a hypothetical node."""
 _NAMES = re.compile(r"`[^`]*`|'[^']*'|\"[^\"]*\"")
 _NOT_ONLY_GROWING = re.compile(
     r"\b(not|optional|with|order|limit|skip|call|is|count|collect|min|max|sum|avg|size|all|none|single|reduce)\b", re.I
 )
-"""Words without which a query only finds more rows where a graph has more. That there are no others is Cypher's; a
-word too many costs time and changes nothing."""
+"""Keywords of queries that may lose rows when a graph grows. A superfluous word only costs time."""
 
 _NOT_COMPARED = {list, dict, type(None)}
 
@@ -47,10 +45,10 @@ V = TypeVar("V")
 
 
 def supported_rows(task: QuestionTask, trajectory: Trajectory, rows: Sequence[Row]) -> frozenset[RowTuple] | None:
-    """Return those of `rows` that the tool results prove.
+    """Return those of `rows` that the tool results prove, or None if that is unknown. Never raise an error.
 
-    None where that cannot be told: the question has no evaluator, no result is of a known form, the tools hide what
-    the question is about (directions, properties of relationships), or too much was left open. Never raises.
+    It is unknown if the question has no evaluator, no result has a known form, the tools hide directions or
+    properties that the question needs, or too much was not observed.
     """
     wanted = frozenset(row for row in row_set(rows, task.scored_fields) if None not in row)
     part = _evaluator(task.template) if task.oracles == 2 else None
@@ -62,7 +60,7 @@ def supported_rows(task: QuestionTask, trajectory: Trajectory, rows: Sequence[Ro
         known = observed.understood or not any(map(shows_data, trajectory.results))
         return _proven(task, part, observed, wanted) if known else None
     except Exception:
-        # Hidden, and whatever an evaluator makes of half a graph: then nothing can be told.
+        # HiddenError, or any error of an evaluator on a partial graph.
         return None
 
 
@@ -82,12 +80,11 @@ def _proven(
 
 @lru_cache(maxsize=64)
 def _evaluator(question: str) -> PythonPart | None:
-    """Remembered: looking for the parts that other packages bring takes longer than many a question."""
     return python_part(question)
 
 
 def only_grows(cypher: str) -> bool:
-    """Return True for a query that keeps every row where a graph gets more nodes and relationships."""
+    """Return True for a query that keeps every row when nodes and relationships are added."""
     return not _NOT_ONLY_GROWING.search(_NAMES.sub("", cypher))
 
 
@@ -102,7 +99,7 @@ def _found(task: QuestionTask, part: PythonPart, index: GraphIndex, wanted: froz
 
 
 def _any_pairs(task: QuestionTask, index: GraphIndex) -> frozenset[Pair]:
-    """Where the prompt has no schema, anything may be joined with anything."""
+    """Return all combinations of labels and types, for prompts without a schema."""
     labels = {str(value) for name, value in task.parameters.items() if "label" in name} | set(index.nodes_of)
     types = {str(value) for name, value in task.parameters.items() if "type" in name}
     types |= set(index.relationships_of) | {""}
@@ -110,16 +107,16 @@ def _any_pairs(task: QuestionTask, index: GraphIndex) -> frozenset[Pair]:
 
 
 class HiddenError(Exception):
-    """An evaluator asked for what the tools hide."""
+    """Error of an evaluator that needs data hidden by the tools."""
 
 
 class ObservedIndex(GraphIndex):
-    """What was observed. HiddenError where a direction or a property is asked for that the tools hide."""
+    """The observed part of a graph. Reading a hidden direction or property raises HiddenError."""
 
     def __init__(self, observed: ObservedGraph) -> None:
         nodes = [Node(n.key, n.labels, _plain(n.properties)) for n in observed.nodes.values()]
         relationships = list(observed.relationships.values())
-        # What one tool shows without properties, another may have shown with them.
+        # A relationship may be shown with and without its properties by different tools.
         whole = {(r.type, r.source, r.target) for r in relationships if r.properties_shown}
         self._arrange(
             nodes,
@@ -139,11 +136,10 @@ class ObservedIndex(GraphIndex):
 
 
 class PossibleIndex(GraphIndex):
-    """What was observed, and every relationship that may have been missed; all of it is made when it is asked for.
+    """The observed part plus every possible unobserved relationship, built lazily.
 
-    A relationship that was missed joins two nodes of which neither was observed with all of its relationships, and fits
-    the schema. A node may have any number of them: here, more than any node was observed to have. They have no
-    properties.
+    An unobserved relationship fits the schema and joins two incompletely observed nodes. A node may have any number of
+    them; more than any observed node has are built. They have no properties.
     """
 
     def __init__(
@@ -181,7 +177,7 @@ class PossibleIndex(GraphIndex):
         yield from (target for _, _, target in self._open_pairs(key) if self._open[target])
 
     def _open_pairs(self, key: str) -> list[Pair]:
-        """Return what unobserved relationships may begin at a node."""
+        """Return the schema pairs of unobserved relationships that may begin at a node."""
         return [pair for pair in self._pairs if self.has_label(key, pair[0])] if key in self._open_keys else []
 
     def _all_of(self, type_: str) -> list[Relationship]:
@@ -207,12 +203,12 @@ class PossibleIndex(GraphIndex):
         return {type_: max(counts.values(), default=0) for type_, counts in per_node.items()}
 
     def _most(self, type_: str) -> int:
-        """Return the most relationships of a type that one node was observed to have."""
+        """Return the maximum observed number of relationships of a type per node."""
         return self._counts.get(type_, 0)
 
 
 class _Made(Mapping[str, V], Generic[V]):
-    """A mapping whose values are made when they are asked for, and kept."""
+    """A mapping whose values are computed on first access."""
 
     def __init__(self, keys: Mapping[str, object], make: Callable[[str], V]) -> None:
         self._keys, self._make = keys, make
@@ -233,7 +229,7 @@ class _Made(Mapping[str, V], Generic[V]):
 
 
 class _Hidden(Mapping[str, V], Generic[V]):
-    """What the tools hide: looking raises HiddenError."""
+    """A mapping of hidden data; access raises HiddenError."""
 
     def __getitem__(self, key: str) -> V:
         raise HiddenError
@@ -251,7 +247,7 @@ def _relationship(observed: ObservedRelationship) -> Relationship:
 
 
 def _plain(properties: Mapping[str, Any]) -> dict[str, Value]:
-    """Leave out what evaluators do not compare: lists, maps."""
+    """Return the properties without lists, maps and null, which evaluators do not compare."""
     if _NOT_COMPARED.isdisjoint(map(type, properties.values())):
         return dict(properties)
     return {name: value for name, value in properties.items() if type(value) not in _NOT_COMPARED}

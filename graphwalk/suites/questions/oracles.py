@@ -1,6 +1,6 @@
-"""Two oracles, one answer: a question's Cypher in the store against the evaluator over the graph in memory.
+"""Comparison of two oracles: a question's Cypher in the store, and its evaluator on the graph in memory.
 
-Where a question has no evaluator, the engines are its oracle: its Cypher in the store and on the embedded engine.
+Without an evaluator, the Cypher results of the store and of the embedded engine are compared.
 """
 
 from collections.abc import Awaitable, Callable
@@ -18,22 +18,21 @@ from graphwalk.types.graph import Node, PropertyGraph, Relationship
 from graphwalk.types.values import Row
 
 LoadGraph = Callable[[PropertyGraph], Awaitable[GraphStore]]
-"""Puts a graph into a database: the `load` of a Database."""
+"""Function that loads a graph into a database: the `load` of a Database."""
 RightRows = Callable[[GraphIndex], list[Row]]
 Shows = Callable[[PropertyGraph], Awaitable[bool]]
 T = TypeVar("T")
 Entity = TypeVar("Entity", bound=Node | Relationship)
 _SHOWN = 60
-"""Nodes and relationships, and rows, that a message lists."""
+"""Nodes, relationships and rows listed in a message."""
 BUDGET = 400
-"""Graphs tried before the smallest so far is taken."""
+"""Graphs tried in the search for a small counter-example."""
 
 
 class Scratch:
-    """One graph on the embedded engine, loaded when it is first asked for; `load` takes other graphs too."""
+    """A graph on the embedded engine, loaded on first use unless `store` is embedded; `load` loads other graphs."""
 
     def __init__(self, graph: PropertyGraph, store: GraphStore, load: LoadGraph | None = None) -> None:
-        """`store` holds the graph already, and is taken where it is the embedded engine."""
         self.load = load or EmbeddedDatabase().load
         self._graph = graph
         self._store = store if store.in_process else None
@@ -47,10 +46,9 @@ class Scratch:
 async def agreed_rows(
     question: Question, index: GraphIndex, store: GraphStore, scratch: Scratch, right: list[Row] | None = None
 ) -> list[Row]:
-    """The right rows, each once, as both oracles name them; `right`: as the evaluator did, where it was asked before.
+    """Return the distinct correct rows if both oracles agree. `right` contains the evaluator's rows if known.
 
-    OracleError where they differ. It shows the smallest part of the graph found on which Cypher and the evaluator
-    differ in a database of `scratch`; the whole graph where they agree on all parts.
+    Raise OracleError with the smallest part of the graph found on which the oracles differ.
     """
     found = await cypher_rows(question, store)
     if question.right_rows is None:
@@ -73,27 +71,27 @@ async def agreed_rows(
 
 
 async def _agreed_by_engines(question: Question, found: list[Row], store: GraphStore, scratch: Scratch) -> list[Row]:
-    """What the store found, where the embedded engine finds the same."""
+    """Return the rows of the store if the embedded engine finds the same."""
     embedded = await scratch.store()
     other = found if embedded is store else await cypher_rows(question, embedded)
     if same_rows(found, other):
         return distinct(found)
     raise OracleError(
-        f"the {store.kind} store and the embedded engine differ on {question.name}, which has no other oracle\n"
+        f"the {store.kind} store and the embedded engine differ on {question.name}, which has no evaluator\n"
         f"{_asked(question)}\nthe {store.kind} store found: {found[:_SHOWN]}\n"
         f"the embedded engine found: {other[:_SHOWN]}",
-        hint=f"the Cypher in {question.kind.file.path} must return every right row, and leave nothing to the engine",
+        hint=f"the Cypher in {question.kind.file.path} must return every correct row on any engine",
     )
 
 
 async def cypher_rows(question: Question, store: GraphStore) -> list[Row]:
-    """The rows that the store finds."""
+    """Return the rows that the store finds."""
     found = await store.run(store.render(question.cypher, question.identifiers), question.values)
     return [as_shown(row) for row in found]
 
 
 def agree(question: Question, found: list[Row], right: list[Row]) -> bool:
-    """True where both are the same set of rows, or `found` is one of several right rows."""
+    """Return True for equal sets of rows, or if `found` is one of several correct rows."""
     if question.one_of_several and right:
         return len(found) == 1 and same_rows([*right, *found], right)
     return same_rows(found, right)
@@ -114,7 +112,7 @@ async def _differ(question: Question, right_rows: RightRows, graph: PropertyGrap
     try:
         right, found = await _both(question, right_rows, graph, load)
     except StoreError:
-        # An engine may refuse a name that the smaller graph has lost: such a graph shows nothing.
+        # An engine may refuse a name that is missing in the smaller graph.
         return False
     return not agree(question, found, right)
 
@@ -134,9 +132,9 @@ def _written(graph: PropertyGraph) -> str:
 
 
 async def smallest(graph: PropertyGraph, shows: Shows, budget: int = BUDGET) -> PropertyGraph:
-    """A part of `graph` that still `shows` it: first without relationships, then nodes, then properties to spare.
+    """Return a small part of `graph` for which `shows` is True, or `graph` itself; call `shows` at most `budget` times.
 
-    Returns `graph` itself where nothing can be left out. At most `budget` calls of `shows`.
+    Relationships are removed first, then nodes, then properties.
     """
     search = _Search(shows, budget)
     nodes, relationships = list(graph.nodes()), list(graph.relationships())
@@ -161,7 +159,7 @@ class _Search:
         return self._left >= 0 and await self._shows(graph)
 
     async def fewest(self, items: list[T], graph_of: Callable[[list[T]], PropertyGraph]) -> list[T]:
-        """Items without the chunks that are not needed; chunks shrink from a half to one."""
+        """Remove unneeded chunks of items; chunks shrink from a half to one."""
         chunk = max(1, len(items) // 2)
         while items:
             start = 0
@@ -177,7 +175,7 @@ class _Search:
         return items
 
     async def plain(self, entities: list[Entity], graph_of: Callable[[list[Entity]], PropertyGraph]) -> list[Entity]:
-        """Entities without the properties that are not needed."""
+        """Remove unneeded properties of entities."""
         for position, entity in enumerate(entities):
             changed = [*entities[:position], replace(entity, properties={}), *entities[position + 1 :]]
             if entity.properties and await self._holds(graph_of(changed)):

@@ -1,4 +1,4 @@
-"""Drawing the parameters of a question, so that it has an answer on its graph that is not simply everything."""
+"""Random drawing of a question's parameters, so that its answer is neither empty nor trivial."""
 
 import math
 from collections import Counter
@@ -21,11 +21,11 @@ from graphwalk.types.graph import PropertyGraph, value_order
 from graphwalk.types.values import Row, Temporal, TemporalKind, Value, shown
 
 _WAYS, _WAYS_PER_ENTITY, _SEARCHES = 5_000_000, 40, 4
-"""What a question may take to answer grows with the graph; a dense one has far more ways than that."""
+"""Limits on the walks per question, which grow with the graph; dense graphs exceed them."""
 _EXACT = 2**53
-"""Beyond it, whole numbers are others after they went through a program that has only floating point numbers."""
+"""Largest integer that programs with floating-point numbers keep exactly."""
 COMPARED: frozenset[TemporalKind] = frozenset({"date", "local time", "local datetime"})
-"""Times that look the same exactly where Cypher's `=` says so. With zones, and for durations, it does not."""
+"""Temporal types whose texts are equal exactly if Cypher's `=` holds; not so with time zones and durations."""
 Chosen = dict[str, Value]
 Drawn = tuple[Value, ...]
 """The parameters of a question in the template's order."""
@@ -33,11 +33,10 @@ Drawn = tuple[Value, ...]
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How long parameters are looked for before a graph is said not to host a question.
+    """Limits of the search for parameters. They do not depend on time, so that results are reproducible.
 
-    `tries`: choices looked at; `tries_by_query` where every choice takes a query, because the question has no
-    evaluator. `ways` (`ways_of`) of one question, and of all that are tried; None: any number. No clock decides: the
-    same graph has the same questions on every machine.
+    `tries` is the number of parameter sets; `tries_by_query` applies to questions without an evaluator, where each
+    takes a query. `ways` limits the walks (`ways_of`) of one question, `ways_in_all` those of a search; None: no limit.
     """
 
     tries: int
@@ -47,24 +46,23 @@ class Effort:
 
 
 GENERATED = Effort(20_000, 2_000)
-"""The presets need a few hundred tries at most."""
+"""Limits for small generated graphs; the presets need at most a few hundred tries."""
 
 
 def generated_effort(graph: PropertyGraph) -> Effort:
-    """For a generated graph of any size: seconds for a question at 10⁴ nodes, a minute at 10⁶."""
+    """Return the limits for a generated graph: seconds per question with 10⁴ nodes, a minute with 10⁶."""
     ways = _WAYS + _WAYS_PER_ENTITY * (graph.node_count + graph.relationship_count)
     return replace(GENERATED, ways=ways, ways_in_all=_SEARCHES * ways)
 
 
 OWN = Effort(2_000, 200, 300_000, 5_000_000)
-"""On a graph of any shape and size: some seconds for a question."""
+"""Limits for your own graph of any size: some seconds per question."""
 
 
 class ParameterSpace:
-    """Labels, types, keys, properties and values of a graph, in an order that depends on its content alone.
+    """All parameter sets of a template on a graph, numbered 0 … `size` - 1 in an order that depends on content alone.
 
-    The choices of a template's parameters have the numbers 0 … `size` - 1, each one of its own: a label with many
-    properties is in more choices than one with few. Nothing is listed; choices are counted through.
+    Sets are counted, not listed. A label with many properties is in more sets than one with few.
     """
 
     def __init__(self, index: GraphIndex, max_hops: int) -> None:
@@ -78,11 +76,11 @@ class ParameterSpace:
         self._referred: dict[str, list[tuple[str, ...]]] = {}
 
     def size(self, template: QuestionTemplate) -> int:
-        """How many choices of all parameters there are."""
+        """Return the number of parameter sets."""
         return self._count(template, {})
 
     def at(self, template: QuestionTemplate, number: int) -> Chosen:
-        """Choice `number`, 0 ≤ number < size."""
+        """Return parameter set `number`, 0 ≤ number < size."""
         chosen: Chosen = {}
         for name in template.parameters:
             options = self._options(template, name, chosen)
@@ -99,7 +97,7 @@ class ParameterSpace:
         return chosen
 
     def _count(self, template: QuestionTemplate, chosen: Chosen) -> int:
-        """In how many ways the parameters after the chosen ones can be chosen."""
+        """Return the number of choices for the parameters after the chosen ones."""
         position = len(chosen)
         if position == len(template.parameters):
             return 1
@@ -110,13 +108,13 @@ class ParameterSpace:
             if name in self._referred_to(template, position + 1):
                 self._counts[key] = sum(self._count(template, {**chosen, name: option}) for option in options)
             else:
-                # Nothing later depends on it, so that one option is enough.
+                # No later parameter depends on this one, so one option suffices.
                 each = self._count(template, {**chosen, name: options[0]}) if options else 0
                 self._counts[key] = len(options) * each
         return self._counts[key]
 
     def _referred_to(self, template: QuestionTemplate, position: int) -> tuple[str, ...]:
-        """Which of the first `position` parameters say what later ones can be."""
+        """Return those of the first `position` parameters on which later ones depend."""
         if template.name not in self._referred:
             names = list(template.parameters)
             self._referred[template.name] = [
@@ -156,10 +154,9 @@ class ParameterSpace:
 
 
 def _to_be_asked(found: Iterable[Value]) -> list[Value]:
-    """The values that a question can name, each once, in order: those that JSON has, and dates and times as shown.
+    """Return the distinct values that a question can contain, in order: JSON values, dates and times.
 
-    Of 1 and 1.0 it names the whole number, whichever the graph has first. Of two values that are shown alike (a date,
-    and text that looks like one) neither can be named.
+    Of 1 and 1.0 the integer is kept. Two values with the same text, for example a date and its text, are left out.
     """
     distinct = {value_order(value): value for value in sorted(found, key=lambda value: type(value).__name__)}
     looks = Counter(map(_look, distinct.values()))
@@ -179,14 +176,14 @@ def _can_be_asked(value: Value) -> bool:
 
 
 def _owner(template: QuestionTemplate, name: str, chosen: Mapping[str, Value]) -> tuple[str, str]:
-    """(role, name) of the label or relationship type that a property or value belongs to."""
+    """Return (role, name) of the label or relationship type of a property or value."""
     while template.parameters[name].role in ("property", "value"):
         name = str(template.parameters[name].of)
     return template.parameters[name].role, str(chosen[name])
 
 
 def _sources(template: QuestionTemplate, name: str) -> set[str]:
-    """The earlier parameters on which the choice of one depends: its owner, the owner's owner, what it differs from."""
+    """Return the earlier parameters on which one depends: its owners and the parameter it differs from."""
     parameter = template.parameters[name]
     owners = {parameter.of, *_sources(template, parameter.of)} if parameter.of else set()
     return {source for source in (*owners, parameter.differs_from) if source is not None}
@@ -202,10 +199,9 @@ async def draw_parameters(
     bounds: RowBounds = ANY_ROWS,
     effort: Effort = GENERATED,
 ) -> tuple[dict[str, Value], list[Row]]:
-    """Parameters that are not in `taken`, uniformly among all that are worth asking about and keep the `bounds`; and
-    the right rows (`known_rows`).
+    """Return uniformly drawn parameters within the `bounds` and not in `taken`, and the rows of `known_rows`.
 
-    CannotHost says why the graph cannot host the question (again).
+    Raise CannotHost with the reason if none are found.
     """
     search = _Search(kind.template, bounds, space.size(kind.template), len(taken))
     tries = effort.tries_by_query if kind.python is None else effort.tries
@@ -236,7 +232,7 @@ async def draw_parameters(
 
 
 def _shuffled(size: int, random: Random) -> Iterator[int]:
-    """The numbers below `size` in random order: Fisher and Yates's shuffle, of which only what was moved is kept."""
+    """Yield the numbers below `size` in random order by a sparse Fisher–Yates shuffle."""
     moved: dict[int, int] = {}
     for place in range(size):
         other = random.randrange(place, size)
@@ -245,7 +241,7 @@ def _shuffled(size: int, random: Random) -> Iterator[int]:
 
 
 class CannotHost(ConfigError):  # noqa: N818 - not always an error: own graphs are asked what they can host
-    """No parameters were found for a question; `reason` is why, without the graph."""
+    """Error for a question without usable parameters; `reason` does not name the graph."""
 
     def __init__(self, message: str, *, reason: str, hint: str) -> None:
         super().__init__(message, hint=hint)
@@ -254,7 +250,7 @@ class CannotHost(ConfigError):  # noqa: N818 - not always an error: own graphs a
 
 @dataclass
 class _Search:
-    """What was looked at in vain, for the message that says so."""
+    """Counts of rejected parameter sets, for the error message."""
 
     template: QuestionTemplate
     bounds: RowBounds
@@ -268,29 +264,29 @@ class _Search:
     def in_vain(self, index: GraphIndex) -> "CannotHost":
         again = f" {self.taken + 1} times" if self.taken else ""
         graph = index.graph
-        hint = "take a graph with more nodes or relationships, ask fewer questions of a kind, or leave this one out"
+        hint = "use a graph with more nodes or relationships, fewer questions of a kind, or omit this one"
         reason = self._reason()
         return CannotHost(
             f"the graph {graph.digest[:12]} "
             f"({counted(graph.node_count, 'node')}, {counted(graph.relationship_count, 'relationship')}) "
             f"cannot host the question {self.template.name}{again}: {reason}",
             reason=reason,
-            hint=f"give other bounds in suite.answer_rows, or {hint}" if self.out_of_bounds else hint,
+            hint=f"change suite.answer_rows, or {hint}" if self.out_of_bounds else hint,
         )
 
     def _reason(self) -> str:
         tried = self.unanswered + self.out_of_bounds + self.trivial + self.too_many_ways
         if not tried:
-            return "there are no other parameters for it" if self.size else f"it takes {_needs(self.template)}"
-        choices = f"{tried:,}" if tried + self.taken >= self.size else f"{tried:,} of {self.size:,}"
-        other_sizes = [f"{self.out_of_bounds} not {self.bounds} rows"] if self.bounds != ANY_ROWS else []
-        long = [f"{self.too_many_ways} too many ways to walk"] if self.too_many_ways else []
-        found = [f"{self.unanswered} have no answer", *other_sizes, *long, f"{self.trivial} a trivial one"]
-        return f"of {choices} choices tried, {', '.join(found[:-1])} and {found[-1]}"
+            return "no further parameter sets exist" if self.size else f"it requires {_needs(self.template)}"
+        sampled = f"{tried:,}" if tried + self.taken >= self.size else f"{tried:,} sampled"
+        bounds = [f"{self.out_of_bounds:,} not with {self.bounds} rows"] if self.bounds != ANY_ROWS else []
+        long = [f"{self.too_many_ways:,} too long"] if self.too_many_ways else []
+        counts = ", ".join([f"{self.unanswered:,} empty", *bounds, *long, f"{self.trivial:,} trivial"])
+        return f"none of {sampled} parameter sets was usable ({counts})"
 
 
 def _needs(template: QuestionTemplate) -> str:
-    """What a graph must have for the parameters to be drawn at all, in words."""
+    """Return the elements that a graph must have for this template."""
     roles = {parameter.role for parameter in template.parameters.values()}
     labels = "two labels" if any(p.differs_from for p in template.parameters.values()) else "a label"
     words = {"label": labels, "relationship_type": "a relationship type", "property": "properties"}
@@ -298,17 +294,16 @@ def _needs(template: QuestionTemplate) -> str:
 
 
 async def known_rows(question: Question, index: GraphIndex, scratch: Scratch, most: int | None = None) -> list[Row]:
-    """The right rows as the evaluator names them (of more than `most`, any `most` + 1); where there is none, as the
-    embedded engine does.
+    """Return the correct rows of the evaluator, else of the embedded engine; at most `most` + 1 of the evaluator.
 
-    ConfigError where the engine refuses the Cypher, or the columns are not the answer fields.
+    Raise ConfigError if the engine refuses the Cypher, or the columns differ from the answer fields.
     """
     asked = ", ".join(question.answer_fields)
     if question.right_rows is not None:
         rows = question.right_rows(index, most=most)
         if rows and rows[0].keys() != set(question.answer_fields):
             given = ", ".join(rows[0])
-            raise question.kind.mistake(f"the Python part gives {given} in place of {asked}", "answer_fields")
+            raise question.kind.mistake(f"the Python part returns {given}, expected {asked}", "answer_fields")
         return rows
     try:
         rows = await cypher_rows(question, await scratch.store())
@@ -316,20 +311,20 @@ async def known_rows(question: Question, index: GraphIndex, scratch: Scratch, mo
         raise question.kind.mistake(str(error), "cypher") from error
     for row in rows:
         if row.keys() != set(question.answer_fields):
-            raise question.kind.mistake(f"the query returns {', '.join(row)} in place of {asked}", "cypher")
+            raise question.kind.mistake(f"the query returns {', '.join(row)}, expected {asked}", "cypher")
         if unfit := [name for name, value in row.items() if not isinstance(value, str | int | float | None)]:
-            raise question.kind.mistake(f"{unfit[0]} is not a text, number, true, false or null", "cypher")
+            raise question.kind.mistake(f"{unfit[0]} is not a string, number, boolean or null", "cypher")
     return distinct(rows)
 
 
 def has_answer(question: Question, rows: list[Row]) -> bool:
-    """There is a row, and what is counted is at least 1."""
+    """Return True if there is a row and no computed value is 0 or null."""
     computed = question.kind.template.computed
     return bool(rows) and all(row[field] not in (0, None) for row in rows for field in computed)
 
 
 async def is_worth_asking(question: Question, index: GraphIndex, rows: list[Row], scratch: Scratch) -> bool:
-    """True where the right answer `rows` is not trivial, as the `drawing` of the template says."""
+    """Return True if the answer meets the conditions in `drawing` of the template."""
     template = question.kind.template
     drawing = template.drawing
     if any(row[field] is None for row in rows for field in drawing.required_fields):
@@ -345,7 +340,7 @@ async def is_worth_asking(question: Question, index: GraphIndex, rows: list[Row]
 
 
 async def _wider_size(question: Question, number: int, store: GraphStore) -> float:
-    """The size of the answer with one condition left out."""
+    """Return the size of the answer with one condition left out."""
     place = ("drawing", "wider", number)
     kind = question.kind
     try:

@@ -1,4 +1,4 @@
-"""The prompts of questions: the schema (with tools or queries) or the whole graph."""
+"""Prompts of questions: with the schema (for tools or queries) or with the whole graph."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -33,7 +33,7 @@ def tools_prompt(question: str, schema: Schema, agent: AgentConfig) -> tuple[Mes
 
 
 def tools_system(schema: Schema, agent: AgentConfig) -> Message:
-    """The same for all questions about a graph. Where the schema may have only so many tokens, what fits of it."""
+    """Return the system prompt with the schema, shortened to `agent.schema_tokens` if set."""
     if agent.schema_tokens is not None:
         text = agent.render("graph_foreign.j2", schema=schema_text(schema, agent), clock=agent.clock)
         return Message("system", text)
@@ -41,22 +41,19 @@ def tools_system(schema: Schema, agent: AgentConfig) -> Message:
 
 
 def write_cypher_system(schema: Schema, agent: AgentConfig) -> Message:
-    """The same for a model that writes queries."""
+    """Return the system prompt for a model that writes queries."""
     return _with_schema("graph_write_cypher.j2", schema, agent)
 
 
 def _with_schema(prompt: str, schema: Schema, agent: AgentConfig) -> Message:
-    """System prompt with the schema table (docs/method.md, Schema).
-
-    Sample values are shown where `schema` has some: it is read from the store with `agent.schema_samples` of them.
-    """
+    """Return the system prompt with the schema table (docs/method.md, Schema) and its sample values, if any."""
     rows = tuple(schema.rows())
     samples = any(row.property is not None and row.property.samples for row in rows)
     return Message("system", agent.render(prompt, rows=rows, samples=samples, clock=agent.clock))
 
 
 def no_tools_prompt(question: str, graph: PropertyGraph, agent: AgentConfig) -> tuple[Message, ...]:
-    """System prompt with the whole graph in `agent.graph_encoding`, and the question as user message."""
+    """Return the system prompt with the whole graph in `agent.graph_encoding`, and the question."""
     text = graph_text(graph, agent.graph_encoding)
     form = FORMATS[agent.graph_encoding]
     system = agent.render("graph_no_tools.j2", graph=text, format=form, clock=agent.clock)
@@ -64,9 +61,9 @@ def no_tools_prompt(question: str, graph: PropertyGraph, agent: AgentConfig) -> 
 
 
 def whole_text_tokens(graph: PropertyGraph) -> int:
-    """Tokens of the graph as JSON, as the setting no_tools shows it, by the rule of `graphwalk.models.tokens`.
+    """Count the tokens of a generated graph as JSON in the setting no_tools, by the rule of `graphwalk.models.tokens`.
 
-    For graphs as they are generated: with one label for each node, and with text and numbers.
+    Nodes must have one label, and values must be text or numbers.
     """
     keys = np.array([rule_hundredths(_encode(key)[1:-1]) for key in graph.keys], dtype=np.int64)
     total = rule_hundredths(_HEAD)
@@ -82,7 +79,7 @@ def whole_text_tokens(graph: PropertyGraph) -> int:
 
 
 def _lines(line: Mapping[str, object], number: int, columns: Mapping[str, Column]) -> int:
-    """The weight of so many lines that differ in their properties, with commas behind them; keys are left out."""
+    """Return the weight of `number` lines with their properties and commas, without keys."""
     total = number * rule_hundredths(_encode(line) + ",\n")
     fields: NDArray[np.int64] = np.zeros(number, dtype=np.int64)
     for name, column in columns.items():

@@ -1,4 +1,4 @@
-"""Reference figures of a question: the turns, tool calls and tokens that the expert's walk takes."""
+"""Reference figures of a question: turns, tool calls and tokens of the scripted expert."""
 
 import json
 from collections import defaultdict
@@ -17,7 +17,7 @@ from graphwalk.suites.questions.prompts import tools_system
 from graphwalk.suites.questions.scripted import plan_of
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.walker import Page, Result
-from graphwalk.suites.reference import Account, ReferenceWalk, calls_of, count, tokens_told
+from graphwalk.suites.reference import ReferenceWalk, WalkCounter, calls_of, count, prompt_tokens
 from graphwalk.tools.observed import KEY, RelationshipRow
 from graphwalk.tools.readings import as_parameter, shown_alike
 from graphwalk.tools.rows import canonical_rows
@@ -28,14 +28,13 @@ from graphwalk.types.schema import Schema
 from graphwalk.types.values import SCALARS, Row, Value, shown
 
 _EXACT = 2**53
-"""Larger whole numbers are equal to others in some engines."""
+"""Some engines compare larger integers as floats."""
 
 
 class ExpertReference:
-    """The walks of the expert on one graph (docs/method.md, Questions), with prompt and tools in their default form.
+    """Reference walks on one graph (docs/method.md, Questions), with the default prompt and tools.
 
-    With `memory` the expert gets rows in place of text, at most `budget` for one call; the figures are those of the
-    texts.
+    With `memory` the expert gets rows in place of text, at most `budget` per call. The figures do not change.
     """
 
     def __init__(
@@ -43,47 +42,47 @@ class ExpertReference:
     ) -> None:
         self._schema, self._toolbox, self._memory, self._budget = schema, toolbox, memory, budget
         self._paged: dict[str, Found] = {}
-        """Results of which further pages are asked for, by the call for the first."""
-        self._told = tokens_told(toolbox, [tools_system(schema, AgentConfig())])
+        """Results with several pages, by the call for the first page."""
+        self._prompt_tokens = prompt_tokens(toolbox, [tools_system(schema, AgentConfig())])
 
     async def __call__(self, task: QuestionTask) -> ReferenceWalk:
-        """Raise OracleError if the expert's answer is not the target: Cypher, evaluator, a tool or a plan is wrong."""
-        account = Account(self._told + count(task.question))
+        """Return the reference walk. Raise OracleError if the expert's answer differs from the target."""
+        counter = WalkCounter(self._prompt_tokens + count(task.question))
         self._paged.clear()
         plan = plan_of(task.template, task.parameters, self._schema)
         results: list[Result] | None = None
         while True:
-            account.turn()
+            counter.turn()
             try:
                 asks = next(plan) if results is None else plan.send(results)
             except StopIteration as end:
-                return self._closed(account, task, end.value)
-            asked = calls_of(asks)
-            account.say(asked)
-            results = [await self._result(*one, account) for one in zip(asks, asked, strict=True)]
+                return self._closed(counter, task, end.value)
+            calls = calls_of(asks)
+            counter.call(calls)
+            results = [await self._result(*one, counter) for one in zip(asks, calls, strict=True)]
 
-    async def _result(self, ask: Ask, call: ToolCall, account: Account) -> Result:
+    async def _result(self, ask: Ask, call: ToolCall, counter: WalkCounter) -> Result:
         given = {} if isinstance(ask.arguments, str) else dict(ask.arguments)
         number = given.pop("page", 1)
         first = f"{ask.tool} {given}"
         found = self._paged.get(first) or (self._memory and self._memory.answer(ask.tool, given))
         if not found:
             result = await self._toolbox.call(call)
-            account.show(count(result.content), note=result.is_note)
+            counter.result(count(result.content), note=result.is_note)
             return result.content
         rows, most = found.rows, self._budget or len(found.rows)
         if len(rows) > most:
             self._paged[first] = found
         page = rows[(number - 1) * most : number * most]
-        account.show(found.tokens * len(page) // len(rows))
+        counter.result(found.tokens * len(page) // len(rows))
         return Page(page, number + 1 if number * most < len(rows) else None)
 
-    def _closed(self, account: Account, task: QuestionTask, rows: Sequence[Row]) -> ReferenceWalk:
-        walk = account.close(json.dumps(rows, ensure_ascii=False))
+    def _closed(self, counter: WalkCounter, task: QuestionTask, rows: Sequence[Row]) -> ReferenceWalk:
+        walk = counter.close(json.dumps(rows, ensure_ascii=False))
         any_one = task.mode != "set"
         if rows != task.gold and not compare_rows(rows, task.gold, task.answer_fields, any_one=any_one).correct:
             raise OracleError(
-                f"the expert finds another answer than the oracles to {task.task_id} ({task.question.strip()})\n"
+                f"the expert's answer to {task.task_id} differs from the target ({task.question.strip()})\n"
                 f"  expert: {walk.answer}\n  target: {json.dumps(task.gold, ensure_ascii=False)}",
                 hint=f"graphwalk questions {task.template}",
             )
@@ -92,14 +91,14 @@ class ExpertReference:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The rows of a call, or the relationships in their place, and the tokens of their text."""
+    """Rows or relationships of a call, and the tokens of their text."""
 
     rows: list[Row] | list[RelationshipRow]
     tokens: int
 
 
 def can_be_walked_in_memory(graph: PropertyGraph) -> bool:
-    """Return True for graphs as they are generated: one label each, plain values, keys that sort as their maps do."""
+    """Return True for graphs like the generated ones: one label per node, plain values, keys of one length."""
     types = [table.type for table in graph.relationship_tables]
     return (
         all(len(table.labels) == 1 for table in graph.node_tables if len(table.numbers))
@@ -113,16 +112,16 @@ def can_be_walked_in_memory(graph: PropertyGraph) -> bool:
 
 
 def _is_plain(column: Column) -> bool:
-    """One look for one value: no dates, no lists, no 1 beside 1.0."""
+    """Return True if each value has one text form: no dates, no lists, not both 1 and 1.0."""
     plain = all(isinstance(value, SCALARS) and shown(value) == value for value in column.pool)
     return plain and len(set(map(value_order, column.pool))) == len(set(column.pool)) == len(column.pool)
 
 
 class MemoryTools:
-    """The three tools that read a graph, answered from memory; see `can_be_walked_in_memory`.
+    """The three tools that read a graph, computed in memory; see `can_be_walked_in_memory`.
 
-    They show what `GraphToolbox` shows, in the same order, for names that exist, values that mean one thing, and
-    something found. All other calls are left to the toolbox. The tokens of a text are the sum of its parts.
+    Rows and their order are those of `GraphToolbox`. Unknown names, ambiguous values and empty results are left to
+    the toolbox. The tokens of a text are the sum of its parts.
     """
 
     def __init__(self, index: GraphIndex) -> None:
@@ -139,7 +138,7 @@ class MemoryTools:
         return incoming
 
     def answer(self, tool: str, given: Mapping[str, Any]) -> Found | None:
-        """Return what a call shows; None where only the toolbox knows."""
+        """Return the result of a call, or None if the toolbox must answer it."""
         rows: list[Row] | list[RelationshipRow]
         if tool == "get_unique_property_values" and given.keys() == _VALUES:
             rows = canonical_rows([{"values": value} for value in self._values(**given)])
@@ -165,7 +164,7 @@ class MemoryTools:
         return self._index.values(entity_type, entity_name, property_name)
 
     def _matching(self, label: str, property_name: str, property_value: Value) -> list[str]:
-        """Return the sorted keys of the nodes with the value; none where it may mean something else too."""
+        """Return the sorted keys of the nodes with the value; empty if the value is ambiguous."""
         value = property_value
         if not isinstance(value, SCALARS) or as_parameter(value) is not value or any(True for _ in shown_alike(value)):
             return []
@@ -174,7 +173,7 @@ class MemoryTools:
         return sorted(self._index.keys_with(label, property_name, value))
 
     def _node(self, key: str) -> tuple[Row, int]:
-        """Return the properties of a node, its key among them, and their weight."""
+        """Return the properties of a node including its key, and their weight."""
         if key not in self._nodes:
             properties = {KEY: key, **self._index.nodes[key].properties}
             self._nodes[key] = properties, _map_weight(properties)
@@ -204,12 +203,12 @@ class MemoryTools:
 
 
 def _weight(value: Any) -> int:
-    """Return the hundredths of a token that a value has as JSON."""
+    """Return the size of a value as JSON in hundredths of a token."""
     return rule_hundredths(json.dumps(value, ensure_ascii=False))
 
 
 def _map_weight(properties: Mapping[str, Value]) -> int:
-    """Return the weight of a map as the sum of its fields, most of which other maps have too."""
+    """Return the weight of a map as the sum of its fields, most of which are cached."""
     fields = sum(_field_weight(name, value) for name, value in properties.items())
     return _BRACES + fields + _COMMA * max(0, len(properties) - 1)
 

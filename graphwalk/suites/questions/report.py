@@ -1,6 +1,5 @@
-"""The report of questions: measures, break-downs, columns, plots and scenes."""
+"""Report of questions: measures, groupings, columns, plots and scenes."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -21,7 +20,6 @@ from graphwalk.reports.measures import EFFORT, GRAPHS, OUTCOME, ROWS, TASKS, WAS
 from graphwalk.reports.observations import Observations
 from graphwalk.reports.plots import Fate, Panel, Plot, Point, Scene, Series, StateTable
 from graphwalk.reports.suite_report import (
-    BASELINE,
     REFERENCE,
     Column,
     Grouping,
@@ -33,11 +31,11 @@ from graphwalk.reports.suite_report import (
 )
 from graphwalk.reports.tables import Line, common_facts, counts_table, line_of, players_table
 from graphwalk.reports.text_table import TextTable, dollars, duration, integer, one_decimal, short, two_decimals
-from graphwalk.resources import data_path
 from graphwalk.suites.questions.catalogue import shipped_kinds
 from graphwalk.suites.questions.score import ERROR_CLASSES
 from graphwalk.suites.questions.task import QuestionTask
 from graphwalk.suites.questions.template import CATEGORIES
+from graphwalk.suites.reference import baseline_result, expert_result, paper_figures
 from graphwalk.suites.suite import Presentation, Suite
 from graphwalk.suites.walked import walked_scene
 from graphwalk.types.episode import Trajectory
@@ -45,7 +43,7 @@ from graphwalk.types.values import Row
 from graphwalk.types.wire import from_dict
 
 _MOST_ROWS = 2_000
-"""Rows of an answer that are laid out beside the target."""
+"""Rows of an answer that are compared with the target."""
 
 CHANCE, EMPTY, EVERYTHING = "chance", "always empty", "everything"
 
@@ -121,19 +119,19 @@ GROUP_COLUMNS = (
 
 
 def remark(result: ResultRecord) -> str | None:
-    """Return a note about questions whose answers only their own Cypher confirms, or that are not asked."""
+    """Return a note about questions with one oracle, or about questions that were skipped."""
     task, graph = result["task"], result.get("graph", {})
     if task.get("oracles", 2) == 2:
         left_out = graph.get("left_out")
         # Generated graphs have no names, and may be many.
         which = f"{graph['name']} is" if "name" in graph else "Some graphs are"
-        return f"{which} not asked: {', '.join(left_out)} (run.json says why)." if left_out else None
-    return f"{task['template']} has one oracle only: its targets come from its Cypher, and no evaluator confirms them."
+        return f"{which} not asked: {', '.join(left_out)} (see run.json for the reasons)." if left_out else None
+    return f"{task['template']} has one oracle: its targets come from its Cypher, without an independent check."
 
 
 @cache
 def question_report() -> SuiteReport:
-    """Return what the report of questions measures; groups are in the order of the questions that ship."""
+    """Return the report of questions, with groups in the order of the built-in questions."""
     return SuiteReport(
         suite="questions",
         measures=MEASURES,
@@ -151,10 +149,10 @@ def question_report() -> SuiteReport:
         remark=remark,
         unreported=("evidence_sufficient", "extra_fields", "missing_fields", "rows_given"),  # why one answer is wrong
         notes=(
-            "N: questions with a score; Correct: right answers. P, R, F1: means over questions."
-            " FP: rows given that are not right, in total. rows: median size of the right answer.",
-            "chance: one valid row drawn at random (a count: any up to the nodes or relationships of the graph),"
-            " and what is to be expected of it. expert (reference): the scripted expert.",
+            "N: scored questions. Correct: correct answers. P, R, F1: means over questions."
+            " FP: total wrong rows in answers. rows: median rows of the target.",
+            "chance: expected scores of one random valid row (a count: up to the nodes or relationships of the graph)."
+            " expert (reference): the scripted expert.",
             'Episodes that ended in an infrastructure failure have no score and are counted under "failed".',
         ),
         tables=more_tables,
@@ -163,14 +161,14 @@ def question_report() -> SuiteReport:
 
 _TABLES = ("table_2_questions", "table_3_correct_of_10_by_question", "table_4_graph_size")
 _OF_ALL, _OF_EACH = 120, 10
-"""Questions that a model was asked in all, and of each kind."""
+"""Questions per model in the paper, in total and per kind."""
 
 
 def paper_reference(name: str) -> Reference:
-    """Figures of the paper that belong to one of its tables. ConfigError where it has no such table."""
+    """Return the figures of a table of the paper. Raise ConfigError for an unknown table."""
     if name not in _TABLES:
-        raise ConfigError(f"the paper has no table {name!r} of questions", hint=f"reference: {' or '.join(_TABLES)}")
-    paper = _paper()
+        raise ConfigError(f"the paper has no question table {name!r}", hint=f"reference: {' or '.join(_TABLES)}")
+    paper = paper_figures()
     notes = tuple(paper["notes"])
     if name == "table_4_graph_size":
         sizes = tuple(_counted(row) for row in paper[name])
@@ -191,7 +189,7 @@ def _overall(correct_of_120: int, **row: Any) -> dict[str, Any]:
 
 
 def _counted(row: Mapping[str, Any]) -> dict[str, Any]:
-    """With the count that the printed percentage was made from."""
+    """Add the count behind the printed percentage."""
     return {**row, "correct": round(row["accuracy"] * _OF_ALL / 100), "questions": _OF_ALL}
 
 
@@ -204,39 +202,25 @@ def _grouped(table: list[dict[str, Any]], name: str, groups: Mapping[Any, Sequen
             yield {"model": row["model"], "setting": row["setting"], name: group, **counts}
 
 
-@cache
-def _paper() -> dict[str, Any]:
-    paper: dict[str, Any] = json.loads((data_path("templates") / "reports" / "graphwalk-paper.json").read_text("utf-8"))
-    return paper
-
-
 def baselines(result: ResultRecord) -> Iterator[ResultRecord]:
-    """ "always empty"; "everything", which gives every candidate row; "chance", which gives one valid row drawn at
-    random, with the scores to be expected of it; and the scripted expert.
+    """Yield baselines that need no run: always empty, everything, chance, and the expert.
 
-    `candidates` of a task is the number of rows that the form of its answer allows (nodes of the asked label, pairs
-    of nodes of the asked labels, …); where a task does not record it, nothing is known about "everything". The
-    expert is left out if a task has no reference walk.
+    "everything" answers with all candidate rows, and is left out if the task has no `candidates`. "chance" has the
+    expected scores of one random valid row.
     """
     task = result["task"]
     gold = task["gold_size"]
-    yield _baseline(result, EMPTY, _score(0, 0, gold))
+    yield baseline_result(result, EMPTY, _score(0, 0, gold))
     if task.get("candidates"):
-        yield _baseline(result, EVERYTHING, _score(task["candidates"], gold, gold))
+        yield baseline_result(result, EVERYTHING, _score(task["candidates"], gold, gold))
     rows = valid_rows(result)
     if rows:
-        yield _baseline(result, CHANCE, _random_row(gold / rows, gold, task.get("mode", "set") != "set"))
-    if task.get("reference_calls") is not None:
-        walk = {"turns": task.get("reference_turns"), "tool_calls": task["reference_calls"]}
-        usage = {
-            "input_tokens": task.get("reference_input_tokens"),
-            "output_tokens": task.get("reference_output_tokens"),
-        }
-        yield {**_baseline(result, REFERENCE, _score(gold, gold, gold)), **walk, "usage": usage}
+        yield baseline_result(result, CHANCE, _random_row(gold / rows, gold, task.get("mode", "set") != "set"))
+    yield from expert_result(result, _score(gold, gold, gold))
 
 
 def valid_rows(result: ResultRecord) -> int | None:
-    """How many rows have the form that is asked for; None where that is not known."""
+    """Return the number of rows with the requested form, or None if it is unknown."""
     task, graph = result["task"], result.get("graph", {})
     if task.get("candidates"):
         return int(task["candidates"])
@@ -246,7 +230,7 @@ def valid_rows(result: ResultRecord) -> int | None:
 
 
 def _random_row(hit: float, gold: int, any_one: bool) -> dict[str, Any]:
-    """What one row is expected to score that is right with the probability `hit`."""
+    """Return the expected score of one row that is correct with probability `hit`."""
     needed = 1 if any_one else gold
     return {
         "correct": hit if needed == 1 else 0.0,
@@ -273,13 +257,8 @@ def _score(rows: int, right: int, gold: int) -> dict[str, Any]:
     }
 
 
-def _baseline(result: ResultRecord, model: str, score: Mapping[str, Any]) -> dict[str, Any]:
-    fields = {"model": model, "setting": BASELINE, "repeat": 0, "exit_status": "answered", "score": score}
-    return {**result, **fields, "turns": 0, "tool_calls": 0, "usage": {}, "seconds": None, "tool_seconds": None}
-
-
 _FACTS = common_facts(EMPTY, CHANCE, REFERENCE)
-_NOTE = "right/asked. rows: median size of the right answer. chance %: one valid row at random. (n): known for n tasks."
+_NOTE = "correct/N. rows: median rows of the target. chance %: one random valid row. (n): known for n tasks."
 _MISTAKES = tuple(
     Column(name.replace("_", " "), name, integer, optional=place // 2) for place, name in enumerate(ERROR_CLASSES)
 )
@@ -288,11 +267,11 @@ _MISTAKES = tuple(
 def more_tables(report: Report) -> Iterator[TextTable]:
     if len(report.groups.get("question", ())):
         names = ("category", "question")
-        yield counts_table("Right answers by question", names, list(_questions(report)), _FACTS, _note(report))
+        yield counts_table("Correct answers by question", names, list(_questions(report)), _FACTS, _note(report))
     sizes = list(dict.fromkeys(row["nodes"] for row in report.groups.get("nodes", ())))
     if len(sizes) > 1:
         lines = [line_of(report, (str(size),), "nodes", size) for size in sizes]
-        yield counts_table("Right answers by graph size", ("nodes",), lines, _FACTS, _note(report))
+        yield counts_table("Correct answers by graph size", ("nodes",), lines, _FACTS, _note(report))
     last_mile = Column("last mile", "last_mile", integer, optional=3)
     yield from players_table(report, "Mistakes and waste", (*_MISTAKES, last_mile, *WASTE))
 
@@ -302,7 +281,7 @@ def _note(report: Report) -> str:
 
 
 def _questions(report: Report) -> Iterator[Line]:
-    """The questions of each category with its total, and the total of all."""
+    """Yield the questions of each category with a subtotal, and the total."""
     rows = report.groups["question"]
     asked = list(dict.fromkeys(row["question"] for row in rows))
     categories = list(dict.fromkeys(row["category"] for row in report.groups.get("category", ())))
@@ -319,7 +298,7 @@ def _questions(report: Report) -> Iterator[Line]:
 
 
 def question_figures(report: Report, observed: Observations) -> Iterator[Plot]:
-    """Against graph size it is the paper's Figure 3."""
+    """Yield the plots of questions; accuracy by graph size is the paper's Figure 3."""
     yield by_group(report, "category", "Accuracy by category")
     yield by_group(report, "question", "Accuracy by kind of question")
     yield against_size(report, "nodes", "Accuracy by size of the graph", "nodes of the graph")
@@ -330,11 +309,11 @@ def question_figures(report: Report, observed: Observations) -> Iterator[Plot]:
 
 
 def walked_against_text(report: Report) -> Plot:
-    """Tokens that a question takes on graphs of each size, beside those of the whole graph as text, where known."""
+    """Return tokens per question by graph size, compared with the whole graph as text if that is known."""
     walks = against_size(
         report,
         "nodes",
-        "Tokens walked, and tokens of the whole graph",
+        "Tokens per question, and tokens of the whole graph",
         "nodes of the graph",
         measure="tokens_per_question",
         y="tokens per question",
@@ -347,12 +326,12 @@ def walked_against_text(report: Report) -> Plot:
     whole = Series("whole graph as text (JSON)", tuple(Point(nodes, tokens) for nodes, tokens in sorted(texts.items())))
     walked = [one for one in walks.panels[0].series if any(point.y > 0 for point in one.points)]
     panel = Panel((whole, *walked) if texts else ())
-    about = f"{walks.about} A walk sends all of its turns again with each call; the whole graph is read once."
+    about = f"{walks.about} A walk sends all earlier turns with each call; the whole graph is sent once."
     return replace(walks, name="tokens-against-whole-graph", panels=(panel,), about=about, logarithmic=is_wide(texts))
 
 
 def question_scene(record: ResultRecord) -> Scene:
-    """Any rows are compared by the fields that are scored."""
+    """Return the step-by-step picture of an episode; rows are compared by their scored fields."""
     task = record["task"]
     rows = [row for row in record["answer"] or () if isinstance(row, dict)][:_MOST_ROWS]
     given = typed_rows(rows, task["gold"], task["scored_fields"])
@@ -363,7 +342,7 @@ def question_scene(record: ResultRecord) -> Scene:
 
 
 def _marked(given: Sequence[Row], gold: Sequence[Row], fields: Sequence[str]) -> Iterator[tuple[Fate, Row]]:
-    """Every row of the answer, then those of the target that are not in it."""
+    """Yield every row of the answer, then the missing rows of the target."""
     target, named = row_set(gold, fields), row_set(given, fields)
     for row in given:
         yield ("right" if row_set([row], fields) <= target else "wrong"), row
@@ -375,12 +354,12 @@ def _marked(given: Sequence[Row], gold: Sequence[Row], fields: Sequence[str]) ->
 def _table(task: Mapping[str, Any], marked: Sequence[tuple[Fate, Row]]) -> StateTable:
     fields = tuple(task["answer_fields"])
     one = task["mode"] != "set"
-    note = "One of the target's rows is enough." if one and len(task["gold"]) > 1 else ""
+    note = "One row of the target is enough." if one and len(task["gold"]) > 1 else ""
     return StateTable(fields, tuple((fate, *(row.get(field) for field in fields)) for fate, row in marked), note)
 
 
 def _labels(task: Mapping[str, Any]) -> Iterator[str]:
-    """Names of labels, types and properties, which nodes may have as a value too."""
+    """Yield names of labels, types and properties, which nodes may also have as a value."""
     for name, value in task["parameters"].items():
         if name.endswith(("label", "type", "property", "hops")):
             yield str(value)

@@ -1,4 +1,4 @@
-"""Values and rows compared as Cypher does."""
+"""Comparison of values and rows as in Cypher."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -10,28 +10,28 @@ RowKey = tuple[tuple[str, tuple[int, Any]], ...]
 
 
 def equal(left: Value | None, right: Value | None) -> bool:
-    """Cypher's `=`: numbers by value, booleans only with booleans, null with nothing."""
+    """Compare like Cypher's `=`: numbers by value, booleans only with booleans, null with nothing."""
     return left is not None and left == right and isinstance(left, bool) == isinstance(right, bool)
 
 
 def differs(left: Value | None, right: Value | None) -> bool:
-    """Cypher's `<>`: a missing property does not differ from anything either."""
+    """Compare like Cypher's `<>`, which is false for a missing property."""
     return left is not None and right is not None and not equal(left, right)
 
 
 def as_shown(row: Row) -> Row:
-    """The row with its values in the form in which they are answered: a date as text, a list as a list."""
+    """Return the row with values as in answers, for example a date as text."""
     plain = all(value.__class__ in PLAIN or value is None for value in row.values())
     return row if plain else {name: shown(value) for name, value in row.items()}
 
 
 def row_key(row: Row) -> RowKey:
-    """Equal for rows with equal fields; 1 and 1.0 are equal, 1 and true are not (Cypher's equality). Sortable."""
+    """Return a sortable key, equal for rows that are equal in Cypher: 1 equals 1.0, not true."""
     return tuple((name, (-1, 0) if row[name] is None else value_order(row[name])) for name in sorted(row))
 
 
 def _keys(rows: list[Row]) -> Sequence[tuple[Any, ...]]:
-    """What tells the rows apart and sorts them: mostly there is nothing but text in them, which does so as it is."""
+    """Return sortable keys of the rows; rows with the same text fields are faster."""
     texts = [tuple(row.values()) for row in rows]
     names = {tuple(row) for row in rows}
     if len(names) == 1 and list(*names) == sorted(*names) and all(v.__class__ is str for t in texts for v in t):
@@ -40,7 +40,7 @@ def _keys(rows: list[Row]) -> Sequence[tuple[Any, ...]]:
 
 
 def distinct(rows: Iterable[Row], most: int | None = None) -> list[Row]:
-    """Every row once, in ascending order. `most`: of more rows, any `most` + 1."""
+    """Return distinct rows in ascending order; at most `most` + 1 of them."""
     if most is None:
         found = list(rows)
         by_key = dict(zip(_keys(found), found, strict=True))
@@ -54,6 +54,6 @@ def distinct(rows: Iterable[Row], most: int | None = None) -> list[Row]:
 
 
 def same_rows(left: list[Row], right: list[Row]) -> bool:
-    """True for the same set of rows. Lists that Python calls equal need not be: to it 1 and true are."""
+    """Return True for equal sets of rows, where 1 and true differ in contrast to Python."""
     keys = _keys([*left, *right])
     return set(keys[: len(left)]) == set(keys[len(left) :])

@@ -1,4 +1,4 @@
-"""How good the answer to a question is, and why it is wrong where it is (docs/method.md, Scores)."""
+"""Scoring of answers to questions, with the class of error (docs/method.md, Scores)."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -23,25 +23,28 @@ from graphwalk.types.values import Row
 ErrorClass = Literal["no_answer", "unreadable", "invented", "unsupported", "incomplete", "misread", "unverifiable"]
 ERROR_CLASSES: tuple[ErrorClass, ...] = get_args(ErrorClass)
 _MOST_ROWS = 10_000
-"""Rows of an answer that are checked for what supports them."""
+"""Rows of an answer that are checked for groundedness."""
 
 
 class QuestionScore(Score):
-    """Score of one answer.
+    """The score of one answer.
 
-    `strict_correct`: an answer given only when the turn limit forced it counts as none.
-    `all_properties_correct`: all fields of the rows are right, not only those that are scored; None where these are
-    the same. `rows_given`: rows of the answer as it was read. `extra_fields`, `missing_fields`: names that rows have
-    beyond what was asked for, and lack.
+    * `strict_correct`: false for answers that the turn limit forced.
+    * `all_properties_correct`: all fields are correct, not only the scored ones; None if these are the same.
+    * `rows_given`: rows of the extracted answer. `extra_fields`, `missing_fields`: unexpected and missing names.
+    * `grounded`: share of the first 10,000 rows that the tool results prove; None if unknown.
+    * `evidence_sufficient`: the results prove every row of the target, or one if one is enough.
+    * `last_mile`: only the format is wrong; the reply contains the correct answer, and its evidence was observed.
 
-    `grounded`: share of the rows given (of the first 10,000) that the tool results prove, None where that is
-    unknown. `evidence_sufficient`: they prove every row of the target, or one where one is enough.
-    `error_class` (None for a right answer): "no_answer" nothing or an empty list was given; "unreadable" there is a
-    text but no answer in it; "invented" some row has a value that is in no tool result; "misread" the
-    results prove the whole target, and something else was answered; "unsupported" they do not, nor some row that was
-    given; "incomplete" they prove every row given, and not the whole target; "unverifiable" it is unknown.
-    `last_mile`: not correct though the text of the reply names the right answer, its evidence was seen, and only the
-    form was wrong (nothing could be read, or fields were missing).
+    `error_class` is None for a correct answer.
+
+    * "no_answer": nothing or an empty list.
+    * "unreadable": a text without an answer.
+    * "invented": a value is in no tool result.
+    * "misread": the results prove the whole target, but the answer differs.
+    * "unsupported": the results prove neither the whole target nor all rows of the answer.
+    * "incomplete": the results prove all rows of the answer, but not the whole target.
+    * "unverifiable": groundedness is unknown.
     """
 
     strict_correct: bool
@@ -62,12 +65,12 @@ class QuestionScore(Score):
 
 
 def extract_rows(task: QuestionTask, reply: str) -> Extraction:
-    """Stage 1: the rows in a reply."""
+    """Extract the rows of a reply with a parser."""
     return extract(reply, *row_shapes(task.answer_fields))
 
 
 def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, extraction: Extraction) -> QuestionScore:
-    """Compare an answer with the target, and audit where it came from."""
+    """Score an answer against the target and the tool results."""
     rows: list[Row] | None = extraction.answer
     compared = compare_rows(rows, task.gold, task.scored_fields, any_one=_any_one(task))
     audit = _Audit(task, setting, trajectory, typed_rows(rows or [], task.gold, task.scored_fields))
@@ -94,14 +97,14 @@ def score_question(task: QuestionTask, setting: str, trajectory: Trajectory, ext
 
 
 class _Audit:
-    """What the tool results prove of the answer, and of the target. All None without tools, or where it is unknown."""
+    """Groundedness of answer and target; None without tools or if unknown."""
 
     def __init__(self, task: QuestionTask, setting: str, trajectory: Trajectory, rows: Sequence[Row]) -> None:
         self.grounded: float | None = None
         self.sufficient: bool | None = None
         self.invented = False
         rows = rows[:_MOST_ROWS]
-        # Columns of a query of the model's own may hold anything: what they show is unknown.
+        # Columns of a model's own query may contain anything, so their evidence is unknown.
         proven = supported_rows(task, trajectory, [*rows, *task.gold]) if setting == "tools" else None
         if proven is None:
             return
@@ -114,7 +117,7 @@ class _Audit:
 
 
 def _has_invented(task: QuestionTask, rows: Sequence[Row], evidence: Evidence) -> bool:
-    """Return whether a value that is not computed is in no tool result."""
+    """Return True if a value that is not computed is in no tool result."""
     fields = [field for field in task.scored_fields if field not in task.computed_fields]
     values = (row[field] for row in rows for field in fields if row.get(field) is not None)
     return not all(map(evidence.holds, values))

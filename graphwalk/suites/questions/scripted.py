@@ -1,4 +1,4 @@
-"""The scripted agents: an expert, one with the flaws of weak models, baselines; and what they think."""
+"""Scripted agents for questions: expert, flawed expert and baselines, and their thoughts for training data."""
 
 import json
 import random
@@ -6,10 +6,11 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from graphwalk.encodings import read_rows
 from graphwalk.errors import ConfigError
+from graphwalk.evaluation.values import parse_json
 from graphwalk.graphs.generate import WordMaker
 from graphwalk.models.scripted import NO_ANSWER, AnswerNow, Ask, Policy
 from graphwalk.seeds import generator, stdlib_random
@@ -29,7 +30,7 @@ _LOOK_UPS = {"get_node_by_property": "look_up", "get_all_nearest_neighbors": "ne
 _VALUES = "get_unique_property_values"
 _SCHEMA_ROW = re.compile(r"^\d+ \| (Node|Relationship) \| (\S+) \|", re.MULTILINE)
 _SHORT_SCHEMA = {"Node": re.compile(r"\(:(\w+)\)"), "Relationship": re.compile(r"-\[:(\w+)\]->")}
-"""As `prompts: short` writes it."""
+"""Patterns of the schema in `prompts: short`."""
 _KINDS = {"Node": "node label", "Relationship": "relationship type"}
 AGENTS = (
     "expert",
@@ -42,12 +43,12 @@ AGENTS = (
     *(f"flawed:{flaw}" for flaw in FLAWS),
 )
 WRITE_QUERIES = ("cypher",)
-"""Agents that play the setting write_cypher, and no other."""
+"""Agents for the setting write_cypher only."""
 FOLLOW_A_PLAN = ("expert", "varied", "by_reference", "flawed")
-"""Agents that play only questions with a Python part."""
+"""Agents that need a question's Python part."""
 ANSWER = "answer"
 PAGE = 1000
-"""Rows that the tool shows unless the experiment says otherwise."""
+"""Default page size of the tool."""
 MOST_TURNS = 6
 MOST_CALLS = 3
 """Calls of one turn."""
@@ -56,7 +57,7 @@ HIGHEST_COUNT = 12
 
 
 def agent_named(name: str, task: QuestionTask, schema: Schema, draw: random.Random) -> Policy:
-    """Return the scripted agent of this name for one episode. ConfigError for an unknown name."""
+    """Return the scripted agent of this name for one episode. Raise ConfigError for an unknown name."""
     if name == "empty":
         return always_empty()
     if name == "cypher":
@@ -65,7 +66,7 @@ def agent_named(name: str, task: QuestionTask, schema: Schema, draw: random.Rand
         return random_walk(task, schema, draw)
     kind, _, flaw = name.partition(":")
     if kind not in FOLLOW_A_PLAN or (flaw and kind != "flawed"):
-        raise ConfigError(f"there is no scripted agent {name!r}", hint=f"there are: {', '.join(AGENTS)}")
+        raise ConfigError(f"unknown scripted agent {name!r}", hint=f"known agents: {', '.join(AGENTS)}")
     walk = expert(task.template, task.parameters, schema)
     if kind == "flawed":
         return flawed(walk, draw, only=flaw or None)
@@ -75,28 +76,29 @@ def agent_named(name: str, task: QuestionTask, schema: Schema, draw: random.Rand
 
 
 def expert(question: str, parameters: Mapping[str, Value], schema: Schema) -> Policy:
-    """Plays the plan of a question, by its name; knows what a language model would know, and no more.
+    """Play the plan of a question and answer with the JSON list of rows. Raise ConfigError without a plan.
 
-    Answers with the JSON list of rows that the question asks for. ConfigError where the question has no plan.
+    The agent knows only what a language model knows.
     """
-    return _walk(plan_of(question, parameters, schema))
+    plan = plan_of(question, parameters, schema)
+
+    def play() -> Policy:
+        rows = yield from plan
+        return json.dumps(rows, ensure_ascii=False)
+
+    return play()
 
 
 def plan_of(question: str, parameters: Mapping[str, Value], schema: Schema) -> Steps[list[Row]]:
-    """The plan itself, which returns the rows. ConfigError as above."""
+    """Return the plan of a question, which returns the rows. Raise ConfigError if it has none."""
     python = python_part(question)
     if python is None:
         raise ConfigError(f"the expert has no plan for the question {question!r}", hint="docs/extending.md")
     return python.plan(Walker(schema), schema, **parameters)
 
 
-def _walk(steps: Steps[list[Row]]) -> Policy:
-    rows = yield from steps
-    return json.dumps(rows, ensure_ascii=False)
-
-
 def by_reference(walk: Policy, task: QuestionTask, schema: Schema) -> Policy:
-    """Walks as the expert does. Where it is refused, or the answer has to be put together, it answers in text."""
+    """Play like the expert, but answer with the tool `answer`; answer as text if that is refused or impossible."""
     results: list[str] | None = None
     while True:
         try:
@@ -113,28 +115,19 @@ def by_reference(walk: Policy, task: QuestionTask, schema: Schema) -> Policy:
 
 
 def own_cypher(task: QuestionTask) -> Policy:
-    """Asks for all rows; where they are too many for one result, in order and part by part."""
-    query = _written(task)
-    (rows,) = yield from read([_ask(query)])
+    """Run the task's Cypher and answer with its rows, page by page if there are too many for one result."""
+    query = re.sub(r"\$(\w+)", lambda name: _literal(task.cypher_parameters[name[1]]), task.cypher)
+    (rows,) = yield from read([Ask("run_cypher", {"query": query})])
     if len(rows) >= PAGE:
         ordered = f"{query} ORDER BY {', '.join(f'`{field}`' for field in task.answer_fields)}"
         rows = []
         while len(rows) % PAGE == 0:
-            (found,) = yield from read([_ask(f"{ordered} SKIP {len(rows)} LIMIT {PAGE}")])
+            (found,) = yield from read([Ask("run_cypher", {"query": f"{ordered} SKIP {len(rows)} LIMIT {PAGE}"})])
             if not found:
                 break
             rows += found
     answer: list[Row] = [{field: row[field] for field in task.answer_fields} for row in rows]
     return json.dumps(answer, ensure_ascii=False)
-
-
-def _ask(query: str) -> Ask:
-    return Ask("run_cypher", {"query": query})
-
-
-def _written(task: QuestionTask) -> str:
-    """The query with its values in it."""
-    return re.sub(r"\$(\w+)", lambda name: _literal(task.cypher_parameters[name[1]]), task.cypher)
 
 
 def _literal(value: Value) -> str:
@@ -149,10 +142,7 @@ def always_empty() -> Policy:
 
 
 def random_walk(task: QuestionTask, schema: Schema, draw: random.Random) -> Policy:
-    """Calls of random tools on what the question names and what came up so far; then rows of the right form.
-
-    Right by luck now and then: with one count or one value to guess more often than with a set of nodes.
-    """
+    """Call random tools on values of the question and of earlier results, then answer with random rows."""
     memory = _Memory(task.parameters)
     try:
         for _ in range(draw.randint(1, MOST_TURNS)):
@@ -165,7 +155,7 @@ def random_walk(task: QuestionTask, schema: Schema, draw: random.Random) -> Poli
 
 
 class _Memory:
-    """What a walk has seen: values by property name, and what could be looked up next. Lists keep the order seen."""
+    """Observed values by property name, and possible look-ups, in the order of observation."""
 
     def __init__(self, parameters: Mapping[str, Value]) -> None:
         self._asked_property = str(parameters.get("property", ""))
@@ -202,7 +192,7 @@ class _Memory:
         return draw.choice(self._values[name]) if self._values[name] else None
 
     def _meet_node(self, row: Row, name: str, properties: Mapping[str, Value]) -> None:
-        """A node, to be looked up by the first of its labels; one without labels cannot be."""
+        """Record a node under its first label; a node without labels cannot be looked up."""
         for label in (labels_in(row, name) or [])[:1]:
             self._meet(label, properties)
 
@@ -225,23 +215,19 @@ def _any_call(draw: random.Random, memory: _Memory, schema: Schema) -> Ask:
 
 
 def walk_in_words(task: QuestionTask, trajectory: Trajectory, draw: random.Random) -> list[str]:
-    """A thought before every turn; it knows the question, the calls, and the results of earlier turns."""
+    """Return a thought before every turn, based on the question, the calls and earlier results."""
     thoughts = Thoughts("questions", draw)
-    return [
-        " ".join(
-            filter(
-                None,
-                (_outlook(task, thoughts, trajectory.turns[:number]), _next_step(task, thoughts, turn, trajectory)),
-            )
-        )
-        for number, turn in enumerate(trajectory.turns)
-    ]
+    texts = []
+    for number, turn in enumerate(trajectory.turns):
+        parts = (_outlook(task, thoughts, trajectory.turns[:number]), _next_step(task, thoughts, turn, trajectory))
+        texts.append(" ".join(filter(None, parts)))
+    return texts
 
 
 def no_answer(task: QuestionTask, trajectory: Trajectory, draw: random.Random) -> tuple[str, str] | None:
-    """The question about a label or type that the schema in the prompt does not have, and the reply that says so.
+    """Return the question with an unknown label or type, and the reply that explains it.
 
-    None where the prompt shows no schema that can be read, or the question names none of it.
+    Return None if the prompt has no readable schema, or the question contains no name of it.
     """
     known = _schema_in(trajectory.prompt[0].content or "")
     named = [str(value) for value in task.parameters.values() if value in known]
@@ -257,14 +243,14 @@ def no_answer(task: QuestionTask, trajectory: Trajectory, draw: random.Random) -
 
 
 def _schema_in(prompt: str) -> dict[str, str]:
-    """Labels and types that a prompt shows → "Node" or "Relationship", in their order."""
+    """Return label or type in a prompt → "Node" or "Relationship", in order."""
     if rows := _SCHEMA_ROW.findall(prompt):
         return {name: kind for kind, name in rows}
     return {name: kind for kind, form in _SHORT_SCHEMA.items() for name in form.findall(prompt)}
 
 
 def _outlook(task: QuestionTask, thoughts: Thoughts, before: Sequence[Turn]) -> str:
-    """What is known as a turn begins: the plan, the mistake just made, or how much was found."""
+    """Describe the state before a turn: the plan, the last mistake, or the number of rows found."""
     if not before:
         plans = _of_kind(task, "plan")
         return thoughts.say("begin", plan=thoughts.choose(plans, **task.parameters)) if plans else ""
@@ -276,7 +262,7 @@ def _outlook(task: QuestionTask, thoughts: Thoughts, before: Sequence[Turn]) -> 
 
 
 def _next_step(task: QuestionTask, thoughts: Thoughts, turn: Turn, trajectory: Trajectory) -> str:
-    """What the calls of a turn are for; without calls, how the answer follows."""
+    """Explain the calls of a turn; without calls, how the answer follows."""
     if turn.message.tool_calls and not any(result.final for result in turn.results):
         return " ".join(_steps(thoughts, turn.message.tool_calls))
     rules = _of_kind(task, "rule")
@@ -285,13 +271,13 @@ def _next_step(task: QuestionTask, thoughts: Thoughts, turn: Turn, trajectory: T
 
 
 def _of_kind(task: QuestionTask, name: Literal["plan", "rule"]) -> Sequence[str]:
-    """Texts in the YAML of the question, if it ships."""
+    """Return the texts in the YAML of a built-in question."""
     kind = shipped_kinds().get(task.template)
     return kind.template.thoughts.get(name, ()) if kind else ()
 
 
 def _steps(thoughts: Thoughts, calls: Sequence[ToolCall]) -> Iterator[str]:
-    """One sentence for all calls of one tool about the same label and property."""
+    """Yield one sentence per tool, label and property."""
     asked = sorted((_subject(call), number) for number, call in enumerate(calls))
     for tool, group in groupby((subject for subject, _ in asked), key=lambda subject: subject[0]):
         subjects = list(group)
@@ -306,18 +292,12 @@ def _steps(thoughts: Thoughts, calls: Sequence[ToolCall]) -> Iterator[str]:
 
 
 def _subject(call: ToolCall) -> tuple[str, str, str]:
-    """Tool, label or type, property; "" for what a call does not say."""
-    arguments = _arguments(call)
+    """Return tool, label or type, and property of a call; "" for missing arguments."""
+    arguments = parse_json(call.arguments)
+    if not isinstance(arguments, dict):
+        return call.name, "", ""
     owner = arguments.get("label", arguments.get("entity_name", ""))
     return call.name, str(owner), str(arguments.get("property_name", ""))
-
-
-def _arguments(call: ToolCall) -> Mapping[str, Any]:
-    try:
-        read = json.loads(call.arguments)
-    except ValueError:
-        return {}
-    return read if isinstance(read, dict) else {}
 
 
 class QuestionAgents(ScriptedAgents[QuestionTask]):
@@ -325,7 +305,7 @@ class QuestionAgents(ScriptedAgents[QuestionTask]):
     default_names: ClassVar[tuple[str, ...]] = ("expert", "flawed", "random")
 
     def can_play(self, name: str, setting: str, task: QuestionTask | None = None) -> bool:
-        """Return False without tools or queries, and for a question without the plan that an agent follows."""
+        """Return False for settings without tools or queries, and for questions without a required plan."""
         if setting == "write_cypher" or name in WRITE_QUERIES:
             return setting == "write_cypher" and name in WRITE_QUERIES
         return setting == "tools" and (task is None or task.oracles == 2 or name not in FOLLOW_A_PLAN)

@@ -1,4 +1,4 @@
-"""Questions on property graphs, as a suite."""
+"""Suite of questions on property graphs."""
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,16 +33,16 @@ from graphwalk.types.episode import Score, Task, Trajectory
 from graphwalk.types.graph import PropertyGraph
 
 BY_REFERENCE = "rows_of_results"
-"""The operation of a tool that answers."""
+"""Operation of the tool `answer`."""
 QUERY_TOOLS = ("run_cypher",)
-"""What a model that writes queries has."""
+"""Tools of the setting write_cypher."""
 MOST_TEXT = 2_000_000
-"""Characters of a graph that is given as text: about what the largest models read at once."""
+"""Maximum characters of a graph as text, about the context of the largest models."""
 
 
 @dataclass(frozen=True)
 class OwnGraphOrigin:
-    """What a graph was made from: an entry of `suite.graphs` and, of an anonymised copy, the original."""
+    """Origin of a graph: an entry of `suite.graphs`, and for an anonymised copy also the copy's mapping."""
 
     entry: OwnGraph
     copy: AnonymisedCopy | None = None
@@ -50,7 +50,7 @@ class OwnGraphOrigin:
 
 
 class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
-    """Questions about random graphs (docs/method.md, Questions and Graphs), and about your own."""
+    """Questions about generated graphs (docs/method.md, Questions and Graphs) and your own."""
 
     name: ClassVar[str] = "questions"
     settings: ClassVar[tuple[str, ...]] = ("tools", "no_tools", "write_cypher")
@@ -66,28 +66,27 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
 
     def __init__(self) -> None:
         self._offered: dict[tuple[str, str, AgentConfig], tuple[Message, GraphToolbox]] = {}
-        """System prompt and tools by graph and setting: neither holds anything of an episode, so that all episodes on a
-        graph share them."""
+        """System prompt and tools by graph, setting and agent, shared by all episodes."""
         self._made: dict[tuple[str, int], list[QuestionTask]] = {}
-        """Tasks about own graphs, by digest and seed: anonymised copies are asked the same."""
-        self._unasked: set[tuple[str, str]] = set()
-        """Digest and setting, where an own graph cannot be asked about in one."""
+        """Tasks about own graphs by digest and seed, which anonymised copies repeat."""
+        self._skipped: set[tuple[str, str]] = set()
+        """Digest and setting of own graphs that cannot be used in a setting."""
         self._left_out: dict[str, Left] = {}
-        """Of generated graphs, by digest: questions that they cannot host."""
-        self._kept = TaskCache(None)
+        """Questions that generated graphs cannot host, by digest."""
+        self._task_cache = TaskCache(None)
 
     def graphs(self, config: QuestionsConfig, seed: int) -> Iterator[GraphInstance]:
-        """Those that need no database. ConfigError where one does."""
+        """Yield the graphs that need no database. Raise ConfigError for one that does."""
         for place, entry in enumerate(config.graphs):
             if isinstance(entry, GraphSpec):
                 yield from _generated(place, entry, seed, config)
             elif entry.file is not None:
                 yield from own_graphs(entry, place, read_file(entry), seed)
             else:
-                raise ConfigError(f"the database {entry.name} must be read before there is a graph", hint="read_graphs")
+                raise ConfigError(f"{entry.name} is in a database", hint="use Suite.read_graphs")
 
     async def read_graphs(self, config: QuestionsConfig, seed: int, settings: Settings) -> AsyncIterator[GraphInstance]:
-        self._kept = TaskCache(settings.plans_folder)
+        self._task_cache = TaskCache(settings.plans_folder)
         for place, entry in enumerate(config.graphs):
             if isinstance(entry, GraphSpec):
                 made = _generated(place, entry, seed, config)
@@ -125,7 +124,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         else:
             tasks = await self._own_tasks(graph, store, config, seed, own.left_out.__setitem__, agent)
             self._made[graph.digest, seed] = tasks
-        self._unasked |= {(graph.digest, setting) for setting in own.left_out}
+        self._skipped |= {(graph.digest, setting) for setting in own.left_out}
         return tasks
 
     async def _generated_tasks(
@@ -143,19 +142,19 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         else:
             about = {"graph": graph.digest, "spec": graph.spec, "store": store.kind, "leaves_out": config.leaves_out}
             about["paging"] = paging_of(agent)
-            tasks, left = await self._kept.of({**about, **drawing}, config.kinds, make)
+            tasks, left = await self._task_cache.of({**about, **drawing}, config.kinds, make)
         self._left_out[graph.digest] = left
         return tasks
 
     async def _originals(
         self, copy: AnonymisedCopy, config: QuestionsConfig, seed: int, agent: AgentConfig
     ) -> list[QuestionTask]:
-        """The tasks about the graph of a copy, made once."""
+        """Return the tasks about the original of a copy, made once."""
         key = copy.original.digest, seed
         if key not in self._made:
             store = await EmbeddedDatabase().load(copy.original)
-            unheard: LeaveOut = lambda name, reason: None  # noqa: E731
-            self._made[key] = await self._own_tasks(copy.original, store, config, seed, unheard, agent)
+            ignored: Left = {}
+            self._made[key] = await self._own_tasks(copy.original, store, config, seed, ignored.__setitem__, agent)
         return self._made[key]
 
     async def _own_tasks(
@@ -178,8 +177,8 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         )
 
     def applies(self, task: QuestionTask, setting: str, config: QuestionsConfig) -> bool:
-        """Your own graph may be too large to be given as text, or be in a database that takes no queries."""
-        return (task.graph_digest, setting) not in self._unasked
+        """Return False for an own graph that is too large as text, or in a database that refuses queries."""
+        return (task.graph_digest, setting) not in self._skipped
 
     async def setup(
         self,
@@ -215,7 +214,7 @@ class QuestionsSuite(Suite[QuestionsConfig, QuestionTask]):
         return score_question(task, setting, trajectory, extraction)
 
     def texts(self, config: QuestionsConfig) -> Mapping[str, str]:
-        """The YAML of every question, and of the tool that write_cypher has in place of all others."""
+        """Return the YAML of every question, and of the tool of write_cypher."""
         tools = {f"tools/{tool.name}.yaml": tool.file_text for tool in load_tools(QUERY_TOOLS)}
         return {**{f"questions/{kind.name}.yaml": kind.file.text for kind in config.kinds}, **tools}
 
@@ -229,7 +228,7 @@ def _generated(place: int, spec: GraphSpec, seed: int, config: QuestionsConfig) 
 
 
 def own_graphs(entry: OwnGraph, place: int, graph: PropertyGraph, seed: int) -> Iterator[GraphInstance]:
-    """Yield the graph and, if it is asked for, its anonymised copy; `place` is that of the entry in `suite.graphs`."""
+    """Yield the graph and, if configured, its anonymised copy; `place` is the position in `suite.graphs`."""
     existing_database = entry if entry.neo4j is not None else None
     original = GraphInstance.of(graph, OwnGraphOrigin(entry), {"entry": place, **entry.facts})
     yield replace(original, existing_database=existing_database)
@@ -246,12 +245,9 @@ def _graph(instance: GraphInstance) -> PropertyGraph:
 
 
 def settings_left_out(graph: PropertyGraph, store: GraphStore, agent: AgentConfig) -> Iterator[tuple[str, str]]:
-    """The settings in which no question about a graph can be asked, and why."""
+    """Yield the settings that a graph does not support, with reasons."""
     if not store.takes_queries:
-        yield (
-            "write_cypher",
-            "a database as it stands takes no queries of a model's own; its copy does (store: embedded)",
-        )
+        yield "write_cypher", "queries on an existing database are refused; use a copy (store: embedded)"
     size = len(graph_text(graph, agent.graph_encoding)) if graph.node_count <= MOST_TEXT else graph.node_count
     if size > MOST_TEXT:
-        yield "no_tools", f"as text the graph has {size:,} characters, above the {MOST_TEXT:,} that models can read"
+        yield "no_tools", f"the graph has {size:,} characters as text, more than {MOST_TEXT:,}"

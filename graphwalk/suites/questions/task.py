@@ -1,4 +1,4 @@
-"""One question about one graph, with its proven answer."""
+"""Task of one question about one graph, with its verified target."""
 
 from typing import Literal
 
@@ -12,10 +12,10 @@ from graphwalk.types.values import Row, Scalar
 
 
 class QuestionTask(Task):
-    """One question with its parameters.
+    """A question with its parameters and target.
 
-    `gold` holds every right row once, in ascending order; `mode` says how many of them an answer must name. `cypher`
-    is the unscoped text: with `cypher_parameters` it runs as it is on a database that holds nothing but this graph.
+    `gold` contains every correct row once, in ascending order; `mode` decides how many an answer needs. `cypher` is
+    unscoped: with `cypher_parameters` it runs on a database that contains only this graph.
     """
 
     suite: str = "questions"
@@ -25,24 +25,23 @@ class QuestionTask(Task):
     cypher_parameters: dict[str, Scalar]
     answer_fields: tuple[str, ...]
     scored_fields: tuple[str, ...]
-    """The fields that decide whether a row is right; the stricter score compares all `answer_fields`."""
+    """Fields that decide if a row is correct; the strict score compares all `answer_fields`."""
     mode: Mode
     template_version: int
     candidates: int | None = None
-    """Rows that the form of the answer allows; None where rows hold computed values."""
+    """Number of possible rows; None if rows have computed values."""
     oracles: Literal[1, 2] = Field(default=2, exclude_if=lambda oracles: oracles == 2)
-    """1: the target comes from Cypher alone, and no evaluator confirms it. Written only then."""
+    """1 if the target comes from Cypher alone, without an evaluator. Written only then."""
     computed: tuple[str, ...] | None = Field(default=None, exclude_if=lambda computed: computed is None)
-    """Answer fields that are in no tool result; None: those of the question of this name that ships."""
+    """Answer fields that are in no tool result; None: those of the built-in question of this name."""
     answer_rows: RowBounds | None = Field(default=None, exclude_if=lambda bounds: bounds is None)
-    """The bounds within which the question was drawn; None: any number of rows."""
-
+    """Row bounds used in drawing the question; None: any number of rows."""
     twin_of: str | None = Field(default=None, exclude_if=lambda twin_of: twin_of is None)
-    """The task that asks the same about the graph of which this one is the anonymised copy."""
+    """Id of the same question about the original graph, for tasks about its anonymised copy."""
 
     @property
     def computed_fields(self) -> frozenset[str]:
-        """Answer fields that are in no tool result, since no tool counts."""
+        """Return the answer fields that are in no tool result, for example counts."""
         if self.computed is not None:
             return frozenset(self.computed)
         shipped = shipped_kinds().get(self.template)

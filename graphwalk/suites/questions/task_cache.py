@@ -1,7 +1,7 @@
-"""Tasks about large graphs, kept on disk: what took minutes to work out is read in seconds when it is asked for again.
+"""Task cache: tasks about large graphs on disk, because drawing them takes minutes.
 
-A file is named after all that its tasks depend on: graph, questions, how they are drawn, and the code that does it. It
-is there whole or not at all, so that any number of processes can share the folder, and it can be deleted at any time.
+A file name is the hash of all that its tasks depend on: graph, questions, drawing options and code. Files are written
+atomically, so that processes can share the folder, and can be deleted at any time.
 """
 
 import hashlib
@@ -19,9 +19,9 @@ from graphwalk.suites.questions.catalogue import QuestionKind
 from graphwalk.suites.questions.task import QuestionTask
 
 LARGE = 2_000
-"""Nodes from which on a graph's tasks are kept: those of smaller ones are made as fast as read."""
+"""Minimum nodes of a graph whose tasks are cached."""
 MOST_BYTES = 4 << 30
-"""Of the folder; what was not read for longest goes first."""
+"""Maximum size of the folder; the least recently used files are deleted."""
 _CODE = (
     "encodings.py",
     "graphs/generate.py",
@@ -30,18 +30,18 @@ _CODE = (
     "stores",
     "suites/reference.py",
     "suites/questions",
-    "toolbox",
+    "tools",
     "types",
 )
 _TEXTS = ("prompts", "questions")
 
 Left = dict[str, str]
-"""What a graph cannot host → why."""
+"""Skipped question → reason."""
 Make = Callable[[], Awaitable[tuple[list[QuestionTask], Left]]]
 
 
 class TaskCache:
-    """A folder of them; None keeps nothing."""
+    """A folder with cached tasks; None disables the cache."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -49,7 +49,7 @@ class TaskCache:
     async def of(
         self, about: Mapping[str, Any], kinds: Iterable[QuestionKind], make: Make
     ) -> tuple[list[QuestionTask], Left]:
-        """Read the tasks about a graph, or make and keep them. `about`: what they depend on besides that."""
+        """Return the cached tasks, or make and cache them. `about` contains graph and drawing options."""
         if self._folder is None:
             return await make()
         words = json.dumps([about, code_digest(), [_written(kind) for kind in kinds]], sort_keys=True, default=str)
@@ -62,12 +62,12 @@ class TaskCache:
             write_whole(path, [json.dumps(left_out) + "\n", *lines], parents=True)
             _make_room(self._folder)
         except (GraphwalkError, OSError, UnicodeError):
-            pass  # a disk that is full costs time alone
+            pass  # without the cache a run is only slower
         return tasks, left_out
 
 
 def _read(path: Path) -> tuple[list[QuestionTask], Left] | None:
-    """Return None where nothing is kept, or the file is damaged."""
+    """Return the tasks of a file, or None if it is missing or damaged."""
     try:
         first, *lines = path.read_text(encoding="utf-8").splitlines()
         tasks = [QuestionTask.model_validate_json(line) for line in lines]
@@ -88,7 +88,7 @@ def _make_room(folder: Path) -> None:
 
 @cache
 def code_digest() -> str:
-    """SHA-256 of the code and the texts that tasks and reference walks come from."""
+    """Return the SHA-256 of the code and texts that determine tasks and reference walks."""
     places = [
         *(PACKAGE / part for part in _CODE),
         *(data_path("templates") / part for part in _TEXTS),
@@ -103,7 +103,7 @@ def code_digest() -> str:
 
 
 def _written(kind: QuestionKind) -> list[str]:
-    """A question: its YAML, and the text of the Python part, which may be another package's."""
+    """Return the YAML of a question and the text of its Python part, which may be in another package."""
     part = kind.python
     code = "" if part is None else Path(inspect.getfile(inspect.unwrap(part.rows))).read_text(encoding="utf-8")
     return [kind.file.text, code]

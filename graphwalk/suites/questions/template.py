@@ -1,4 +1,4 @@
-"""Question templates: wording, parameters, Cypher, shape of the answer, and what makes a question worth asking."""
+"""Question templates: wording, parameters, Cypher, answer format, and conditions for drawing parameters."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ CYPHER_FILTERS = ("label", "type", "property", "of", "hops", "key_of", "properti
 Category = Literal["retrieval", "traversal", "logic"]
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 Mode = Literal["set", "any-one", "ties-allowed"]
-"""What counts as right: exactly the gold rows; any one of them; one of the tied ones (or all)."""
+"""Correct answers: exactly the gold rows; any one of them; one of the tied rows (or all)."""
 Size = Literal["nodes", "relationships"]
 Wording = Literal["standard", "training", "held_out"]
 Role = Literal["label", "relationship_type", "key", "property", "value", "hops"]
@@ -29,13 +29,13 @@ _OWNERS: Mapping[Role, tuple[Role, ...]] = {
     "property": ("label", "relationship_type"),
     "value": ("property",),
 }
-"""What the `of` of a role must name."""
+"""Role → roles that its `of` may name."""
 IDENTIFIER_ROLES: tuple[Role, ...] = ("label", "relationship_type", "property", "hops")
-"""Roles whose parameters are part of the text of a query; keys and values travel as parameters."""
+"""Roles that are inserted into the query text; keys and values are query parameters."""
 
 
 class Parameter(Strict):
-    """One parameter and how it is drawn: a key, property or value `of` an earlier parameter."""
+    """A parameter; keys, properties and values are drawn `of` an earlier parameter."""
 
     role: Role
     of: str | None = None
@@ -45,51 +45,51 @@ class Parameter(Strict):
 
 
 class Drawing(Strict):
-    """When parameters make a question worth asking: its answer is not empty, and not simply everything."""
+    """Conditions on parameters, so that the answer is not trivial."""
 
     below_candidates: bool = False
-    """The answer has fewer rows than `candidates` allow."""
+    """Require fewer rows than `candidates` allow."""
     required_fields: tuple[str, ...] = ()
-    """Fields that are null in no row of the answer."""
+    """Fields that must not be null in any row."""
     wider: tuple[str, ...] = ()
-    """Cypher as the question's own, each with one condition left out, that returns one number, `size`: it must be
-    larger than the answer (its count where one computed field is all there is, else its number of rows)."""
+    """Queries with one condition left out that return one number, `size`. It must exceed the size of the answer: its
+    computed value if that is the only field, else its number of rows."""
 
 
 class QuestionTemplate(Strict):
-    """One kind of question (docs/method.md, Questions).
+    """A kind of question (docs/method.md, Questions).
 
-    `cypher` is Jinja for `graphwalk.stores.cypher.render_cypher`; it may use `answer_properties`, the property names
-    of the type that the parameter `answer_properties_of` names, which are then answer fields too.
+    `cypher` is a Jinja template for `graphwalk.stores.cypher.render_cypher`. It may use `answer_properties`: the
+    properties of the parameter `answer_properties_of`, which are then answer fields too.
     """
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     category: Category = Field(alias="class")
     order: PositiveInt | None = None
-    """Place within the class, in reports and lists; questions without one come last, by name."""
+    """Position within the class in reports and lists; questions without one come last, by name."""
     version: PositiveInt
     parameters: dict[str, Parameter]
     wording: str
     cypher: str
     cypher_parameters: tuple[str, ...] = ()
-    """Parameters that travel as Cypher parameters of the same name."""
+    """Parameters passed as Cypher parameters of the same name."""
     answer_fields: tuple[str, ...] = Field(min_length=1)
     answer_properties_of: str | None = None
     scored_fields: tuple[str, ...] = ()
-    """Fields that decide whether a row is right; all of them where none are named."""
+    """Fields that decide if a row is correct; empty means all."""
     computed: tuple[str, ...] = ()
-    """Answer fields that are in no tool result, since no tool counts."""
+    """Answer fields that are in no tool result, for example counts."""
     mode: Mode = "set"
     candidates: tuple[str, ...] = ()
-    """Parameters that span all rows an answer can have (nodes of a label, relationships of a type, values of a
-    property); none where rows hold computed values."""
+    """Parameters that span all possible rows (nodes of a label, relationships of a type, values of a property); empty
+    if rows have computed values."""
     drawing: Drawing = Drawing()
     chance: tuple[Size, ...] = ()
-    """Where `candidates` names none: sizes of the graph whose product is the number of rows that a guess draws from."""
+    """Without `candidates`: graph sizes whose product is the number of possible rows of a random guess."""
     other_wordings: Mapping[Literal["training", "held_out"], tuple[str, ...]] = Field(default={})
-    """Texts that may replace all but the last paragraph of `wording`: to train on, or to keep from training."""
+    """Texts that may replace all but the last paragraph of `wording`, for training or held out from it."""
     thoughts: Mapping[Literal["plan", "rule"], tuple[str, ...]] = Field(default={})
-    """What an expert thinks in training data: how it will walk, and how the answer follows from the rows."""
+    """Thoughts of the expert for training data: the plan, and how the answer follows from the rows."""
 
     @field_validator("parameters")
     @classmethod
@@ -153,7 +153,7 @@ class QuestionTemplate(Strict):
 
     @field_validator("drawing")
     @classmethod
-    def _drawing_can_be_told(cls, drawing: Drawing, info: ValidationInfo) -> Drawing:
+    def _drawing_is_possible(cls, drawing: Drawing, info: ValidationInfo) -> Drawing:
         _check_names(drawing.required_fields, info, of_answer=True)
         if drawing.below_candidates and not info.data.get("candidates"):
             raise ValueError("below_candidates: the question names no `candidates`")
@@ -166,15 +166,15 @@ class QuestionTemplate(Strict):
 
     @property
     def one_number(self) -> bool:
-        """True where the answer is one computed value."""
+        """Return True if the answer is one computed value."""
         return len(self.answer_fields) == 1 and self.answer_fields == self.computed
 
 
 def read_template(file: YamlFile) -> QuestionTemplate:
-    """The template in a file. ConfigError names file, line and field of every mistake."""
+    """Return the template of a file. Raise ConfigError with file, line and field of every mistake."""
     template = validate(QuestionTemplate, file.data, str(file.path), file.tree)
     if template.name != file.path.stem:
-        raise ConfigError(f"{file.where('name')}: {template.name!r} is not the name of the file")
+        raise ConfigError(f"{file.where('name')}: {template.name!r} differs from the file name")
     return template
 
 
@@ -185,7 +185,7 @@ def _check_names(names: Any, info: ValidationInfo, *, of_answer: bool) -> None:
 
 
 def _check_cypher(text: str, parameters: Mapping[str, Parameter]) -> None:
-    """ValueError where the text cannot be rendered: tried with made-up names."""
+    """Raise ValueError if the text cannot be rendered with sample names."""
     named = {name: parameter for name, parameter in parameters.items() if parameter.role in IDENTIFIER_ROLES}
     check_text(text, {*named, "answer_properties", "any_node"}, CYPHER_FILTERS)
     samples: dict[str, str | int] = {name: 2 if p.role == "hops" else "Name" for name, p in named.items()}
@@ -197,7 +197,7 @@ def _check_cypher(text: str, parameters: Mapping[str, Parameter]) -> None:
 
 
 def render_wording(text: str, values: dict[str, Any]) -> str:
-    """The question that a model reads."""
+    """Return the question that a model reads."""
     return rendered(_compiled(text), values).strip()
 
 

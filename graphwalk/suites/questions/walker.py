@@ -1,4 +1,4 @@
-"""What the plans of experts are made of: relationships of whole labels or of single nodes, in few tool calls."""
+"""Building blocks of the expert's plans: read relationships of labels or nodes in few tool calls."""
 
 import json
 from collections import defaultdict
@@ -14,9 +14,9 @@ from graphwalk.types.schema import PropertyType, Schema
 from graphwalk.types.values import SCALARS, Row, Value
 
 WORTH_ASKING = 8
-"""More properties are looked at only if that could save this many times the calls it costs."""
+"""Further properties are listed only if that may save this many times its calls."""
 CALLS_PER_TURN = 256
-"""The default limit of an agent (AgentConfig.max_calls_per_turn); more calls are spread over turns."""
+"""Default of AgentConfig.max_calls_per_turn; more calls are spread over several turns."""
 NEIGHBOR_KEY = "neighbor_properties.key"
 Layers = list[list[RelationshipRow]]
 """Relationships that begin at nodes 0, 1, … steps away from a start."""
@@ -24,7 +24,7 @@ Successors = Mapping[str, set[str]]
 
 
 class Centre(NamedTuple):
-    """The nodes of one label that share a property value: what one call is about."""
+    """The nodes of a label with a property value: the subject of one call."""
 
     label: str
     property: str
@@ -32,24 +32,24 @@ class Centre(NamedTuple):
 
 
 class Page(NamedTuple):
-    """The rows of a result, or the relationships read from them, without its text; the number of the next page."""
+    """Rows or parsed relationships of a result without its text, and the number of the next page."""
 
     rows: list[Row] | list[RelationshipRow]
     next: int | None = None
 
 
 Result = str | Page
-"""The result of a call: the text that a model reads, or its rows where the text is not needed."""
+"""Result of a call: the text that a model reads, or its rows if the text is not needed."""
 T = TypeVar("T")
 Steps = Generator[list[Ask], Sequence[Result], T]
-"""A part of a scripted agent: yields the calls of a turn, is sent their results, and returns what it found."""
+"""Part of a scripted agent: yields the calls of a turn, receives their results, and returns what it found."""
 
 
 def read(asks: Sequence[Ask]) -> Steps[list[list[Any]]]:
-    """Return the rows of every call (or what `Page` has), in order of the calls, over as many turns as needed.
+    """Return the rows of every call in order, over as many turns as needed.
 
-    Later pages are asked for, and so is what an agent refused because a turn had too many calls. Calls that give no
-    rows while all others of their turn give none either are mistakes and count as empty.
+    Later pages are requested, and calls that an agent refused because of too many calls in a turn are repeated. If
+    no call of a turn returns rows, they count as mistakes without rows.
     """
     rows: list[list[Any]] = [[] for _ in asks]
     waiting = list(enumerate(asks))
@@ -91,16 +91,16 @@ def _paged(ask: Ask, page: int) -> Ask:
 
 
 class Walker:
-    """Asks for neighbourhoods and reads them; knows the schema and nothing else about the graph."""
+    """Reader of neighbourhoods, which knows only the schema of the graph."""
 
     def __init__(self, schema: Schema) -> None:
         self._schema = schema
         self._pairs = frozenset((source, t.type, target) for t in schema.relationships for source, target in t.pairs)
 
     def links(self, centres: Iterable[Centre]) -> Steps[list[RelationshipRow]]:
-        """The relationships of all matching nodes, one per row: twice where both ends match.
+        """Return the relationships of all matching nodes, one per row, and twice if both ends match.
 
-        A node that matches under several of its labels is read once.
+        A node that matches under several labels is read once.
         """
         asked = list(centres)
         results = yield from read([neighborhood(*centre) for centre in asked])
@@ -116,15 +116,14 @@ class Walker:
         ]
 
     def outgoing(self, centres: Iterable[Centre]) -> Steps[list[RelationshipRow]]:
-        """The relationships that begin at the matching nodes, once each as long as no node matches twice."""
+        """Return the outgoing relationships of the matching nodes."""
         links = yield from self.links(centres)
         return [link for link in links if link.outgoing]
 
     def relationships(self, labels: Collection[str]) -> Steps[list[RelationshipRow]]:
-        """Every relationship that begins or ends at a node of these labels, once each.
+        """Return every relationship with an end in these labels once.
 
-        The nodes of a label are asked for by the values of one property, and those that were not seen, because they
-        lack that property or have no relationships, by key.
+        Nodes are looked up by the values of one property; nodes not found in this way are looked up by key.
         """
         values = yield from self._values(sorted(labels))
         splits = [_split(label, values) for label in sorted(labels)]
@@ -133,14 +132,14 @@ class Walker:
         grouped = [split[0].label for split in splits if split and split[0].property != KEY]
         keys = [Centre(label, KEY, key) for label in grouped for key in values[label, KEY]]
         links += yield from self.links(centre for centre in keys if centre.value not in seen)
-        # A relationship between two of these labels has a row at either end, and counts at its source.
+        # A relationship between two of these labels has a row at both ends; keep the one at its source.
         once = [link for link in links if link.outgoing or link.source_labels.isdisjoint(labels)]
         if not self._schema.several_labels:
             return once
         return list(_with_all_labels(once, _labels_known(links, values)))
 
     def _values(self, labels: list[str]) -> Steps[dict[tuple[str, str], list[Value]]]:
-        """Values by label and property: of all keys, and of the properties that promise to have few."""
+        """Return the values by label and property: all keys, and properties with probably few values."""
         likely = {label: self._likely(label) for label in labels}
         values = yield from _unique((label, name) for label in labels for name in (KEY, *likely[label][:1]))
         more = []
@@ -151,13 +150,13 @@ class Walker:
         return values | (yield from _unique(more))
 
     def _likely(self, label: str) -> list[str]:
-        """Properties of the label besides its key; those known to have few values first."""
+        """Return the properties of a label without its key, those known to have few values first."""
         node = self._schema.node(label)
         properties = [p for p in node.properties if p.name != KEY] if node else []
         return [p.name for p in sorted(properties, key=_known_values)]
 
     def as_links(self, label: str, found: list[Any]) -> list[RelationshipRow]:
-        """Return the relationships of a call's rows, which may be read already."""
+        """Return the relationships in the rows of a call."""
         if found and isinstance(found[0], RelationshipRow):
             return found
         return [link for row in found if (link := relationship_in(row, label, self._pairs)) is not None]
@@ -166,7 +165,7 @@ class Walker:
 def _labels_known(
     links: Iterable[RelationshipRow], values: Mapping[tuple[str, str], Iterable[Value]]
 ) -> Mapping[Value, frozenset[str]]:
-    """Key → labels, from both ends of all rows, and from the lists of keys of whole labels."""
+    """Return key → labels, from both ends of all rows and from the key lists of labels."""
     known: defaultdict[Value, frozenset[str]] = defaultdict(frozenset)
     for (label, name), found in values.items():
         for key in found if name == KEY else ():
@@ -195,7 +194,7 @@ def _unique(names: Iterable[tuple[str, str]]) -> Steps[dict[tuple[str, str], lis
 
 
 def _once(values: Iterable[Value]) -> list[Value]:
-    """Each value once as Cypher compares them: asking for 1 finds 1.0 too, and not true."""
+    """Return distinct values as Cypher compares them: 1 equals 1.0, not true."""
     given = list(values)
     if set(map(type, given)) == {str}:
         return list(dict.fromkeys(given))
@@ -203,18 +202,17 @@ def _once(values: Iterable[Value]) -> list[Value]:
 
 
 def _split(label: str, values: Mapping[tuple[str, str], list[Value]]) -> list[Centre]:
-    """All nodes of a label that have the property with the fewest values; the key where it is no worse.
+    """Return look-ups of a label's nodes by the property with the fewest values; of equal ones, by key.
 
-    Nothing can be looked up by a list, so that properties with one are not taken.
+    Properties with lists are skipped, because nothing can be looked up by a list.
     """
-    plain = {name: found for (owner, name), found in values.items() if owner == label and _can_be_asked(found)}
-    names = [name for name, found in plain.items() if found]
+    names = [
+        name
+        for (owner, name), found in values.items()
+        if owner == label and found and all(isinstance(value, SCALARS) for value in found)
+    ]
     best = min(names, key=lambda name: (len(values[label, name]), name != KEY), default=KEY)
     return [Centre(label, best, value) for value in values[label, best]]
-
-
-def _can_be_asked(values: Iterable[Value]) -> bool:
-    return all(isinstance(value, SCALARS) for value in values)
 
 
 def _known_values(property_: PropertyType) -> float:
@@ -222,7 +220,7 @@ def _known_values(property_: PropertyType) -> float:
 
 
 def target_labels(walker: Walker, label: str) -> Steps[dict[str, set[str]]]:
-    """Key of every node of the label that relationships begin at → labels that they lead to."""
+    """Return key of each node of the label with outgoing relationships → labels of their targets."""
     links = yield from walker.relationships({label})
     found: defaultdict[str, set[str]] = defaultdict(set)
     for link in links:
@@ -232,21 +230,18 @@ def target_labels(walker: Walker, label: str) -> Steps[dict[str, set[str]]]:
 
 
 def links_of_type(walker: Walker, schema: Schema, name: str) -> Steps[list[RelationshipRow]]:
-    """All relationships of a type, seen from its sources or from its targets, whichever have fewer labels."""
+    """Return all relationships of a type, read from its sources or its targets, whichever have fewer labels."""
     type_ = schema.relationship(name)
     pairs = type_.pairs if type_ else ()
-    links = yield from walker.relationships(min(_labels(pairs, 0), _labels(pairs, 1), key=len))
+    sources, targets = {source for source, _ in pairs}, {target for _, target in pairs}
+    links = yield from walker.relationships(min(sources, targets, key=len))
     return [link for link in links if link.type == name]
-
-
-def _labels(pairs: Collection[tuple[str, str]], end: int) -> set[str]:
-    return {pair[end] for pair in pairs}
 
 
 def spread(
     walker: Walker, schema: Schema, start: Centre, target_label: str, hops: int, until: Callable[[Layers], bool]
 ) -> Steps[Layers]:
-    """Walk on from all nodes of a layer at once, but only where the target label may still be reached."""
+    """Return relationships layer by layer from a start, only where the target label is still reachable."""
     layers: Layers = []
     seen: set[str] = set()
     edge = {str(start.value): frozenset([start.label])}
@@ -261,7 +256,7 @@ def spread(
 
 
 def on_the_way(schema: Schema, source: str, target: str, hops: int) -> list[set[str]]:
-    """Labels worth walking on from after 0, 1, … hops-1 steps: those from which the target may still be reached."""
+    """Return the labels after 0, 1, … hops-1 steps from which the target is still reachable."""
     follow: defaultdict[str, set[str]] = defaultdict(set)  # label → labels that one relationship leads to
     for type_ in schema.relationships:
         for before, after in type_.pairs:
@@ -276,7 +271,7 @@ def on_the_way(schema: Schema, source: str, target: str, hops: int) -> list[set[
 
 
 def successors(links: Iterable[RelationshipRow]) -> Successors:
-    """Key of a node → keys of the nodes that one step leads to."""
+    """Return key of a node → keys of its successors."""
     found: defaultdict[str, set[str]] = defaultdict(set)
     for link in links:
         found[link.source].add(link.target)
@@ -284,10 +279,10 @@ def successors(links: Iterable[RelationshipRow]) -> Successors:
 
 
 def reached(start: str, hops: int, follow: Successors) -> set[str]:
-    """Nodes that 1..hops steps lead to; the start itself only by a way back to it.
+    """Return the nodes within 1..hops steps; the start itself only by a cycle.
 
-    Cypher matches trails, in which no relationship comes twice; walks are looked for here, which is the same: a
-    shortest walk from a to b repeats no node, and one back to a uses one relationship that begins at a.
+    Cypher matches trails, which repeat no relationship. Walks reach the same nodes, because a shortest walk repeats
+    no node.
     """
     found: set[str] = set()
     edge = {start}
@@ -298,27 +293,27 @@ def reached(start: str, hops: int, follow: Successors) -> set[str]:
 
 
 def node_keys(keys: Iterable[str]) -> list[Row]:
-    """One row per node."""
+    """Return one row per node."""
     return [{"node_key": key} for key in sorted(set(keys))]
 
 
 def end_keys(pairs: Iterable[tuple[str, str]]) -> list[Row]:
-    """One row per pair of first and last node."""
+    """Return one row per pair of first and last node."""
     return [{"source_node_key": source, "target_node_key": target} for source, target in sorted(set(pairs))]
 
 
 def condition(**named: Any) -> str:
-    """Return a condition on rows of neighborhoods: every column has this value."""
+    """Return a condition that every column of a neighbourhood row has this value."""
     return ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in named.items())
 
 
 def leading_to(label: str) -> str:
-    """Return the condition that a row leads to a node with this label."""
+    """Return the condition that the neighbour has this label and the relationship is outgoing."""
     return condition(direction="outgoing", neighbor_label=label)
 
 
 def side_of(schema: Schema, relationship_type: str) -> str:
-    """Return the side from which `links_of_type` looks at the relationships of a type."""
+    """Return the side from which `links_of_type` reads the relationships of a type."""
     type_ = schema.relationship(relationship_type)
     pairs = type_.pairs if type_ else ()
     return "outgoing" if len({p[0] for p in pairs}) <= len({p[1] for p in pairs}) else "incoming"

@@ -131,7 +131,7 @@ def test_a_trace_shows_every_state_against_the_target(browser: Browser, page_of:
     assert browser.run("document.querySelectorAll('.node.fate-right').length") > 0
     if last > 1:
         browser.press("ArrowLeft")
-        assert "as the prompt gives it" in text(browser, ".caption")
+        assert "given in the prompt" in text(browser, ".caption")
         assert browser.run("document.querySelectorAll('.states tr.fate-given').length") > 0
 
 

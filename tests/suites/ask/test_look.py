@@ -14,14 +14,14 @@ FILMS = "tests/data/films.json"
         ("Who directed Red Dust?", "Bo Lund [p2] DIRECTED Red Dust [f2]"),
         ("who was born in skagen", "Ida Holm [p1] BORN_IN Skagen [c1]"),
         ("What about f3?", "Ida Holm [p1] DIRECTED"),
-        ("?", "No property has a value that stands in the question."),
-        ("Is there a Casablanca?", "No property has a value that stands in the question."),
+        ("?", "No property value occurs in the question."),
+        ("Is there a Casablanca?", "No property value occurs in the question."),
     ],
 )
 def test_it_looks_words_up(question: str, said: str) -> None:
     answer = graphwalk.ask(question, FILMS, model="scripted/look").answer
     assert answer is not None
-    assert answer.startswith("I am a script and understand no question")
+    assert answer.startswith("I am a script, not a language model")
     assert said in answer
 
 
@@ -42,5 +42,5 @@ def test_a_graph_without_anything_is_no_trouble() -> None:
 
 def test_calls_that_run_out_are_said() -> None:
     answer = graphwalk.ask("Red Dust?", FILMS, model="scripted/look", turn_limit=1)
-    assert "My calls were used up" in (answer.answer or "")
+    assert "The call limit was reached" in (answer.answer or "")
     assert answer.exit_status == "turn_limit"

@@ -67,9 +67,9 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_exported(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no strategy cot"):
+    with pytest.raises(ConfigError, match="unknown strategy cot"):
         export_magma(SPECS, tmp_path, seed=1, strategies=["cot"])
-    with pytest.raises(ConfigError, match="two exports would be written to train-bfs-n5-io"):
+    with pytest.raises(ConfigError, match="two exports have the same file name train-bfs-n5-io"):
         export_magma([SPECS[0], SPECS[0]], tmp_path / "twice", seed=1, strategies=["io"])
     (tmp_path / "file").touch()
     with pytest.raises(ConfigError, match="not an empty folder"):
@@ -103,7 +103,7 @@ def test_a_test_chat_in_the_training_file_is_found(exported: Path) -> None:
 def test_a_chat_that_stands_there_twice_is_found(exported: Path) -> None:
     text = (exported / "train.jsonl").read_text()
     rewrite(exported, "train.jsonl", text + text.splitlines()[2] + "\n")
-    with pytest.raises(ConfigError, match=r"the same chat twice: .*train.jsonl:3 and .*train.jsonl:9"):
+    with pytest.raises(ConfigError, match=r"repeated chat: .*train.jsonl:3 and .*train.jsonl:9"):
         verify_export(exported)
 
 
@@ -150,5 +150,5 @@ def test_files_that_are_not_what_the_manifest_says(exported: Path) -> None:
     with pytest.raises(ConfigError, match="cannot be read"):
         verify_export(exported)
     (exported / "manifest.json").write_text("{}")
-    with pytest.raises(ConfigError, match="no manifest"):
+    with pytest.raises(ConfigError, match="not the manifest"):
         verify_export(exported)

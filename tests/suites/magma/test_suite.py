@@ -84,7 +84,7 @@ def test_free_running_asks_input_output_for_the_final_state() -> None:
 
 
 def test_steps_on_their_own_and_in_a_dialogue_exclude_each_other() -> None:
-    with pytest.raises(ConfigError, match="io_steps asks for every step on its own"):
+    with pytest.raises(ConfigError, match="io_steps and free_running exclude each other"):
         experiment(io_steps=True, free_running=True)
 
 
@@ -172,7 +172,7 @@ def test_an_extractor_model_may_read_what_we_cannot() -> None:
 
 
 def test_an_unknown_scripted_agent() -> None:
-    with pytest.raises(ConfigError, match="no scripted agent 'clever'"):
+    with pytest.raises(ConfigError, match="unknown scripted agent 'clever'"):
         SUITE.agents.policy("clever", tasks(experiment())[0][0], "io", None, 0)
 
 

@@ -48,7 +48,7 @@ def test_any_line_can_be_typed(typed: str, verdict: str) -> None:
 
 def test_at_the_turn_limit_only_an_answer_counts() -> None:
     played = graphwalk("play", "maze", *SIZE, "--turn-limit", 2, typed="0\n1\n2\nanswer 3\n")
-    assert "The calls are used up" in played.stdout
+    assert "Call limit reached" in played.stdout
     assert ", 2 calls" in played.stdout
 
 
@@ -77,8 +77,8 @@ def test_mazes_as_text_and_pictures(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "cause"),
     [
-        (("--out", "m.png"), "mazes are written as .jsonl, .parquet, .txt, .svg"),
-        (("--out", "m.svg", "--count", "2"), "a picture holds one maze"),
+        (("--out", "m.png"), "expected one of .jsonl, .parquet, .txt, .svg"),
+        (("--out", "m.svg", "--count", "2"), "an SVG file contains one maze"),
         (("--out", "no/such/folder/m.jsonl"), "cannot be written"),
         (("--generator", "magic"), "generator"),
         (("--walls", "1.5"), "walls"),

@@ -104,7 +104,7 @@ async def test_a_wrong_target_is_refused() -> None:
     with pytest.raises(OracleError, match="through_wall"):
         await check_target(wrong, here.store)
     longer = here.task.model_copy(update={"shortest_path_length": 12})
-    with pytest.raises(OracleError, match="10 steps by Cypher, not 12"):
+    with pytest.raises(OracleError, match="of 10 steps, not 12"):
         await check_target(longer, here.store)
 
 

@@ -80,5 +80,5 @@ def test_the_papers_table_stands_beside() -> None:
 
 
 def test_there_is_no_other_table() -> None:
-    with pytest.raises(ConfigError, match="no table 'table_2_questions' of mazes"):
+    with pytest.raises(ConfigError, match="no maze table 'table_2_questions'"):
         paper_reference("table_2_questions")

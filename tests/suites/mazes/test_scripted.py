@@ -118,7 +118,7 @@ async def test_the_empty_baseline_says_nothing_in_both_settings() -> None:
 
 
 def test_an_unknown_walker_is_named() -> None:
-    with pytest.raises(ConfigError, match="no scripted agent 'nobody'"):
+    with pytest.raises(ConfigError, match="unknown scripted agent 'nobody'"):
         agent_named("nobody", "0", "1", None)  # type: ignore[arg-type]
 
 

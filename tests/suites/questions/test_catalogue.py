@@ -75,14 +75,18 @@ def test_a_python_part_without_yaml_file_is_named(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("def rows", "def lines", "part_broken has no function `rows`"),
-        ("def plan", "plan = 1\ndef walk", "part_broken has no function `plan`"),
-        ("(index, relationship_type)", "(index, type)", "part_broken.rows takes type; the YAML has relationship_type"),
-        ("schema, relationship_type)", "schema)", "part_broken.plan takes ; the YAML has relationship_type"),
+        ("def rows", "def lines", "part_broken lacks the function `rows`"),
+        ("def plan", "plan = 1\ndef walk", "part_broken lacks the function `plan`"),
+        (
+            "(index, relationship_type)",
+            "(index, type)",
+            "part_broken.rows takes type; the YAML file has relationship_type",
+        ),
+        ("schema, relationship_type)", "schema)", "part_broken.plan takes ; the YAML file has relationship_type"),
         (
             "def rows",
             "def brute_force(g): ...\n\ndef rows",
-            "part_broken.brute_force takes ; the YAML has relationship_type",
+            "part_broken.brute_force takes ; the YAML file has relationship_type",
         ),
     ],
 )
@@ -107,7 +111,7 @@ def test_a_name_that_nobody_has_has_no_python_part() -> None:
 
 
 def test_a_question_named_twice_is_refused() -> None:
-    with pytest.raises(ConfigError, match="node_count is named twice"):
+    with pytest.raises(ConfigError, match="repeated question node_count"):
         choose_kinds(["node_count", "path_finding", "node_count"])
 
 

@@ -62,7 +62,7 @@ suite:
 models: [scripted/expert, scripted/flawed, scripted/random, scripted/empty]
 """
 GRAPH = generate_graph(GraphSpec(preset="paper-100", mean_degree=1.5), 1)
-NOTE = r"dead\_ends has one oracle only"
+NOTE = r"dead\_ends has one oracle"
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ async def test_a_changed_copy_of_a_question_that_ships_keeps_its_python_part(pla
         ("drawing:\n", "drawing:\n  required_fields: [sum]\n", ":17: drawing: there is no sum; known: total"),
         ("RETURN count(DISTINCT n) AS size", "RETURN {{ size }}", "drawing: wider, query 1: there is no size"),
         ("(n:{{ label | label }})\n", "(n:{{ label }})\n", ":10: cypher: the Cypher template writes 'Name' without"),
-        ("name: dead_ends", "name: other", ":1: name: 'other' is not the name of the file"),
+        ("name: dead_ends", "name: other", ":1: name: 'other' differs from the file name"),
         ("computed:", "candidates: [hops]\ncomputed:", "candidates: there is no hops; known: label"),
         ("class: logic", "class: [", "not valid YAML"),
     ],
@@ -185,15 +185,15 @@ def test_mistakes_in_its_file_are_found_before_anything_is_made(place: Path, old
     ("old", "new", "message"),
     [
         ("WHERE NOT", "WHEN NOT", "dead_ends.yaml:10: cypher: the embedded engine refused a query"),
-        ("AS total", "AS sum", "dead_ends.yaml:10: cypher: the query returns sum in place of total"),
+        ("AS total", "AS sum", "dead_ends.yaml:10: cypher: the query returns sum, expected total"),
         (
             "count(DISTINCT n) AS total",
             "collect(n.key) AS total",
-            ":10: cypher: total is not a text, number, true, false",
+            ":10: cypher: total is not a string, number, boolean",
         ),
         ("AS size", "AS number", "dead_ends.yaml:17: drawing.wider.0: the query must return one number, `size`"),
         ("RETURN count(DISTINCT n) AS size", "RETURN", "dead_ends.yaml:17: drawing.wider.0: the embedded engine"),
-        ("many {{ label }}", "many {{ label + 1 }}", "dead_ends.yaml:6: wording: it cannot be written for"),
+        ("many {{ label }}", "many {{ label + 1 }}", "dead_ends.yaml:6: wording: cannot be rendered for"),
     ],
 )
 async def test_mistakes_that_only_the_engine_sees_name_the_file_too(

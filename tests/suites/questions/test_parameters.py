@@ -141,7 +141,7 @@ async def test_a_graph_without_answers_of_that_length_is_told_so() -> None:
     space, scratch = ParameterSpace(INDEX, 3), await scratch_for(INDEX)
     kind, random = shipped_kinds()["node_count"], stdlib_random(0, "test")
     with pytest.raises(
-        ConfigError, match="of 64 choices tried, 7 have no answer, 57 not at least 2 rows and 0 a trivial one"
+        ConfigError, match=r"none of 64 parameter sets was usable \(7 empty, 57 not with at least 2 rows, 0 trivial\)"
     ) as caught:
         await draw_parameters(kind, INDEX, space, random, scratch, (), RowBounds(at_least=2))
     assert "suite.answer_rows" in caught.value.hint
@@ -212,10 +212,10 @@ async def test_a_graph_that_cannot_host_a_question_is_told_why() -> None:
         assert graph_part == f"the graph {graph.digest[:12]} (3 nodes, 1 relationship)"
     assert messages == snapshot(
         {
-            "node_with_most_relationships": "of 1 choices tried, 0 have no answer and 1 a trivial one",
-            "relationship_by_property": "it takes a relationship type and properties",
-            "variable_hop_path": "of 2 choices tried, 2 have no answer and 0 a trivial one",
-            "negation_with_connection": "it takes two labels",
+            "node_with_most_relationships": "none of 1 parameter sets was usable (0 empty, 1 trivial)",
+            "relationship_by_property": "it requires a relationship type and properties",
+            "variable_hop_path": "none of 2 parameter sets was usable (2 empty, 0 trivial)",
+            "negation_with_connection": "it requires two labels",
         }
     )
 
@@ -223,5 +223,5 @@ async def test_a_graph_that_cannot_host_a_question_is_told_why() -> None:
 async def test_a_question_is_not_asked_more_often_than_the_graph_allows() -> None:
     taken = [(type_,) for type_ in INDEX.relationships_of]
     kind, random = shipped_kinds()["relationship_count"], stdlib_random(0, "test")
-    with pytest.raises(ConfigError, match="relationship_count 5 times: there are no other parameters for it"):
+    with pytest.raises(ConfigError, match="relationship_count 5 times: no further parameter sets exist"):
         await draw_parameters(kind, INDEX, ParameterSpace(INDEX, 3), random, await scratch_for(INDEX), taken)

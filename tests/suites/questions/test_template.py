@@ -49,7 +49,7 @@ def test_values_are_written_so_that_text_and_numbers_differ() -> None:
 
 def test_unknown_questions_are_refused_with_the_known_ones() -> None:
     assert [kind.name for kind in choose_kinds(["path_finding", "node_count"])] == ["path_finding", "node_count"]
-    with pytest.raises(ConfigError, match="there is no question nodecount") as caught:
+    with pytest.raises(ConfigError, match="unknown question nodecount") as caught:
         choose_kinds(["nodecount", "node_count"])
     assert "node_count" in caught.value.hint
 
@@ -77,7 +77,7 @@ def test_unknown_questions_are_refused_with_the_known_ones() -> None:
             "answer_field: [node_key]",
             "answer_field: there is no such field; did you mean answer_fields?",
         ),
-        ("name: node_by_property", "name: other", "name: 'other' is not the name of the file"),
+        ("name: node_by_property", "name: other", "name: 'other' differs from the file name"),
         ("class: retrieval", "class: [", "not valid YAML"),
         ("- List all {{ label }} nodes", "- List all {{ lable }} nodes", "other_wordings: there is no lable; known:"),
         ("  training:", "  standard:", "other_wordings.standard"),

@@ -1,4 +1,4 @@
-"""Which nodes of a label have relationships to nodes of two other labels."""
+"""Nodes of a label with relationships to nodes of two other labels."""
 
 from collections.abc import Iterator, Mapping
 

@@ -1,4 +1,4 @@
-"""Which nodes with a value have a relationship of a type to a node of a label, whose own value is another."""
+"""Nodes with a value and a relationship to a label, whose property differs from an excluded value."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Which nodes of a label have a relationship to a node of one label, and none to a node of another."""
+"""Nodes of a label with a relationship to one label and none to another."""
 
 from collections.abc import Iterator, Mapping
 

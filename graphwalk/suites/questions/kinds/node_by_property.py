@@ -1,4 +1,4 @@
-"""Which nodes of a label have a value in a property."""
+"""Nodes of a label with a property value."""
 
 import json
 from collections.abc import Iterator, Mapping

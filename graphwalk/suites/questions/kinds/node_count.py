@@ -1,4 +1,4 @@
-"""How many nodes of a label have a relationship to a node of another."""
+"""Number of nodes of a label with a relationship to another label."""
 
 from collections.abc import Iterator, Mapping
 

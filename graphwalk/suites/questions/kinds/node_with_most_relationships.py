@@ -1,4 +1,4 @@
-"""Which node of a label has the most outgoing relationships of a type."""
+"""Node of a label with the most outgoing relationships of a type."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from graphwalk.types.values import Row
 
 
 def rows(index: GraphIndex, source_label: str, relationship_type: str) -> Iterator[Row]:
-    """Every node that shares the highest number."""
+    """Yield every node with the maximum count."""
     sources = (r.source for r in index.relationships_of.get(relationship_type, ()))
     counts = Counter(key for key in sources if index.has_label(key, source_label))
     most = max(counts.values(), default=0)

@@ -1,4 +1,4 @@
-"""Between which nodes there is a path of two relationships over a node of a given label."""
+"""Pairs of nodes joined by a path of two relationships over a given label."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -25,7 +25,7 @@ def rows(index: GraphIndex, source_label: str, middle_label: str, target_label: 
 
 
 def plan(walker: Walker, schema: Schema, source_label: str, middle_label: str, target_label: str) -> Steps[list[Row]]:
-    """Both steps of every path touch a node in the middle, so these nodes are all that is looked at."""
+    """Read only the middle nodes, because both relationships of a path touch one."""
     links = yield from walker.relationships({middle_label})
     onward: defaultdict[str, list[RelationshipRow]] = defaultdict(list)
     for link in links:
@@ -36,7 +36,7 @@ def plan(walker: Walker, schema: Schema, source_label: str, middle_label: str, t
         for first in links
         if source_label in first.source_labels and middle_label in first.target_labels
         for second in onward[first.target]
-        if second is not first  # a loop is one relationship, and cannot be both steps
+        if second is not first  # a loop cannot be both steps
     )
 
 

@@ -1,10 +1,10 @@
-"""Which nodes of a label are reached from one node in a few steps."""
+"""Nodes of a label within a few steps of one node."""
 
 from collections.abc import Iterator, Mapping
 
 from graphwalk.suites.questions.brute_force import NetworkxGraph
 from graphwalk.suites.questions.graph_index import GraphIndex
-from graphwalk.suites.questions.walker import NEIGHBOR_KEY, Centre, Layers, Steps, Walker, leading_to, spread
+from graphwalk.suites.questions.walker import NEIGHBOR_KEY, Centre, Steps, Walker, leading_to, spread
 from graphwalk.tools.observed import KEY
 from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row
@@ -20,15 +20,11 @@ def rows(index: GraphIndex, source_label: str, key: str, target_label: str, max_
 def plan(
     walker: Walker, schema: Schema, source_label: str, key: str, target_label: str, max_hops: int
 ) -> Steps[list[Row]]:
-    """Node by node from the start: its surroundings are smaller than whole labels."""
+    """Walk node by node from the start, whose surroundings are smaller than whole labels."""
     start = Centre(source_label, KEY, key)
-    layers = yield from spread(walker, schema, start, target_label, max_hops, until=_never)
+    layers = yield from spread(walker, schema, start, target_label, max_hops, until=lambda layers: False)
     found = {link.target for links in layers for link in links if target_label in link.target_labels}
     return [{"target_node_key": key} for key in sorted(found)]
-
-
-def _never(layers: Layers) -> bool:
-    return False
 
 
 def brute_force(graph: NetworkxGraph, source_label: str, key: str, target_label: str, max_hops: int) -> Iterator[Row]:

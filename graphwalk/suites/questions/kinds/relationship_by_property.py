@@ -1,4 +1,4 @@
-"""Which relationships of a type have a value in a property, and all that they hold."""
+"""Relationships of a type with a property value, with all their properties."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""How many relationships of a type there are."""
+"""Number of relationships of a type."""
 
 from collections.abc import Iterator, Mapping
 

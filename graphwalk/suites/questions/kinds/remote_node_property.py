@@ -1,4 +1,4 @@
-"""The value of a property of some node that is reached from one node in two or more steps, and is no neighbour."""
+"""Property value of a node that is two or more steps from one node."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ def rows(
     index: GraphIndex, source_label: str, key: str, target_label: str, property: str, max_hops: int
 ) -> Iterator[Row]:
     for a in index.with_key(source_label, key):
-        # Distance 1 is a direct neighbour, which the question leaves out however else it can be reached.
+        # Direct neighbours are excluded even if longer paths reach them too.
         for b, distance in index.distances(a, max_hops).items():
             if distance >= 2 and index.has_label(b, target_label):
                 yield {"value": index.property(b, property)}
@@ -25,7 +25,7 @@ def rows(
 def plan(
     walker: Walker, schema: Schema, source_label: str, key: str, target_label: str, property: str, max_hops: int
 ) -> Steps[list[Row]]:
-    """Any value is right, so the walk ends with the first step that shows one."""
+    """Stop at the first layer with a value, because any value is correct."""
 
     def values(layers: Layers) -> list[Any]:
         near = {link.target for link in layers[0]}

@@ -1,4 +1,4 @@
-"""From which nodes which nodes are reached in a few steps, with one more step leading on."""
+"""Pairs of nodes joined by a path of a few steps that can be continued by one more."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -13,17 +13,17 @@ from graphwalk.types.values import Row
 def rows(index: GraphIndex, source_label: str, target_label: str, max_hops: int) -> Iterator[Row]:
     for a in index.keys_of(source_label):
         for b in index.distances(a, max_hops):
-            # A shortest path leaves its end only where it is a cycle: then one relationship of b is used up.
+            # Only a cycle uses an outgoing relationship of its end.
             used = 1 if b == a else 0
             if index.has_label(b, target_label) and len(index.outgoing[b]) > used:
                 yield {"source_node_key": a, "target_node_key": b}
 
 
 def plan(walker: Walker, schema: Schema, source_label: str, target_label: str, max_hops: int) -> Steps[list[Row]]:
-    """All labels from which a target may still be reached are looked at as a whole.
+    """Read whole labels from which a target is still reachable.
 
-    The further step needs a relationship that the way to the target did not use. A way to another node uses none that
-    begins there; a way back to the start uses one, so that the start needs a second.
+    The further step needs an unused relationship. Only a cycle uses an outgoing relationship of its end, which then
+    needs a second one.
     """
     on_way = on_the_way(schema, source_label, target_label, max_hops)
     links = yield from walker.relationships({target_label}.union(*on_way))

@@ -76,7 +76,7 @@ def test_the_context_is_told(settings: tuple[str, ...], way: dict[str, Any], con
     assert {row["final_if_earlier_right"] for row in rows} == {100}
     assert {row["odds_ratio"] for row in rows} == {row["p_value"] for row in rows} == {None}
     titles = [table.title for table in text_tables(report)]
-    assert "Is the final state right where the earlier ones are?" in titles
+    assert "Final state by correctness of earlier states" in titles
     assert ("Free running: divergence and recovery" in titles) == (context == "its own states")
 
 
