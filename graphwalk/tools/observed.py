@@ -1,4 +1,4 @@
-"""What the tool results of an episode show of a graph: the only reader of what a model has seen.
+"""Read the part of a graph that the tool results of an episode have shown to a model.
 
 Scores, scenes and scripted agents read results here. No result is too odd to be read: rows of an unknown form show
 nothing.
@@ -144,7 +144,7 @@ class _Call:
 
     @property
     def complete(self) -> bool:
-        """True if every row was shown."""
+        """Return True if every row was shown."""
         return sum(self.rows_on.values()) == self.found
 
     def text(self, name: str) -> str | None:
@@ -192,7 +192,7 @@ class ObservedGraph:
 
     @property
     def understood(self) -> bool:
-        """True if some result with rows was of a known form."""
+        """Return True if some result with rows had a known form."""
         return any(call.understood and call.found for call in self._calls.values())
 
     @property
@@ -274,7 +274,7 @@ class ObservedGraph:
         return True
 
     def _add_value(self, row: Row, call: _Call) -> bool:
-        """A list of keys shows nodes; a list of other values shows no node that has them."""
+        """Add a value: a list of keys shows nodes, a list of other values does not."""
         label = call.lists_keys_of
         if row.keys() == {"values"} and label is not None:
             self._add_node({KEY: row["values"]}, [label])
