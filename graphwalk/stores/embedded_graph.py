@@ -103,8 +103,9 @@ class EmbeddedDialect(Dialect):
         return f" | {_true(variable)}" if self.true_names else ""
 
     def parameters_of(self, cypher: str) -> dict[str, dict[str, str]]:
-        """What a query refers to by names of ours: names of properties → those that they are kept under, where these
-        are others (`STORED`), and stored names → true ones (`NAMES`). Keys of a map are kept as properties are.
+        """Return the parameters that map names in a query: original → stored (`STORED`), stored → original (`NAMES`).
+
+        Keys of a map are stored like properties.
         """
         kept = {name: RESERVED_PREFIX + name for name in RESERVED}
         back = {stored: name for name, stored in kept.items()}

@@ -127,8 +127,7 @@ def _answer(rows: Sequence[tuple[Any, ...]], fields: Sequence[str], count: str) 
 
 
 def _fields(columns: str, *, counted: bool) -> dict[str, str | None]:
-    """Field of the answer → column, "" for one of its own name. Where rows are counted, the last field has no column
-    if it stands alone."""
+    """Return the map of answer fields to columns, "" for the same name; a count has no column."""
     parts = [[text.strip() for text in part.partition("=")] for part in columns.split(",")]
     if not all(field and (column or not sign) for field, sign, column in parts):
         raise RefusedError("no_columns", asked=columns)

@@ -64,18 +64,23 @@ def relationship_in(row: Row, label: str, pairs: frozenset[Pair] = frozenset()) 
     `pairs` decide on the direction where the row hides it: outgoing if they allow both.
     """
     centre, type_, other = row.get("center_key"), row.get("type"), row.get("neighbor_properties")
-    beside = labels_in(row, "neighbor_label")
-    if not isinstance(centre, str) or not isinstance(type_, str) or not isinstance(other, dict) or beside is None:
+    neighbor_labels = labels_in(row, "neighbor_label")
+    if (
+        not isinstance(centre, str)
+        or not isinstance(type_, str)
+        or not isinstance(other, dict)
+        or neighbor_labels is None
+    ):
         return None
     if not _is_key(key := other.get(KEY)):
         return None
-    own, others = _label_set(label), _label_set(*beside)
+    own, others = _label_set(label), _label_set(*neighbor_labels)
     if "direction" in row:
         outgoing = row["direction"] == "outgoing"
         directed = outgoing or row["direction"] == "incoming"
     else:
-        outgoing = any((label, type_, one) in pairs for one in beside)
-        directed = outgoing != any((one, type_, label) in pairs for one in beside)
+        outgoing = any((label, type_, one) in pairs for one in neighbor_labels)
+        directed = outgoing != any((one, type_, label) in pairs for one in neighbor_labels)
     properties = row.get("relationship_properties")
     shows = isinstance(properties, dict)
     properties = properties if isinstance(properties, dict) else {}

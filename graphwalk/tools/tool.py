@@ -1,8 +1,7 @@
 """Tools as data: the description for a model, and its Cypher or named operation.
 
 A file `tools/NAME.yaml` with a Cypher query is all that a new tool needs. Its texts are Jinja and see the ablation
-switches (`direction`, `relationship_properties`); its Cypher sees them too, beside the
-identifiers that the model chose.
+switches (`direction`, `relationship_properties`); its Cypher sees them and the identifiers that the model chose.
 """
 
 import difflib
@@ -41,7 +40,7 @@ _NEEDS: dict[str, tuple[str, ...]] = {
 class Parameter(Strict):
     """One argument of a tool.
 
-    `role` says what becomes of it. label, relationship_type, entity_type, entity_name, property: checked against the
+    `role` is its use. label, relationship_type, entity_type, entity_name, property: checked against the
     schema, then an identifier of the query; `of` names the parameter it belongs to. value: a parameter of the query.
     text: for operations.
     """
@@ -71,11 +70,10 @@ class Example(Strict):
 
 
 class Tool(Strict):
-    """One tool. Exactly one of `cypher`, `operation` and `query` is behind it; `query` names the parameter that holds
-    Cypher of the model's own.
+    """One tool, with exactly one of `cypher`, `operation` and `query`: the parameter with Cypher written by the model.
 
-    `note_taking`: it gives back what the model says and shows nothing of the graph, so that its calls are counted
-    apart; it is not offered where the agent does not think. `matches`: Cypher that finds a row where something matches
+    `note_taking`: it returns the model's own text and shows nothing of the graph, so that its calls are counted
+    apart; it is not offered to an agent that does not think. `matches`: Cypher that finds a row where something matches
     although the tool's result is empty. `count`: Cypher that gives the number of `rows` of a result too large to be
     fetched whole. An empty result is explained by `empty` where something matches, else by
     `no_match`.
@@ -176,7 +174,7 @@ def load_tools(names: Sequence[str]) -> tuple[Tool, ...]:
     for number, tool in enumerate(tools):
         if tool.name in {earlier.name for earlier in tools[:number]}:
             raise ConfigError(
-                f"the tool {tool.name} is named twice", hint="a file of your own stands for the shipped one"
+                f"the tool {tool.name} is named twice", hint="a file of your own replaces the shipped one"
             )
     return tools
 

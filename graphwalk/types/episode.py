@@ -148,11 +148,11 @@ class Trajectory:
 
 
 class Score(BaseModel):
-    """How good an answer is. Suites extend it; the fields here exist in every suite.
+    """The score of an answer. Suites extend it; the fields here exist in every suite.
 
     `extraction_stage` names how the answer was read ("strict", "fenced", …, "model"), None if it could not be.
-    `grounded` is the share of the answer that the tool results show to be right, None where that cannot be told or has
-    no meaning (no tools, no rows). `lossy`: the reply holds something like an answer that was not read; written only
+    `grounded` is the share of the answer that the tool results prove, None if that is unknown or meaningless (no
+    tools, no rows). `lossy`: the reply holds something like an answer that was not read; written only
     where true.
     """
 

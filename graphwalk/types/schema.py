@@ -17,8 +17,8 @@ NO_LABEL = "(no label)"
 class PropertyType:
     """One property of a label or a relationship type.
 
-    `samples` are distinct values in ascending order; `complete` says that they are all there are. `kinds` are the types
-    of its values where these were looked at: text, integer, date, …
+    `samples` are distinct values in ascending order; `complete`: there are no others. `kinds`: the types of its
+    values, if known: text, integer, date, …
     """
 
     name: str
