@@ -75,7 +75,7 @@ def test_a_port_that_is_taken(home: Settings) -> None:
 
 
 def test_a_release_that_is_not_known(home: Settings) -> None:
-    with pytest.raises(ConfigError, match=r"no Neo4j release '4\.4'"):
+    with pytest.raises(ConfigError, match=r"unknown Neo4j release '4\.4'"):
         database.up(home, release="4.4")
 
 
