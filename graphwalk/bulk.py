@@ -1,7 +1,7 @@
-"""Rows by the million into one file, part by part, by all cores.
+"""Write millions of rows into one file, part by part, on all cores.
 
-Each part is a file of its own in FILE.parts/ until all are there: whichever process makes it, and however often the
-work is killed and started again, the parts are the same, and so is the file that they are joined to.
+Each part is a file in FILE.parts/ until all are complete; then they are joined. Parts do not depend on the process
+that makes them, so that killed work can be resumed with the same result.
 """
 
 import json
@@ -39,12 +39,12 @@ Workers = Annotated[
 ]
 """The option of commands that write rows."""
 _AHEAD = 2
-"""Jobs in memory for each process: those that wait, and the one that is worked on."""
+"""Jobs in memory per process: the running one and those that wait."""
 _BLOCK = 1 << 20
 
 
 class Job(NamedTuple):
-    """The input of one part of a file; it is sent to another process. `things`: how many of them the job makes."""
+    """The input of one part of a file, sent to another process. `things`: the number that the job makes."""
 
     what: Any
     things: int
@@ -52,24 +52,24 @@ class Job(NamedTuple):
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows that are made job by job, each in any process: the same jobs and rows each time."""
+    """Deterministic rows, made job by job in any process."""
 
     name: str
-    """The things that are made, as progress calls them: "mazes"."""
+    """Name of the things for the progress bar: "mazes"."""
     of: Callable[[Any], Iterable[Row]]
-    """The rows of one job, from its `what`: a function of a module, or a partial of one, so that it can be sent."""
+    """Returns the rows of a job from its `what`; picklable: a function of a module, or a partial of one."""
     jobs: Callable[[], Iterable[Job]]
-    """In the order of the file; made as they are needed, so that they are never in memory together."""
+    """Yields the jobs lazily, in the order of the file."""
     columns: Mapping[str, type]
     """Of every row, in order: bool, int, float, str; list or dict, which Parquet holds as JSON text."""
     about: Mapping[str, Any]
-    """All that the rows depend on, as JSON; parts that were made from something else are refused."""
+    """All inputs of the rows, as JSON; parts made from other inputs are refused."""
     total: int
-    """Things in all."""
+    """Total number of things."""
 
 
 def in_ranges(first: int, count: int, size: int) -> Iterator[Job]:
-    """Yield jobs of `size` things each: (first, behind the last) as `what`."""
+    """Yield jobs of `size` things each, with `what` = (start, end)."""
     for start in range(first, first + count, size):
         end = min(start + size, first + count)
         yield Job((start, end), end - start)
@@ -77,7 +77,7 @@ def in_ranges(first: int, count: int, size: int) -> Iterator[Job]:
 
 @dataclass(frozen=True)
 class Written:
-    """What was written: `rows` in the file; `things` made now, in `seconds`, without those of an earlier try."""
+    """The result of a write: `rows` in the file; `things` made now in `seconds`, without those made earlier."""
 
     rows: int
     things: int
@@ -91,10 +91,9 @@ class Written:
 
 
 def write_rows(rows: Rows, out: Path, workers: int | None = None) -> Written:
-    """Write a file of rows, in the format of its ending, in so many processes (None: one for each core).
+    """Write a file of rows in the format of its suffix, with `workers` processes (None: one per core).
 
-    Continue what an earlier try left in FILE.parts/. ConfigError where that was started with other rows, or the file
-    cannot be written.
+    Continue with the parts in FILE.parts/. Raise ConfigError if they have other inputs, or on a write error.
     """
     file_format, begun = JsonLines() if out.suffix.lower() != ".parquet" else Parquet(), time.perf_counter()
     if not out.parent.is_dir():
@@ -137,7 +136,7 @@ def _make_part(rows: Rows, file_format: "FileFormat", part: tuple[Path, Job]) ->
 
 
 def _claim(folder: Path, out: Path, about: Mapping[str, Any]) -> None:
-    """Record what the parts are made from. ConfigError where they were made from something else."""
+    """Record the inputs of the parts. Raise ConfigError if existing parts have other inputs."""
     now = json.loads(json.dumps({"graphwalk_version": __version__, **about}))
     path, away = folder / "about.json", f"rm -r {shlex.quote(str(folder))}   starts anew"
     if not folder.exists():
@@ -156,19 +155,19 @@ def _claim(folder: Path, out: Path, about: Mapping[str, Any]) -> None:
 
 
 class FileFormat(ABC):
-    """A file format. Same rows, same bytes; files are there whole or not at all."""
+    """A file format: deterministic bytes, atomic writes."""
 
     @abstractmethod
     def write(self, path: Path, rows: Iterable[Row], columns: Columns) -> int:
-        """Write one file; return the number of rows. ConfigError if it cannot be written."""
+        """Write one file and return the number of rows. Raise ConfigError if it cannot be written."""
 
     @abstractmethod
     def join(self, parts: Iterable[Path], out: Path, columns: Columns) -> int:
-        """Join files that `write` made, one after the other, without holding them in memory."""
+        """Join files of `write` in order, without holding them in memory; return the number of rows."""
 
 
 class JsonLines(FileFormat):
-    """One JSON object a line."""
+    """One JSON object per line."""
 
     def write(self, path: Path, rows: Iterable[Row], columns: Columns) -> int:
         written = 0
@@ -197,7 +196,7 @@ class JsonLines(FileFormat):
 
 
 class Parquet(FileFormat):
-    """A group of rows for each part. ConfigError where pyarrow is missing."""
+    """One row group per part. Raise ConfigError if pyarrow is missing."""
 
     def __init__(self) -> None:
         check_pyarrow()
@@ -254,9 +253,9 @@ def cores() -> int:
 
 
 def spread(work: Callable[[J], object], jobs: Iterable[J], workers: int) -> Iterator[J]:
-    """Work on all jobs in so many processes (1: this one); yield each when it is done, in any order.
+    """Run all jobs in `workers` processes (1: this one); yield each when it is done, in any order.
 
-    Errors of `work` are raised. GraphwalkError where a process was killed.
+    Errors of `work` are raised. Raise GraphwalkError if a process was killed.
     """
     from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
     from concurrent.futures.process import BrokenProcessPool
@@ -295,12 +294,12 @@ def spread(work: Callable[[J], object], jobs: Iterable[J], workers: int) -> Iter
 
 
 def _begin(over: "Connection[Any, Any]") -> None:
-    """Prepare a process. Ctrl-C reaches all of them; the first one decides."""
+    """Prepare a worker process: ignore Ctrl-C, which the parent handles."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(over,), daemon=True).start()
 
 
 def _end_with(over: "Connection[Any, Any]") -> None:
-    """End this process when the first one closes its end of a pipe, or is killed; the queue would not show it."""
+    """Exit when the parent closes its end of a pipe, or is killed; the queue would not show it."""
     over.poll(None)
     os._exit(1)

@@ -1,4 +1,4 @@
-"""How tool results are written for a model, and read back by programs that play one.
+"""Encodings of tool results: written for a model, read back by scripted agents.
 
 A result is text: first its notes, one line each, then its rows. Every encoding gives back the rows it was given.
 
@@ -24,13 +24,13 @@ _NEXT_PAGE = re.compile(r'"page": (\d+)')
 
 
 def encode_result(rows: Sequence[Row], notes: Sequence[str] = (), encoding: str = "json") -> str:
-    """The text of a tool result. All rows have the same fields."""
+    """Return the text of a tool result. All rows have the same fields."""
     lines = [NOTE + " ".join(note.splitlines()) for note in notes]
     return "\n".join([*lines, ENCODINGS[encoding].write(rows)]).removesuffix("\n")
 
 
 def decode_rows(text: str, encoding: str = "json") -> list[Row]:
-    """The rows in the text of a tool result. ValueError if there are none in it, as in a message about a mistake."""
+    """Return the rows in the text of a tool result. Raise ValueError for other text, for example an error."""
     rows = ENCODINGS[encoding].read(_split(text)[1])
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise ValueError(f"not rows: {text[:80]!r}")
@@ -38,7 +38,7 @@ def decode_rows(text: str, encoding: str = "json") -> list[Row]:
 
 
 def read_rows(text: str) -> list[Row] | None:
-    """The rows of a tool result in whatever encoding it is; None for any other text. Never raises."""
+    """Return the rows of a tool result in any encoding; None for other text. Never raise."""
     for encoding in ENCODINGS:
         try:
             return decode_rows(text, encoding)
@@ -48,12 +48,12 @@ def read_rows(text: str) -> list[Row] | None:
 
 
 def decode_notes(text: str) -> list[str]:
-    """The notes of a tool result: nothing found, a value tried as a number, more pages."""
+    """Return the notes of a tool result: nothing found, a value tried as a number, more pages."""
     return _split(text)[0]
 
 
 def next_page(text: str) -> int | None:
-    """The number of the next page of a result, None on the last one."""
+    """Return the number of the next page of a result, None on the last one."""
     found = [match for note in decode_notes(text) for match in _NEXT_PAGE.findall(note)]
     return int(found[-1]) if found else None
 
@@ -120,7 +120,7 @@ def _value(cell: str) -> Any:
 
 
 class ResultEncoding(NamedTuple):
-    """How rows are written as text, and read back: `read` raises ValueError for any other text."""
+    """An encoding of rows as text; `read` raises ValueError for other text."""
 
     write: Callable[[Sequence[Row]], str]
     read: Callable[[str], Any]

@@ -1,4 +1,4 @@
-"""A real Neo4j Community server from its published jars: fetched once, started on a loopback port, and stopped."""
+"""Fetch, start and stop a Neo4j Community server from its published jars, on a loopback port."""
 
 import re
 import shutil
@@ -64,9 +64,9 @@ RELEASES = {
 
 
 def release_named(name: str) -> Release:
-    """ConfigError for a release that is not in the list."""
+    """Return a release by name. Raise ConfigError if it is unknown."""
     if name not in RELEASES:
-        raise ConfigError(f"there is no Neo4j release {name!r}", hint=f"use one of: {', '.join(RELEASES)}")
+        raise ConfigError(f"unknown Neo4j release {name!r}", hint=f"use one of: {', '.join(RELEASES)}")
     return RELEASES[name]
 
 
@@ -82,10 +82,10 @@ def start_jars(
     wait_seconds: float,
     tell: Callable[[str], object],
 ) -> int:
-    """Start a detached server and wait until it answers; its process id. StoreError with the end of its log.
+    """Start a detached server, wait until it answers, and return its process id.
 
-    `tell` is called at each step. `folder` keeps data, log and configuration; `heap` as in "768m"; `conf` has lines of
-    neo4j.conf that override ours.
+    `folder` keeps data, log and configuration; `heap` as in "768m"; `conf` overrides lines of neo4j.conf; `tell` is
+    called at each step. Raise StoreError with the end of the log if the server does not start.
     """
     java = [str(find_java(release, settings)), f"-Xmx{heap}", *_FLAGS, _CLASSES, f"{fetch_jars(release, tell)}/*"]
     fresh = not (folder / "data" / "dbms").exists()
@@ -99,7 +99,7 @@ def start_jars(
 
 
 def launch(command: Sequence[str], folder: Path, port: int, wait_seconds: float) -> int:
-    """Start a server by its command line and wait until it answers; its process id. Errors as of `start_jars`."""
+    """Start a server by its command line, wait until it answers, and return its process id. See `start_jars`."""
     if (folder / _UNFINISHED).exists():  # an import failed or was killed; the server makes an empty database
         _remove_database(folder)
         (folder / _UNFINISHED).unlink()
@@ -116,9 +116,9 @@ def launch(command: Sequence[str], folder: Path, port: int, wait_seconds: float)
 
 
 def stop_jars(pid: int, folder: Path, *, at_once: bool = False) -> None:
-    """End the server that `start_jars` started in `folder`: SIGTERM, then SIGKILL. Does nothing if it is already gone.
+    """Stop the server that `start_jars` started in `folder`: SIGTERM, then SIGKILL. Do nothing if it has ended.
 
-    `at_once` skips the SIGTERM, for a server whose data is not needed. StoreError if it cannot be ended.
+    `at_once` skips the SIGTERM, for a server whose data is not needed. Raise StoreError if it cannot be stopped.
     """
     server = _server(pid, folder)
     if server is None:
@@ -136,20 +136,20 @@ def stop_jars(pid: int, folder: Path, *, at_once: bool = False) -> None:
                 f"the Neo4j process {pid} belongs to another user", hint="ask that user to run: graphwalk db down"
             ) from error
         return
-    raise StoreError(f"the Neo4j process {pid} does not end", hint=f"look at {folder / 'server.log'}")
+    raise StoreError(f"the Neo4j process {pid} does not stop", hint=f"see {folder / 'server.log'}")
 
 
 def command_of(pid: int, folder: Path) -> list[str]:
-    """The command line of the server of that folder, with which it can be started again; none where it is gone."""
+    """Return the command line of the server of that folder, to start it again; empty if it has ended."""
     server = _server(pid, folder)
     return [] if server is None else server.cmdline()
 
 
 def run_importer(command: Sequence[str], folder: Path, arguments: Sequence[str], cwd: Path) -> None:
-    """Replace the empty database of a stopped server by what `neo4j-admin database import full` makes of files.
+    """Import files into the empty database of a stopped server (`neo4j-admin database import full`).
 
-    `command` is the server's own command line, `cwd` the folder of the files. StoreError where it fails; the next
-    start of the server makes an empty database then.
+    `command`: the server's own command line; `cwd`: the folder of the files. Raise StoreError if it fails; the next
+    start of the server then creates an empty database.
     """
     (folder / _UNFINISHED).touch()
     _remove_database(folder)
@@ -174,7 +174,7 @@ def database_folder(folder: Path, place: str) -> Path:
 
 
 def runs_in(pid: int, folder: Path) -> bool:
-    """True while the process is the server of that folder, and not another that got its number later."""
+    """Return True while the process is the server of that folder; process ids are reused."""
     return _server(pid, folder) is not None
 
 
@@ -202,7 +202,7 @@ def _configure(folder: Path, port: int, conf: Mapping[str, str]) -> None:
 
 
 def _set_password(java: list[str], folder: Path, password: str) -> None:
-    """The arguments travel in a private file, since other users can see command lines."""
+    """Set the password through a private file, since other users can see command lines."""
     arguments = folder / "conf" / "initial-password"
     write_private(arguments, f"dbms\nset-initial-password\n--\n{password}\n")
     places = [f"NEO4J_HOME={folder}", f"NEO4J_CONF={folder / 'conf'}"]
@@ -221,12 +221,12 @@ def _wait(pid: int, folder: Path, port: int, log: Path, seconds: float) -> None:
     while not answers_bolt(port):
         if not runs_in(pid, folder) or time.monotonic() > deadline:
             end = log.read_text(encoding="utf-8", errors="replace").strip()[-1500:]
-            raise StoreError(f"Neo4j did not start:\n{end}", hint=f"look at {log}")
+            raise StoreError(f"Neo4j did not start:\n{end}", hint=f"see {log}")
         time.sleep(0.1)
 
 
 def find_java(release: Release, settings: Settings) -> Path:
-    """Return a `java` that runs the release: of JAVA_HOME, of an installed JDK, or on PATH. StoreError if none does."""
+    """Return a `java` for the release: JAVA_HOME, an installed JDK, or PATH. Raise StoreError if there is none."""
     home, on_path = settings.get("JAVA_HOME"), shutil.which("java")
     installed = [jvm for folder, pattern in _JVM_FOLDERS for jvm in sorted(Path(folder).glob(pattern))]
     found = [jvm / "bin" / "java" for jvm in ([Path(home)] if home else []) + installed]
@@ -240,21 +240,21 @@ def find_java(release: Release, settings: Settings) -> Path:
             return binary
     versions = " or ".join(map(str, release.java))
     raise StoreError(
-        f"Neo4j {release.version} needs Java {versions}, and none was found",
+        f"Neo4j {release.version} needs Java {versions}: not found",
         hint=f"install a JDK {versions} (or set JAVA_HOME), install Docker, or set NEO4J_URI",
     )
 
 
 def fetch_jars(release: Release, tell: Callable[[str], object] = lambda step: None) -> Path:
-    """The folder with the jars of a release, fetched with Maven the first time; `tell` is called then.
+    """Return the folder with the jars of a release, fetched with Maven the first time; `tell` is called then.
 
-    StoreError where that fails.
+    Raise StoreError if that fails.
     """
     return _fetched(release.version, f"org.neo4j:neo4j:{release.version}", alone=False, tell=tell)
 
 
 def fetch_artifact(artifact: str) -> Path:
-    """The folder with the jar of one artifact, "GROUP:NAME:VERSION", without what it depends on; as `fetch_jars`."""
+    """Return the folder with the jar of "GROUP:NAME:VERSION", without dependencies; see `fetch_jars`."""
     return _fetched(artifact.replace(":", "-"), artifact, alone=True, tell=lambda step: None)
 
 
@@ -263,12 +263,12 @@ def _fetched(name: str, artifact: str, *, alone: bool, tell: Callable[[str], obj
     target = cache / name
     if target.exists():
         return target
-    tell(f"fetching {artifact} with Maven, this first time" + ("" if alone else " (some 150 MB)"))
+    tell(f"fetching {artifact} with Maven, the first time only" + ("" if alone else " (some 150 MB)"))
     make_folder(cache, error=StoreError)
     maven = shutil.which("mvn")
     if maven is None:
         raise StoreError(
-            f"fetching {artifact} needs Maven, and there is no mvn",
+            f"cannot fetch {artifact}: mvn (Maven) not found",
             hint="install Maven or Docker, or set NEO4J_URI to a running server",
         )
     with tempfile.TemporaryDirectory(dir=cache) as scratch:
@@ -303,12 +303,12 @@ class Cached:
 
 
 def cache_folder() -> Path:
-    """The folder of all of it, which need not exist."""
+    """Return the folder of all fetched files, which may not exist."""
     return platformdirs.user_cache_path("graphwalk-neo4j", appauthor=False)
 
 
 def cached() -> list[Cached]:
-    """What is there, by name; what a killed download left counts too. StoreError where it cannot be looked at."""
+    """Return the fetched folders by name, those of killed downloads too. Raise StoreError if unreadable."""
     folder = cache_folder()
     try:
         places = sorted(folder.iterdir()) if folder.is_dir() else []
@@ -318,12 +318,12 @@ def cached() -> list[Cached]:
 
 
 def whole(parts: list[Cached]) -> Cached:
-    """All of them as one."""
+    """Return all of them as one."""
     return Cached(cache_folder(), sum(part.bytes for part in parts))
 
 
 def purge() -> None:
-    """Remove all of it. StoreError where that is not allowed."""
+    """Remove all fetched files. Raise StoreError if that fails."""
     folder = cache_folder()
     try:
         if folder.exists():

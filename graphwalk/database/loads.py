@@ -1,11 +1,10 @@
-"""`graphwalk db load | clean`: the graphs that GraphWalk keeps in a Neo4j.
+"""Load graphs into Neo4j and remove them (`graphwalk db load | clean`).
 
-`db load --bulk` puts a large graph into the empty Neo4j of `db up --with jars`, by Neo4j's own importer:
+`db load --bulk` imports a large graph into the empty Neo4j of `db up --with jars` with Neo4j's importer:
 
-    graph → CSV as an ordinary load would store it, and its `GraphWalkLoad` entry
-          → the server is stopped, the files are imported, the server is started again → the entry is complete
+    graph → CSV files and `GraphWalkLoad` entry → stop the server, import, start the server → complete the entry
 
-The database was empty, so an import that fails or is killed leaves an empty one again.
+The database was empty, so that an import that fails or is killed leaves an empty one.
 """
 
 import tempfile
@@ -29,8 +28,8 @@ from graphwalk.stores.neo4j.loaded import Neo4jDatabase, scope_of
 from graphwalk.types.graph import Column, PropertyGraph
 
 _WAIT_SECONDS = 10.0
-"""A person is waiting: if the database is not there, they should hear it soon."""
-_ORDINARY = "load it without --bulk, beside what is there"
+"""Short, since a user is waiting at the terminal."""
+_ORDINARY = "load it without --bulk"
 _ENTRY_FILE = "entry.csv"
 _TYPES: dict[type, str] = {str: "string", int: "long", bool: "boolean"}
 _UNFIT = frozenset(":(){}[]")
@@ -39,30 +38,30 @@ _CONTENT = {
     "indexes": "SHOW INDEXES YIELD type, owningConstraint AS o WHERE type <> 'LOOKUP' AND o IS NULL RETURN count(*)",
     "constraints": "SHOW CONSTRAINTS YIELD name WHERE name <> 'graphwalk_load_scope' RETURN count(*)",
 }
-"""What a database can hold, and how to count it."""
+"""Queries that count the content of a database."""
 
 
 async def load(settings: Settings, graph: PropertyGraph, *, run_id: str = BY_HAND) -> Load:
-    """Put a graph into Neo4j and keep it there until `clean(kept=True)`. Return its entry."""
+    """Load a graph into Neo4j, keep it until `clean(kept=True)`, and return its entry."""
     async with _opened(settings, run_id) as database:
         store = await database.load(graph)
         return next(load for load in await database.loads() if load.scope == store.scope)
 
 
 async def loaded_last(settings: Settings) -> Load | None:
-    """The graph that a person loaded last and that is still there."""
+    """Return the last graph of `graphwalk db load` that is still there."""
     loads = [load for load in await list_loads(settings) if load.run_id == BY_HAND and load.state == "complete"]
     return max(loads, key=lambda load: load.heartbeat, default=None)
 
 
 async def list_loads(settings: Settings) -> list[Load]:
-    """The graphs of all runs in that Neo4j, oldest first."""
+    """Return the loaded graphs of all runs, oldest first."""
     async with _opened(settings, BY_HAND) as database:
         return await database.loads()
 
 
 async def clean(settings: Settings, *, kept: bool = False) -> list[Load]:
-    """Remove what killed runs left, with `kept` also what finished runs left on purpose; what was removed."""
+    """Remove graphs of killed runs, with `kept` also of finished ones; return the removed entries."""
     async with _opened(settings, BY_HAND) as database:
         return await database.clean(kept=kept)
 
@@ -79,13 +78,13 @@ async def _opened(settings: Settings, run_id: str) -> AsyncIterator[Neo4jDatabas
 async def load_bulk(
     settings: Settings, graph: PropertyGraph, *, tell: Callable[[str], object] = lambda step: None
 ) -> Load:
-    """Load a graph into the Neo4j that `up` started from the jars, and keep it there; `tell` is called at each step.
+    """Import a graph into the empty Neo4j that `up` started from the jars; `tell` is called at each step.
 
-    StoreError where the server is another, or holds anything else; ConfigError for a graph that CSV cannot hold.
+    Raise StoreError if the server is another or not empty; ConfigError for a graph that CSV cannot hold.
     """
     if settings.neo4j_uri:
         raise StoreError(
-            "NEO4J_URI names a server of your own, which GraphWalk never stops",
+            "NEO4J_URI is set: GraphWalk does not stop a server of your own",
             hint=f"unset NEO4J_URI to use the one of `graphwalk db up`, or {_ORDINARY}",
         )
     home = by_jars(settings).folder
@@ -99,7 +98,7 @@ async def load_bulk(
                 [[number]] = await connection.rows(query)
                 if number:
                     raise StoreError(
-                        f"the database is not empty: it has {number} {what}, and an import needs an empty one",
+                        f"cannot import: the database is not empty ({number} {what})",
                         hint=f"{_ORDINARY}; or, to remove GraphWalk's own graphs: graphwalk db clean --all",
                     )
     if found is None or found.state != "complete":
@@ -122,14 +121,14 @@ def import_files(
     *,
     since: dict[str, tuple[int, int]] | None = None,
 ) -> None:
-    """Stop the server that `up` started from the jars, and import files of `folder` in place of its empty database.
+    """Stop the server that `up` started from the jars, import files of `folder`, and start it again.
 
-    `arguments` are those of `neo4j-admin database import full`. StoreError where it fails, or the transaction log is
-    not that of `since`.
+    `arguments`: of `neo4j-admin database import full`. Raise StoreError if it fails, or if the transaction log
+    differs from `since`.
     """
     with stopped(settings, tell) as (server, command):
         if since is not None and _transactions(server.folder) != since:
-            raise StoreError("the database changed meanwhile; nothing was imported", hint="try again")
+            raise StoreError("The database changed during the check. Aborted; nothing was modified.", hint="try again")
         tell("importing")
         run_importer(command, server.folder, arguments, folder)
 
@@ -144,13 +143,13 @@ async def _connected(settings: Settings) -> AsyncIterator[Connection]:
 
 
 def _transactions(folder: Path) -> dict[str, tuple[int, int]]:
-    """Return the files of the transaction log, when each was written (ns), and its size: any write changes them."""
+    """Return name, modification time (ns) and size of the transaction logs: any write changes them."""
     files = (database_folder(folder, "transactions")).glob("neostore.transaction.db.*")
     return {file.name: (file.stat().st_mtime_ns, file.stat().st_size) for file in files}
 
 
 def _write(graph: PropertyGraph, scope: str, owner: str, folder: Path) -> None:
-    """Write the files for the importer: the graph as a load would leave it, and its entry."""
+    """Write the files for the importer: the graph as a load would store it, and its entry."""
     try:
         write_csv_folder(_stored(graph, scope), folder)
     except ConfigError as error:
@@ -163,17 +162,15 @@ def _write(graph: PropertyGraph, scope: str, owner: str, folder: Path) -> None:
 
 
 def _stored(graph: PropertyGraph, scope: str) -> PropertyGraph:
-    """Return the graph as Neo4j stores it. ConfigError for what the importer would read as something else."""
+    """Return the graph as Neo4j stores it. Raise ConfigError for values that the importer would change."""
     encoding = form_of(graph, scope).encoding
 
     def columns(stored: Mapping[str, Column]) -> dict[str, Column]:
         for name, column in stored.items():
             if _UNFIT.intersection(name):
-                raise ConfigError(f"the importer would not take {name!r} for the name of a property")
+                raise ConfigError(f"the importer does not accept the property name {name!r}")
             if not {(), ("",)}.isdisjoint(column.pool):
-                raise ConfigError(
-                    f"the importer leaves out empty lists, and lists of one empty text: property {name!r}"
-                )
+                raise ConfigError(f"the importer drops empty lists and lists of one empty text: property {name!r}")
         return {name: replace(column, pool=tuple(map(encoding.kept, column.pool))) for name, column in stored.items()}
 
     nodes = [

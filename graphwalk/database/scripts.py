@@ -1,4 +1,4 @@
-"""Graph files of every kind; a Cypher script that is not ours runs in a Neo4j of its own, which is then read."""
+"""Read graph files of every format; a foreign Cypher script runs in a temporary Neo4j."""
 
 import asyncio
 import re
@@ -17,6 +17,7 @@ from graphwalk.graphs.formats.cypher import is_own_script
 from graphwalk.settings import Settings
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing import read_whole
+from graphwalk.stores.neo4j.existing_names import read_dialect
 from graphwalk.types.graph import PropertyGraph
 
 SECONDS = 300.0
@@ -36,7 +37,7 @@ _SKIPPED = (":begin", ":commit", ":rollback", ":auto", ":use", ":schema")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """`line` is where it begins, counted from 1. "param": `text` is what follows `:param`."""
+    """A statement of a script; `line`: its first line, from 1. "param": `text` is the rest of `:param`."""
 
     kind: Literal["cypher", "param"]
     text: str
@@ -44,9 +45,9 @@ class Statement:
 
 
 async def read_any(path: Path, settings: Settings, undirected: Undirected = "refuse") -> PropertyGraph:
-    """The graph in a file or folder; a Cypher script that is not ours runs in a Neo4j of its own (`run_script`).
+    """Return the graph in a file or folder; see `run_script` for a Cypher script that GraphWalk did not write.
 
-    ConfigError that names the file and what is wrong with it; StoreError where a Neo4j is needed and cannot be had.
+    Raise ConfigError for a file that cannot be read, StoreError if a Neo4j is needed and cannot be started.
     """
     if without_packing(path).suffix.lower() == ".cypher" and not await asyncio.to_thread(is_own_script, path):
         return await run_script(path, settings)
@@ -54,20 +55,18 @@ async def read_any(path: Path, settings: Settings, undirected: Undirected = "ref
 
 
 async def run_script(path: Path, settings: Settings) -> PropertyGraph:
-    """What a script makes of an empty database. It takes as long as a Neo4j needs to start, some ten seconds.
+    """Return the graph that a script creates in a temporary Neo4j, which takes some ten seconds to start.
 
-    The server is started for this alone, with data in a temporary folder; NEO4J_URI and what `db up` started are left
-    alone. ConfigError names the line of a statement that Neo4j refuses; StoreError where no Neo4j can be started.
+    NEO4J_URI and the server of `db up` are not used. Raise ConfigError with the line of a statement that Neo4j
+    refuses, StoreError if no Neo4j can be started.
     """
     with reading(path):
         script = list(statements(read_text(path)))
         if not script:
-            raise ValueError("there is no statement in it")
+            raise ValueError("it contains no statement")
         for statement in script:
             if _LOAD_CSV.search(_TEXT.sub("", statement.text)):
-                raise ValueError(
-                    f"line {statement.line}: LOAD CSV is not run, since it reads other files and addresses"
-                )
+                raise ValueError(f"line {statement.line}: LOAD CSV is not allowed: it reads other files and addresses")
     async with _scratch(settings) as connection:
         parameters: dict[str, Any] = {}
         for statement in script:
@@ -75,7 +74,7 @@ async def run_script(path: Path, settings: Settings) -> PropertyGraph:
         with reading(path):  # GraphWalk's own labels would be taken for its graphs, and left out
             for (label,) in await connection.rows("MATCH (n) UNWIND labels(n) AS l RETURN DISTINCT l", SECONDS):
                 checked_labels("a node", [label])
-        return await read_whole(connection)
+        return await read_whole(connection, await read_dialect(connection))
 
 
 @asynccontextmanager
@@ -83,7 +82,7 @@ async def _scratch(settings: Settings) -> AsyncIterator[Connection]:
     with tempfile.TemporaryDirectory(prefix="graphwalk-script-") as folder:
         kept = {name: value for name, value in settings.variables.items() if not name.startswith("NEO4J_")}
         own = Settings({**kept, "GRAPHWALK_HOME": folder})
-        # Docker would need a project of its own beside that of `db up`, so only the jars are used.
+        # Docker would need a second project next to that of `db up`, so only the jars are used.
         await asyncio.to_thread(up, own, with_="jars", port=None, heap="512m", conf=_CLOSED)
         try:
             connection = await connect(own, wait_seconds=30.0)
@@ -108,13 +107,13 @@ async def _run(path: Path, statement: Statement, parameters: dict[str, Any], con
     except StoreError as error:
         said = str(error).partition("\n")[0].partition(" refused a query: ")[2] or str(error).partition("\n")[0]
         raise ConfigError(
-            f"cannot read the graph {path}: line {statement.line}: Neo4j does not run the statement: {said}",
+            f"cannot read the graph {path}: line {statement.line}: Neo4j refused the statement: {said}",
             hint="correct the statement, or run the script in a Neo4j of your own and use --database",
         ) from error
 
 
 def statements(script: str) -> Iterator[Statement]:
-    """All statements in order, without comments. ValueError, with the line, for a shell command that is not known."""
+    """Yield all statements in order, without comments. Raise ValueError for an unknown shell command."""
     parts: list[str] = []
     begins = line = 1
     for match in _TOKEN.finditer(script):
@@ -142,4 +141,4 @@ def _statement(text: str, line: int) -> Iterator[Statement]:
     elif command == ":auto" and rest.strip():
         yield Statement("cypher", rest.strip(), line)
     elif command not in _SKIPPED:
-        raise ValueError(f"line {line}: the shell's command {command} is not known here")
+        raise ValueError(f"line {line}: unknown shell command {command}")

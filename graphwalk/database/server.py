@@ -1,4 +1,4 @@
-"""`graphwalk db up | down | status`: one Neo4j on this machine, started by us and known to every later command."""
+"""Start and stop one local Neo4j for all later commands (`graphwalk db up | down | status`)."""
 
 import fcntl
 import secrets
@@ -46,7 +46,7 @@ _PAUSE_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class ServerStatus:
-    """`server` is what `up` started (None: nothing); `running`: its process or container lives; `answers`: Bolt."""
+    """The server of `up` (None: none); `running`: its process or container lives; `answers`: on Bolt."""
 
     server: LocalServer | None
     running: bool = False
@@ -64,11 +64,11 @@ def up(
     wait_seconds: float = START_SECONDS,
     tell: Callable[[str], object] = lambda step: None,
 ) -> LocalServer:
-    """Start Neo4j on a loopback port (None: any free one), or find the one that runs; its data outlives `down`.
+    """Start Neo4j on a loopback port (None: any free one), or return the running one; `down` keeps its data.
 
-    "auto" takes Docker where an engine answers, else the published jars. `heap` is the memory of Java ("768m");
-    `conf` are extra lines of neo4j.conf (jars only). `tell` is called as each step begins. StoreError where
-    neither way works, the port is taken, or the server does not start.
+    "auto" uses Docker if an engine answers, else the published jars. `heap`: memory of Java ("768m"); `conf`: lines
+    of neo4j.conf (jars only); `tell` is called at each step. Raise StoreError if neither way works, the port is
+    taken, or the server does not start.
     """
     chosen = release_named(release)
     with _locked(settings):
@@ -77,18 +77,18 @@ def up(
             # One that is slow to answer may be busy with a run, or starting: wait for it, never end it.
             if found.server.release != chosen.name:
                 raise StoreError(
-                    f"Neo4j {found.server.version} is running already, and you ask for {chosen.version}",
+                    f"cannot start Neo4j {chosen.version}: Neo4j {found.server.version} is already running",
                     hint="graphwalk db down",
                 )
-            tell("waiting for the server that runs already")
+            tell("waiting for the running server")
             _await_answer(found.server, wait_seconds)
             return found.server
         how = with_ if with_ != "auto" else "docker" if docker_answers() else "jars"
         port = free_port() if port is None else port
         if is_taken(port):
-            raise StoreError(f"port {port} is taken by something else", hint=f"graphwalk db up --port {port + 1}")
+            raise StoreError(f"port {port} is in use", hint=f"graphwalk db up --port {port + 1}")
         folder = state_folder(settings).absolute() / f"neo4j-{chosen.name}-{how}"
-        kept = folder / "password"  # beside the data, since a server takes its password once
+        kept = folder / "password"  # next to the data, since a server accepts its password once
         if not kept.exists():
             write_private(kept, secrets.token_hex(24))  # hexadecimal, so that none looks like an option
         password = kept.read_text(encoding="utf-8")
@@ -113,7 +113,7 @@ def up(
 
 
 def down(settings: Settings, *, delete: bool = False) -> LocalServer | None:
-    """Stop what `up` started, and with `delete` remove its data; what was stopped, None if there was nothing."""
+    """Stop the server of `up`, with `delete` remove its data, and return it; None if there was none."""
     with _locked(settings):
         server = read_state(settings)
         if server is not None:
@@ -128,7 +128,7 @@ def down(settings: Settings, *, delete: bool = False) -> LocalServer | None:
 
 
 def status(settings: Settings) -> ServerStatus:
-    """What `up` started, and whether it lives and answers."""
+    """Return the status of the server of `up`."""
     server = read_state(settings)
     if server is None:
         return ServerStatus(None)
@@ -142,7 +142,7 @@ def status(settings: Settings) -> ServerStatus:
 def stopped(settings: Settings, tell: Callable[[str], object]) -> Iterator[tuple[LocalServer, list[str]]]:
     """Stop the server that `up` started from the jars while the block runs; yield it and its command line.
 
-    However the block ends, the server is started again as it was. StoreError where no such server runs.
+    The server is started again even if the block raises. Raise StoreError if no such server runs.
     """
     with _locked(settings):
         server = by_jars(settings)
@@ -160,20 +160,20 @@ def stopped(settings: Settings, tell: Callable[[str], object]) -> Iterator[tuple
 
 
 def by_jars(settings: Settings) -> LocalServer:
-    """The running server that `up` started from the jars. StoreError where there is none."""
+    """Return the running server that `up` started from the jars. Raise StoreError if there is none."""
     found = status(settings)
     if found.server is None or not found.running:
-        raise StoreError("no Neo4j runs here", hint="graphwalk db up --with jars")
+        raise StoreError("no local Neo4j is running", hint="graphwalk db up --with jars")
     if found.server.how != "jars":
         raise StoreError(
-            "the Neo4j of `graphwalk db up` runs in Docker, where its files are out of reach",
+            "the Neo4j of `graphwalk db up` runs in Docker: its files cannot be accessed",
             hint="graphwalk db down, then  graphwalk db up --with jars",
         )
     return found.server
 
 
 def _await_answer(server: LocalServer, seconds: float) -> None:
-    """Wait until the server answers a query, some time after it first speaks Bolt. StoreError if it does not."""
+    """Wait until the server answers a query, some time after its first Bolt handshake; else raise StoreError."""
     deadline = time.monotonic() + seconds
     reason = "it does not speak Bolt"
     with GraphDatabase.driver(server.uri, auth=("neo4j", server.password)) as driver:
@@ -191,14 +191,14 @@ def _await_answer(server: LocalServer, seconds: float) -> None:
                 reason = str(error)
             time.sleep(_PAUSE_SECONDS)
     raise StoreError(
-        f"Neo4j at {server.uri} runs and gives no answer within {seconds:g} s: {reason}",
+        f"Neo4j at {server.uri} is running but does not answer within {seconds:g} s: {reason}",
         hint="graphwalk db down, then  graphwalk db up",
     )
 
 
 @contextmanager
 def _locked(settings: Settings) -> Iterator[None]:
-    """One `up` or `down` at a time."""
+    """Allow one `up` or `down` at a time."""
     folder = state_folder(settings)
     make_folder(folder, private=True, error=StoreError)
     with (folder / "lock").open("w") as file:
@@ -224,7 +224,7 @@ def free_port() -> int:
 
 
 def docker_answers() -> bool:
-    """True if there is a Docker engine with Compose that this user may use."""
+    """Return True if this user can use a Docker engine with Compose."""
     docker = shutil.which("docker")
     if docker is None:
         return False
@@ -247,9 +247,9 @@ def start_docker(
 ) -> None:
     """Start the service and wait until it is healthy.
 
-    StoreError with what Docker and the server said if it does not; nothing is left running then.
+    Else stop it, and raise StoreError with the output of Docker and the server.
     """
-    tell(f"starting Neo4j {release.version} with Docker, which fetches its image the first time (several hundred MB)")
+    tell(f"starting Neo4j {release.version} with Docker (the first time it fetches several hundred MB)")
     write_private(
         folder / "compose.env",
         f"NEO4J_PASSWORD={password}\nGRAPHWALK_NEO4J_VERSION={release.version}\n"
@@ -274,7 +274,7 @@ def stop_docker(release: Release, folder: Path, *, delete: bool) -> None:
 
 
 def _compose(folder: Path, release: Release, *words: str) -> str:
-    """What the command wrote to stdout."""
+    """Run a command of Docker Compose and return its output."""
     project = f"graphwalk-{release.name.replace('.', '-')}"
     files = ["--file", str(data_path("docker-compose.yml")), "--env-file", str(folder / "compose.env")]
     # A variable comes before the file, and this one may be the password of another server.

@@ -72,7 +72,7 @@ _SMALL_GAP = 4
 
 
 def number_map(values: Iterable[Value], rng: np.random.Generator) -> dict[int | float, int | float]:
-    """Every finite number → another, strictly growing: whole numbers stay whole, other numbers keep their decimals.
+    """Return a strictly increasing map of all finite numbers: integers stay integers, others keep their decimals.
 
     1 and 1.0 are one number. Gaps between neighbours grow or shrink at random by up to half, small ones by some units,
     so that the shape of the distribution stays and sums and differences mean nothing.
@@ -93,7 +93,7 @@ def number_map(values: Iterable[Value], rng: np.random.Generator) -> dict[int | 
 
 
 def of_kind(value: int | float, made: int | float) -> int | float:
-    """The new number as the kind of the one that it stands for."""
+    """Return the new number with the type of the original."""
     return float(made) if isinstance(value, float) else int(made)
 
 
@@ -102,7 +102,7 @@ def _gap(gap: float, rng: np.random.Generator) -> float:
 
 
 def _above(last: int | float, gap: float, number: int | float, digits: int) -> int | float:
-    """A number above `last`, whole exactly where `number` is."""
+    """Return a number above `last`; an integer exactly if `number` is one."""
     if float(number).is_integer():
         return math.floor(last) + max(1, round(gap))
     made = round(float(last + gap), digits)
@@ -122,7 +122,7 @@ Names = Mapping[str, str]
 
 @dataclass(frozen=True)
 class AnonymisedCopy:
-    """A graph, its anonymised copy, and what stands for what: names and keys of the original → those of the copy.
+    """A graph, its anonymised copy, and the map of names and keys from the original to the copy.
 
     Nodes keep their numbers. `texts` are all texts that are values; one that is a node's key becomes that node's key.
     """
@@ -137,7 +137,7 @@ class AnonymisedCopy:
 
 
 class ValueMap:
-    """What stands for the values of a graph."""
+    """The map from the values of a graph to those of its copy."""
 
     def __init__(self, graph: PropertyGraph, texts: Names, rng: np.random.Generator) -> None:
         found = values_of(graph)
@@ -149,7 +149,7 @@ class ValueMap:
         self._moves = Moves(rng).dates_fit([v for v in every if isinstance(v, Temporal) and "date" in v.kind])
 
     def of(self, name: str, value: Value) -> Value:
-        """The value that stands for one of the property `name`."""
+        """Return the new value of a value of the property `name`."""
         if isinstance(value, tuple):
             return tuple(self.of(name, item) for item in value)
         if isinstance(value, str):
@@ -204,7 +204,7 @@ def make_anonymised_copy(graph: PropertyGraph, seed: int) -> AnonymisedCopy:
 
 
 def values_of(graph: PropertyGraph) -> dict[str, list[Value]]:
-    """The different values of each property, over all nodes and relationships."""
+    """Return the distinct values of each property, over all nodes and relationships."""
     found: defaultdict[str, list[Value]] = defaultdict(list)
     for table in _tables(graph):
         for name, column in sorted(table.columns.items()):
@@ -218,7 +218,7 @@ def _tables(graph: PropertyGraph) -> Iterator[NodeTable | RelationshipTable]:
 
 
 def _leaves(values: Iterable[Value]) -> Iterator[Value]:
-    """The values, and in place of lists what is in them."""
+    """Yield the values, with lists replaced by their items."""
     for value in values:
         if isinstance(value, tuple):
             yield from _leaves(value)
@@ -239,7 +239,7 @@ class _Words:
         self._known = {text.lower() for text in (*names, *texts, *graph.keys)}
 
     def named(self, names: Iterable[str], form: Callable[[str], str]) -> dict[str, str]:
-        """A new name for each, in a random order: alphabetical ones would tell of the old."""
+        """Return a new name for each, in random order: an alphabetical one would reveal the old names."""
         old = sorted(names)
         return {name: form(word) for name, word in zip(old, self._new(len(old)), strict=True)}
 
@@ -260,7 +260,7 @@ class _Words:
 
 
 def mapping_of(copy: AnonymisedCopy) -> dict[str, Any]:
-    """Names and keys of the original → those of the copy, and by property pairs of values, as they are shown."""
+    """Return the map of names and keys, and pairs of values by property, as JSON."""
     return {
         "original": copy.original.digest,
         "twin": copy.graph.digest,

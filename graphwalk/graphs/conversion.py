@@ -145,7 +145,7 @@ def _table_relationships(table: "pd.DataFrame", source: str, target: str, type_:
 
 
 def _table_rows(table: "pd.DataFrame", kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every row with its place, without what is missing."""
+    """Yield every row with its place, without missing values."""
     names = [str(column) for column in table.columns]
     columns = [table.iloc[:, number] for number in range(len(names))]
     for number, values in enumerate(zip(*columns, strict=True)):
@@ -158,7 +158,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _whole(value: Any) -> Any:
-    """Keys in a column with gaps are floats; 7.0 is the node 7."""
+    """Return a key as an integer: in a column with gaps, pandas makes 7 the float 7.0."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 

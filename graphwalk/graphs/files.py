@@ -33,7 +33,7 @@ FORMATS = {
 
 
 def load_graph(path: Path | str, undirected: Undirected = "refuse") -> PropertyGraph:
-    """The graph in a file, which may be packed (.gz), or in a folder; "example" is the one that ships with GraphWalk.
+    """Return the graph in a file (maybe .gz) or folder; "example" is the one that ships with GraphWalk.
 
     ConfigError that names the file and what is wrong with it.
     """
@@ -50,14 +50,14 @@ def save_graph(graph: PropertyGraph, path: Path | str) -> None:
 
 
 def writable_format(path: Path) -> GraphFormat:
-    """The format to write a file in; ConfigError if there is none, before any work is done."""
+    """Return the format to write a file in. Raise ConfigError if there is none, before any work is done."""
     if path.suffix.lower() == PACKED:
         raise ConfigError(f"{path}: graphs are written unpacked", hint=f"write {path.stem}, then: gzip {path.stem}")
     return graph_format(path, folder=path.is_dir())
 
 
 def graph_format(path: Path, *, folder: bool = False) -> GraphFormat:
-    """The format that a name asks for; `folder`: there is one of that name. ConfigError if there is none."""
+    """Return the format for a name; `folder`: a folder of that name exists. Raise ConfigError if there is none."""
     found = FORMATS.get(path.suffix.lower()) or (FORMATS[FOLDER] if folder else None)
     if found is None:
         suffixes = ", ".join(suffix for suffix in FORMATS if suffix)

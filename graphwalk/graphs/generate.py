@@ -88,13 +88,13 @@ _HELD_OUT = 5
 
 
 def pool_of(name: str) -> NamePool:
-    """The part that a name belongs to, in whatever case: by its digest, so that it is the same everywhere."""
+    """Return the pool of a name, ignoring case: from its digest, so that it is the same everywhere."""
     digest = hashlib.sha256(name.lower().encode()).digest()
     return "held_out" if digest[0] % _HELD_OUT == 0 else "train"
 
 
 def short_words_of(pool: NamePool) -> int:
-    """How many short words a graph may take of a pool."""
+    """Return the number of short words that a graph may take from a pool."""
     return _SHORT_WORDS[pool]
 
 
@@ -136,7 +136,7 @@ class WordMaker:
 
 
 def node_keys(rng: np.random.Generator, count: int, pool: NamePool = "any", *, short: bool = False) -> list[str]:
-    """`count` distinct keys of one length, such as "k7q2": letters and digits in turn, so never a word or a number.
+    """Return `count` distinct keys like "k7q2": letters and digits alternate, so none is a word or a number.
 
     Short ones are as "k7" for up to 100 nodes, where no pool is asked for.
     """
@@ -158,7 +158,7 @@ def node_keys(rng: np.random.Generator, count: int, pool: NamePool = "any", *, s
 
 
 def _texts(letters: NDArray[np.uint8]) -> list[str]:
-    """Rows of ASCII codes (n × length, padded with zeros) as strings."""
+    """Return rows of ASCII codes (n × length, padded with zeros) as strings."""
     texts: list[str] = letters.view(f"S{letters.shape[1]}").ravel().astype(str).tolist()
     return texts
 
@@ -278,7 +278,7 @@ class GraphSpec(Spec):
 
     @property
     def probability(self) -> float:
-        """The density, worked out from `mean_degree` if that was given."""
+        """Return the density, computed from `mean_degree` if that was given."""
         if self.density is not None:
             return self.density
         return min(1.0, (self.mean_degree or _DEFAULT_MEAN_DEGREE) / self._full_degree)
@@ -290,7 +290,7 @@ class GraphSpec(Spec):
         return self.relationship_types * self.pairs / self.labels**2 * neighbours
 
     def resolved(self, index: int = 0) -> dict[str, Any]:
-        """What makes graph number `index` of this spec again: plain data, the density always given."""
+        """Return the plain data that reproduces graph `index` of this spec, with the density."""
         plain = self.model_dump(exclude={"mean_degree"}, exclude_none=True)
         return {**plain, "count": 1, "density": self.probability, "offset": self.offset + index}
 
@@ -335,7 +335,7 @@ def generate_graph(spec: GraphSpec, seed: int, index: int = 0) -> PropertyGraph:
 
 
 def _draw_members(rng: np.random.Generator, spec: GraphSpec) -> list[NDArray[np.int64]]:
-    """Every node gets a label uniformly at random: per label, its node numbers in ascending order."""
+    """Draw a label per node uniformly at random; return the ascending node numbers of each label."""
     label_of = rng.integers(0, spec.labels, spec.nodes)
     by_label = np.argsort(label_of, kind="stable")
     return np.split(by_label, np.cumsum(np.bincount(label_of, minlength=spec.labels))[:-1])
@@ -359,7 +359,7 @@ def _draw_pool(rng: np.random.Generator, words: WordMaker, size: int) -> tuple[V
 
 
 def _draw_columns(rng: np.random.Generator, pools: Pools, length: int, missing_rate: float) -> dict[str, Column]:
-    """Every entity draws each of its properties uniformly from the pool, or lacks it."""
+    """Draw each property of each entity uniformly from the pool, or leave it out."""
     columns = {}
     for name, pool in pools.items():
         codes = rng.integers(0, len(pool), length, dtype=np.int32)
@@ -393,7 +393,7 @@ def _draw_ends(
 
 
 def _draw_cells(rng: np.random.Generator, total: int, spec: GraphSpec) -> NDArray[np.int64]:
-    """Which of `total` allowed pairs of nodes are joined; some come again where parallel relationships are allowed."""
+    """Draw the joined pairs of `total` allowed ones; with parallel relationships, some are drawn again."""
     count = int(rng.binomial(total, spec.probability))
     repeats = int(rng.binomial(count, PARALLEL_SHARE)) if spec.parallel_relationships else 0
     repeats = min(repeats, count - 1) if count else 0

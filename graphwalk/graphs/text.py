@@ -26,7 +26,7 @@ _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def graph_text(graph: PropertyGraph, encoding: GraphEncoding) -> str:
-    """The graph in one of the encodings; relationships point from source to target in all of them."""
+    """Return the graph in one of the encodings; in all, relationships point from source to target."""
     return "\n".join(_ENCODERS[encoding](graph))
 
 
@@ -73,7 +73,7 @@ def _labels(labels: Sequence[str]) -> str:
 
 
 def _key(key: str) -> str:
-    """The key of a node on its own, where numbers need no back-ticks."""
+    """Return the key of a node alone; numbers need no back-ticks."""
     return key if _PLAIN_KEY.fullmatch(key) else quoted(key)
 
 

@@ -1,8 +1,8 @@
-"""Base classes of graph stores: a `Database` holds many graphs, a `GraphStore` is one of them, read only.
+"""Base classes of graph stores: a `Database` holds many graphs, a `GraphStore` is one of them, read-only.
 
-Queries are written once, as Jinja text whose identifiers pass a filter (`{{ source_label | label }}`,
-`{{ relationship_type | type }}`, `{{ property | property }}`, `({{ any_node }})` for a node without a label), and are
-rendered by the store, which knows how to tell its graph from others. Values travel only as parameters.
+Queries are Jinja templates with filters: `{{ source_label | label }}`, `{{ relationship_type | type }}`,
+`{{ property | property }}`; `({{ any_node }})` is a node without a label. The store renders them, confined to its
+graph. Values are always parameters.
 """
 
 from abc import ABC, abstractmethod
@@ -29,9 +29,9 @@ _RELATIONSHIPS = (
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Rows of a query that a model wrote, and how many there are; None where that is not known.
+    """Rows of a query that a model wrote, and their total number; None if unknown.
 
-    `ordered`: the query asks for the order that the rows have.
+    `ordered`: the query specifies the order of the rows.
     """
 
     rows: list[Row]
@@ -52,75 +52,77 @@ class GraphStore(ABC):
     in_neo4j = False
     """True for a graph that Neo4j's browser can show."""
     generation = 0
-    """How often the graph was loaded again after the database had lost it."""
+    """Number of times that the graph was loaded again after the database had lost it."""
 
     def render(self, template: str, identifiers: Identifiers) -> str:
         """Return Cypher for this store: identifiers back-tick quoted, every node pattern confined to this graph.
 
-        A list of names is for loops in the template, such as one column per property of a type. Default: for a
-        database that holds one graph only.
+        A list of names is for loops in the template, for example one column per property. Default: for a database
+        that holds one graph only.
         """
         return render_cypher(template, identifiers)
 
     @abstractmethod
     async def run(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """Return the rows of a read-only query, with values as they are shown (`graphwalk.types.values.shown`).
+        """Return the rows of a read-only query, with values as JSON (`graphwalk.types.values.shown`).
 
-        Parameters may be any `Value`; a tuple is one value, a list is a list of values. StoreError if the database
-        cannot be reached, refuses, or takes too long.
+        Parameters may be any `Value`; a tuple is one value, a list is a list of values. Raise StoreError if the
+        database cannot be reached, refuses, or takes too long.
         """
 
     async def values(self, cypher: str, parameters: Mapping[str, Any] | None = None) -> list[Row]:
-        """Return the same rows with every `graphwalk.types.values.Value` as the graph has it. Default: as `run`."""
+        """Return the rows with the `graphwalk.types.values.Value`s of the graph. Default: as `run`."""
         return await self.run(cypher, parameters)
 
     async def first(
         self, cypher: str, parameters: Mapping[str, Any], *, rows: int, seconds: float
     ) -> tuple[list[Row], int | None]:
-        """Return up to `rows` rows, and how many there are; None where there are more and they were not counted.
+        """Return up to `rows` rows and the total number; None if there are more and they were not counted.
 
-        QueryLimitError where it takes longer than `seconds`, or more memory than there is. Default: as `run`.
+        Raise QueryLimitError beyond `seconds`, or beyond the available memory. Default: as `run`.
         """
         found = await self.run(cypher, parameters)
         return found[:rows], len(found)
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
-        """Return up to `rows` rows of a read-only query that a model wrote, from this graph and from nothing else.
+        """Return up to `rows` rows of a read-only query that a model wrote, confined to this graph.
 
-        QueryRefused (`graphwalk.stores.cypher_guard`) where the query is at fault, or takes longer than `seconds`;
-        StoreError where the database is; ConfigError for a store that takes no such queries, as by default.
+        Raise QueryRefused (`graphwalk.stores.cypher_guard`) for a wrong query and beyond `seconds`, StoreError for
+        an error of the database. Default: raise ConfigError.
         """
-        raise ConfigError(f"the store {self.kind} does not answer queries of a model's own", hint="docs/extending.md")
+        raise ConfigError(
+            f"the store {self.kind} does not support queries written by a model", hint="docs/extending.md"
+        )
 
     @property
     def takes_queries(self) -> bool:
-        """True for a store that has `ask`, so that the setting write_cypher can be played."""
+        """Return True for a store with `ask`, which the setting write_cypher needs."""
         return type(self).ask is not GraphStore.ask
 
     @abstractmethod
     async def schema(self, samples: int = 0) -> Schema:
-        """Return the schema found in the database, with up to `samples` values per property (0: none)."""
+        """Return the schema of the graph, with up to `samples` values per property (0: none)."""
 
     async def look_closer(self, kind: Literal["node", "relationship"], name: str, samples: int) -> Schema:
-        """Return the schema with the properties of this label or type, for a store whose `schema` left them out."""
+        """Return the schema with the properties of this label or type, if `schema` left them out."""
         return await self.schema(samples)
 
     async def missing_index(self, label: str, property_name: str) -> str | None:
-        """Return the statement for the index that would find nodes by this property; None where none is missing."""
+        """Return the statement that creates the index for this property; None if it exists."""
         return None
 
     def unique_property(self, labels: Sequence[str], key: str) -> tuple[str, str, str | int] | None:
-        """Return label, property and value that find a node by the index of a constraint; None where nothing does."""
+        """Return label, property and value that find a node by the index of a constraint, if any."""
         return None
 
     def share_health_check(self, health: HealthCheck, digest: str | None = None) -> None:  # noqa: B027
-        """Wait for a database that is away together with others. `digest`: of the graph, to compare it afterwards."""
+        """Share one health check with other stores. `digest`: of the graph, compared after an outage."""
 
     async def check_unchanged(self, generation: int) -> None:  # noqa: B027
-        """Raise StoreError unless the whole graph is there, and has been since that generation."""
+        """Raise StoreError unless the graph is intact, and was so since that generation."""
 
     async def read_graph(self) -> PropertyGraph:
-        """Return the whole graph; nodes in the order of their keys."""
+        """Return the whole graph; nodes ordered by key."""
         nodes = await self.values(self.render(_NODES, {}))
         relationships = await self.values(self.render(_RELATIONSHIPS, {}))
         for node in nodes:
@@ -133,21 +135,21 @@ class GraphStore(ABC):
 
     @abstractmethod
     async def drop(self) -> None:
-        """Remove this graph from the database, if GraphWalk put it there."""
+        """Remove this graph from the database, if GraphWalk loaded it."""
 
 
 class Database(ABC):
-    """Something that holds graphs."""
+    """A database that holds graphs."""
 
     kind: str
 
     @abstractmethod
     async def load(self, graph: PropertyGraph) -> GraphStore:
-        """Load a graph, or find it already there. Idempotent: a load that was killed is completed or started again."""
+        """Load a graph, or find it loaded. Idempotent: a killed load is completed or started again."""
 
     def share_health_check(self, health: HealthCheck) -> None:  # noqa: B027 -- a default: never away
-        """Wait for a database that is away together with others."""
+        """Share one health check with other databases."""
 
     @abstractmethod
     async def close(self) -> None:
-        """Close the connections. Graphs stay until they are dropped."""
+        """Close the connections. Graphs are kept until they are dropped."""

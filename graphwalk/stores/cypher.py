@@ -43,7 +43,7 @@ class _Safe(str):
 
 
 def quote(name: str) -> str:
-    """The name in back-ticks. ConfigError if it is empty, or has a backslash or NUL, so that no query can hold it."""
+    """Return the name in back-ticks. Raise ConfigError if it is empty, or contains a backslash or NUL."""
     if not isinstance(name, str) or _UNQUOTABLE.search(name):
         raise ConfigError(f"{name!r} cannot be used as a label, relationship type or property name")
     return "`" + name.replace("`", "``") + "`"
@@ -51,7 +51,7 @@ def quote(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How a store writes what a template names; stores that do it in another way subclass it, and stay hashable.
+    """The Cypher that a store writes for the names of a template. Subclasses must be hashable.
 
     `scope` is the extra label of one graph's nodes; None for a database that holds only this graph. `several`: not
     every node has exactly one label. `variable` is the name of a variable bound to a node.
@@ -62,20 +62,20 @@ class Dialect:
 
     @property
     def any_node(self) -> str:
-        """What confines a node pattern without labels."""
+        """Return the part that confines a node pattern without labels."""
         return f":{quote(self.scope)}" if self.scope else ""
 
     @property
     def any_relationship(self) -> str:
-        """What confines a relationship pattern without types."""
+        """Return the part that confines a relationship pattern without types."""
         return ""
 
     def label_name(self, name: str) -> str:
-        """A label as the store has it, "" for nodes that have none."""
+        """Return the stored form of a label; "" for nodes without labels."""
         return quote(name or NO_LABEL)
 
     def label(self, name: str) -> str:
-        """What follows the colon in a node pattern."""
+        """Return the text after the colon in a node pattern."""
         return self.label_name(name) + self.any_node
 
     def type(self, name: str) -> str:
@@ -85,11 +85,11 @@ class Dialect:
         return quote(self.stored_property(name))
 
     def stored_property(self, name: str) -> str:
-        """The name under which the store keeps a property."""
+        """Return the stored name of a property."""
         return name
 
     def labels_of(self, variable: str) -> str:
-        """A sorted list of the node's labels."""
+        """Return Cypher for the sorted list of the node's labels."""
         found = f"labels({variable})"
         if self.several:
             own = f"NOT name STARTS WITH '{OUR_PREFIX}'"
@@ -97,47 +97,47 @@ class Dialect:
         return f"[name IN {found} WHERE name <> '{self.scope}']" if self.scope else found
 
     def label_of(self, variable: str) -> str:
-        """The first of the node's labels, "" where it has none."""
+        """Return Cypher for the first of the node's labels, "" if it has none."""
         first = f"{self.labels_of(variable)}[0]"
         return f"coalesce({first}, '')" if self.several else first
 
     def value_of(self, variable: str, name: str, label: str | None = None) -> str:
-        """A property's value; the `key` too. `label`: one that the node is known to have, None: it is not known."""
+        """Return Cypher for a property's value, `key` included. `label`: a known label of the node, if any."""
         return f"{variable}.{self.property(name)}"
 
     def key_of(self, variable: str) -> str:
-        """The key of a node."""
+        """Return Cypher for the key of a node."""
         return f"{variable}.{KEY}"
 
     def properties_of(self, variable: str) -> str:
-        """A map of the node's properties, its key among them."""
+        """Return Cypher for a map of the node's properties and key."""
         return f"properties({variable})"
 
     def finished(self, cypher: str) -> str:
-        """A query whose names are all written."""
+        """Return the final text of a rendered query."""
         return cypher
 
     def confined(self, labels: str, plain: bool) -> str:
-        """A label expression of a model's own query as a pattern has it; `plain`: names that must all be there."""
+        """Return a label expression of a model's query as a pattern; `plain`: names that are all required."""
         scope = "" if self.scope is None else quote(self.scope)
         if not labels or not scope:
             return f":{labels or scope}" if labels or scope else ""
         return f":{labels}:{scope}" if plain else f":({labels})&{scope}"
 
     def own_labels(self, labels: str) -> str:
-        """A list of stored labels as the graph has them."""
+        """Return Cypher for a list of stored labels under their original names."""
         return f"[gw_l IN {labels} WHERE NOT gw_l IN ['{self.scope}', '{NO_LABEL}']]" if self.scope else labels
 
     def own_type(self, type_: str) -> str:
-        """A stored relationship type as the graph has it."""
+        """Return Cypher for a stored relationship type under its original name."""
         return type_
 
     def property_named(self, expression: str) -> str:
-        """The stored name of the property that an expression of a query names."""
+        """Return Cypher for the stored name of the property that an expression names."""
         return expression
 
     def own_keys(self, keys: str) -> str:
-        """A list of stored property names as the graph has them."""
+        """Return Cypher for a list of stored property names under their original names."""
         return keys
 
 
@@ -146,7 +146,7 @@ UNSCOPED = Dialect()
 
 
 def render_cypher(template: str, identifiers: Identifiers, dialect: Dialect = UNSCOPED) -> str:
-    """The Cypher of a template.
+    """Return the Cypher of a template.
 
     ConfigError if the template uses a name that `identifiers` lacks, or writes one without a filter.
     """
@@ -196,7 +196,7 @@ def _only_filtered(value: Any) -> Any:
 
 
 def _hops(number: Any) -> str:
-    """The number of steps of a variable-length pattern."""
+    """Return the number of steps of a variable-length pattern."""
     if isinstance(number, bool) or not isinstance(number, int) or number < 0:
         raise ConfigError(f"{number!r} is not a number of hops")
     return _Safe(number)

@@ -447,7 +447,7 @@ class _Rewriter:
         return found + self.write(types) + self.write(hops) + self.conditions(properties, where)
 
     def bind(self, variable: Any, kind: Kind) -> str:
-        """Bind a variable of a pattern. Raise QueryRefused if it stands for something else, or cannot be new here."""
+        """Bind a variable of a pattern. Raise QueryRefused if it has another meaning, or cannot be new here."""
         if variable is None:
             return ""
         name = self.write(variable)

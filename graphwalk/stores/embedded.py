@@ -87,7 +87,7 @@ class EmbeddedStore(GraphStore):
         self._process: EngineProcess | None = None
 
     def render(self, template: str, identifiers: Identifiers) -> str:
-        """ConfigError for a path without an upper bound: kglite ends it after ten relationships and says nothing."""
+        """Raise ConfigError for a path without an upper bound: kglite silently ends it after ten relationships."""
         cypher = render_cypher(template, identifiers, self._dialect)
         if "*" in cypher and _UNBOUNDED.search(cypher):
             raise ConfigError(
@@ -139,7 +139,7 @@ class EmbeddedStore(GraphStore):
         return rows
 
     async def _found(self, cypher: str, parameters: Mapping[str, Any], timeout_ms: int) -> list[Row]:
-        """Rows as the engine has them."""
+        """Return the rows of the engine."""
         inline_ms = min(INLINE_MS, timeout_ms)
         try:
             try:
@@ -177,7 +177,7 @@ class EmbeddedStore(GraphStore):
         return self._schemas[samples]
 
     def _decoder(self) -> Decoder:
-        """How to read the names and values that the engine keeps."""
+        """Return the decoder of stored names and values."""
         name, own = self._dialect.name, self._results.own
         return Decoder(
             lambda stored: None if stored in HIDDEN else name(stored),
@@ -209,7 +209,7 @@ class EngineProcess:
         self._one_at_a_time = threading.Lock()
 
     def ask(self, cypher: str, parameters: Mapping[str, Any], seconds: float, rows: int) -> tuple[list[Any], int]:
-        """Up to `rows` rows, and how many there are. QueryRefused "timeout", "too_large" or "query_error"."""
+        """Return up to `rows` rows and the total. Raise QueryRefused "timeout", "too_large" or "query_error"."""
         request = {"cypher": cypher, "parameters": dict(parameters), "rows": rows, "timeout_ms": int(seconds * 1000)}
         with self._one_at_a_time:
             answer = self._exchange(json.dumps(request).encode(), seconds)

@@ -58,7 +58,7 @@ class EmbeddedDialect(Dialect):
 
     @property
     def renames(self) -> bool:
-        """True where results may hold a name of ours."""
+        """Return True if results may contain a stored name."""
         return self.several or bool(self.true_names)
 
     def label_name(self, name: str) -> str:
@@ -103,8 +103,9 @@ class EmbeddedDialect(Dialect):
         return f" | {_true(variable)}" if self.true_names else ""
 
     def parameters_of(self, cypher: str) -> dict[str, dict[str, str]]:
-        """What a query refers to by names of ours: names of properties → those that they are kept under, where these
-        are others (`STORED`), and stored names → true ones (`NAMES`). Keys of a map are kept as properties are.
+        """Return the parameters that map names in a query: original → stored (`STORED`), stored → original (`NAMES`).
+
+        Keys of a map are stored like properties.
         """
         kept = {name: RESERVED_PREFIX + name for name in RESERVED}
         back = {stored: name for name, stored in kept.items()}
@@ -112,13 +113,13 @@ class EmbeddedDialect(Dialect):
         return {name: names for name, names in known.items() if f"${name}" in cypher}
 
     def name(self, stored: str) -> str:
-        """The name that the graph has for a stored one."""
+        """Return the original of a stored name."""
         bare = stored.removeprefix(RESERVED_PREFIX)
         return self.true_names.get(stored, bare if bare in RESERVED else stored)
 
 
 def names_of(graph: PropertyGraph, several: bool) -> EmbeddedDialect:
-    """How the names of a graph are written."""
+    """Return the stored names of a graph."""
     labels = {label for table in graph.node_tables for label in table.labels}
     types = {table.type for table in graph.relationship_tables}
     properties = {name for columns in graph.all_columns() for name in columns}
@@ -231,7 +232,7 @@ class ResultReader:
         """False where the engine holds all names and values as the graph has them."""
 
     def own(self, value: Any) -> Any:
-        """A value of a row; lists become tuples where the graph has values that are kept as text."""
+        """Return a value of a row; lists become tuples if the graph has values stored as text."""
         kind = value.__class__
         if kind is dict or kind is list:
             value = self._plain(value)
@@ -265,7 +266,7 @@ class ResultReader:
         return value
 
     def _own(self, properties: dict[str, Any], extras: frozenset[str]) -> dict[str, Any]:
-        """Properties under their own names. Reserved names are stored under others, so `extras` are never data."""
+        """Return properties under their original names. Reserved names are renamed, so `extras` are never data."""
         if self._renames:
             return dict(sorted((self.name(k), v) for k, v in properties.items() if k not in extras))
         for name in extras:

@@ -2,7 +2,7 @@
 
 Run as a program. The first argument is the memory in bytes that queries may take. Messages are JSON with their length
 before them; the first one is the graph, as bytes of the engine. What a query may take is bounded by the engine (time)
-and by the system (memory): a process that asks for more ends, and takes nobody with it.
+and by the system (memory): a process that exceeds it ends alone.
 """
 
 import json
@@ -30,7 +30,7 @@ def main() -> None:
 
 
 def read_message(stream: IO[bytes]) -> bytes:
-    """The next message; empty at the end of the stream."""
+    """Return the next message; empty at the end of the stream."""
     head = stream.read(LENGTH.size)
     return stream.read(LENGTH.unpack(head)[0]) if len(head) == LENGTH.size else b""
 

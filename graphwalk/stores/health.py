@@ -1,22 +1,24 @@
-"""Reconnecting to a database that is away: one health check for all queries that wait, up to a limit.
+"""Reconnect to a database that is away: one health check for all waiting queries.
 
-A query without an answer starts the check. It asks every connection whether its server answers, and then whether the
-server still holds what it held; queries wait for the result. StoreError where the database does not come back in time.
+A query without an answer starts the check. It pings every connection, then compares what the servers hold with what
+they held. Queries wait for the result. A database that stays away for too long raises StoreError.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Protocol
 
 from graphwalk.errors import StoreAwayError, StoreError
 
 SILENT_SECONDS = 5.0
-"""A query without an answer for so long starts the check."""
+"""Time without an answer after which a query starts the check."""
 HICCUP_SECONDS = 1.0
-"""A database that takes so long to answer nothing was away for a moment."""
+"""A ping that takes longer than this counts as an outage."""
 _LOGGER = logging.getLogger("graphwalk")
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
+"""Seconds between two tries: doubled after each, up to the longest."""
 
 
 class Checked(Protocol):
@@ -27,23 +29,23 @@ class Checked(Protocol):
         ...
 
     async def check_content(self, *, thoroughly: bool) -> None:
-        """Raise StoreError unless the database holds what it held; `thoroughly`: compare every value."""
+        """Raise StoreError if the content of the database has changed; `thoroughly`: compare every value."""
         ...
 
 
 class HealthCheck:
-    """The health check of all databases of a run. One task does it, however many queries wait."""
+    """The health check of all databases of a run: one task, however many queries wait."""
 
     def __init__(self, seconds: float, note: Callable[[str], object] = _LOGGER.warning) -> None:
         """`seconds`: how long to wait for the database; `note` is called when the waiting begins and ends."""
         self.seconds = seconds
         self.note = note
         self.outages = 0
-        """How often the database was away. A query that took too long meanwhile may not be slow."""
+        """Number of outages. A query that timed out during one is not necessarily slow."""
         self.failure: StoreError | None = None
-        """Why the last check failed; None if it did not."""
-        self.running: set[asyncio.Timeout] = set()
-        """The time limits of the queries under way: an outage ends them, so that they are sent again."""
+        """The error of the last check, if it failed."""
+        self._limits: set[asyncio.Timeout] = set()
+        """The time limits of running queries: an outage ends them, so that they are sent again."""
         self._connections: list[Checked] = []
         self._task: asyncio.Task[None] | None = None
 
@@ -51,27 +53,53 @@ class HealthCheck:
         self._connections.append(connection)
 
     async def remove(self, connection: Checked) -> None:
-        """Check a connection no more; a check under way is cancelled."""
+        """Stop checking a connection, and cancel a running check."""
         self._connections.remove(connection)
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
 
     def start(self) -> None:
-        """Start a check, unless one is under way."""
+        """Start a check, unless one is running."""
         if self._task is None:
             self._task = asyncio.create_task(self._reconnect())
             self._task.add_done_callback(self._done)
 
     async def finished(self) -> None:
-        """Wait for the check under way, if any. StoreError where it fails."""
+        """Wait for the running check, if any. Raise StoreError if it fails."""
         if self._task is not None:
             await asyncio.shield(self._task)
 
     async def passed(self) -> None:
-        """Return when every database answers and holds what it held. StoreError where that fails."""
+        """Return when every database answers with unchanged content. Raise StoreError if that fails."""
         self.start()
         await self.finished()
+
+    @asynccontextmanager
+    async def watch(self, seconds: float) -> AsyncIterator[None]:
+        """Limit a query to `seconds`, and start a check while it is silent.
+
+        Raise TimeoutError when the time is over, or as soon as the check finds an outage.
+        """
+        await self.finished()
+        pause = min(SILENT_SECONDS, seconds / 2)
+        silence: asyncio.TimerHandle
+
+        def check() -> None:
+            nonlocal silence
+            self.start()
+            silence = loop.call_later(pause, check)
+
+        loop = asyncio.get_running_loop()
+        silence = loop.call_later(pause, check)
+        limit = asyncio.timeout(seconds)
+        try:
+            async with limit:
+                self._limits.add(limit)
+                yield
+        finally:
+            silence.cancel()
+            self._limits.discard(limit)
 
     def _done(self, task: "asyncio.Task[None]") -> None:
         self._task = None
@@ -80,14 +108,14 @@ class HealthCheck:
 
     async def _reconnect(self) -> None:
         clock = asyncio.get_running_loop().time
-        begun, pause, away = clock(), _FIRST_PAUSE, False
+        begun, pause, away = clock(), FIRST_PAUSE, False
         while (problem := await self._problem(away)) is not None:
             cause = str(problem).splitlines()[0].rstrip(": ")
             if not away:
                 away = True
                 self.outages += 1
                 self.note(f"{cause}: waiting for it, up to {self.seconds:g} s")
-                for limit in self.running:
+                for limit in self._limits:
                     limit.reschedule(clock())
             if clock() - begun + pause > self.seconds:
                 raise StoreError(
@@ -95,7 +123,7 @@ class HealthCheck:
                     hint=f"{problem.hint}; to wait longer: -o limits.store_wait_seconds=…",
                 ) from problem
             await asyncio.sleep(pause)
-            pause = min(2 * pause, _LONGEST_PAUSE)
+            pause = min(2 * pause, LONGEST_PAUSE)
         if away:
             self.note(f"database back after {clock() - begun:.0f} s, graphs intact: resuming")
         elif clock() - begun > HICCUP_SECONDS:

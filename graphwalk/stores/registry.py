@@ -1,4 +1,4 @@
-"""Databases by name; other packages add theirs through entry points of the group `graphwalk.stores`."""
+"""Databases by name; other packages add theirs with entry points of the group `graphwalk.stores`."""
 
 from typing import Protocol
 
@@ -18,7 +18,7 @@ STORES = Registry(
 
 
 def queries_in_place(kind: str) -> bool:
-    """Return True if a graph that is in a Neo4j already is queried there; otherwise a copy is loaded into the store."""
+    """Return True if a graph that is already in Neo4j is queried there; else a copy is loaded into the store."""
     return kind == "neo4j"
 
 
@@ -28,18 +28,17 @@ class OpenDatabase(Protocol):
     async def __call__(
         self, settings: Settings, *, run_id: str, timeout_seconds: float, wait_seconds: float
     ) -> Database:
-        """A database, reached and ready. StoreError where it cannot be reached or refuses the password."""
+        """Return a connected database. Raise StoreError if it cannot be reached or refuses the password."""
         ...
 
 
 async def open_database(
     kind: str, settings: Settings, *, run_id: str, timeout_seconds: float = 30.0, wait_seconds: float = 90.0
 ) -> Database:
-    """A database by name: "embedded" (in this process), "neo4j" (NEO4J_URI, or what `db up` started), or a plug-in.
+    """Open a database by name: "embedded" (in this process), "neo4j" (NEO4J_URI, or that of `db up`), or a plug-in.
 
-    A query ends after `timeout_seconds`; a database that stops answering is waited for `wait_seconds` in all. Graphs of
-    one `run_id` are kept apart from those of others. ConfigError for an unknown kind, StoreError where the database
-    cannot be reached or refuses the password.
+    `timeout_seconds`: limit of a query; `wait_seconds`: limit of an outage. Graphs of different `run_id`s are kept
+    apart. Raise ConfigError for an unknown kind, StoreError if the database cannot be reached or refuses the password.
     """
     opener: OpenDatabase = STORES.load(kind)
     if not callable(opener):

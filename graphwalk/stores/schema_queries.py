@@ -1,4 +1,4 @@
-"""The schema of a graph, found by Cypher in any store, or computed from the graph in memory: equal either way."""
+"""Read the schema of a graph by Cypher from any store, or from the graph in memory, with equal results."""
 
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -35,16 +35,15 @@ _NODES = "MATCH (e:{{ name | label }}) "
 _RELATIONSHIPS = "MATCH ({{ any_node }})-[e:{{ name | type }}]->() "
 
 Query = Callable[[str, Identifiers, Mapping[str, Any]], Awaitable[list[Row]]]
-"""(template, identifiers, parameters) → rows; a store's `render` and `run` in one."""
+"""(template, identifiers, parameters) → rows: a store's `render` and `run`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decoder:
-    """How to read the names and values that a store keeps.
+    """Functions that turn stored names and values into those of the graph.
 
-    `name` is given a stored label or type and gives its own name, None for one that is the store's; `property` and
-    `value` do the same for properties and values. `several`: not every node has exactly one label; `lists`: some
-    property holds a list.
+    `name`: of labels and types, `property`: of properties; both return None for a name of the store's own.
+    `several`: not every node has exactly one label; `lists`: some property holds a list.
     """
 
     name: Callable[[str], str | None] = str
@@ -55,7 +54,7 @@ class Decoder:
 
 
 async def read_schema(query: Query, samples: int, decoder: Decoder) -> Schema:
-    """The schema that a store finds in its database."""
+    """Return the schema that a store finds in its database."""
 
     async def properties(listing: str, found: str, name: str) -> tuple[PropertyType, ...]:
         stored = [row["property"] for row in await query(listing, {"name": name}, {})]
@@ -75,7 +74,7 @@ async def read_schema(query: Query, samples: int, decoder: Decoder) -> Schema:
         return [row["value"] for row in await query(template, {"name": name}, parameters)]
 
     def own(labels: Iterable[str]) -> list[str]:
-        """Labels as the graph has them, "" for a node that has none."""
+        """Return the original labels, "" for a node without labels."""
         return [name for label in labels if (name := decoder.name(label)) is not None] or [""]
 
     stored_labels = [row["label"] for row in await query(_LABELS, {}, {})]
@@ -101,12 +100,12 @@ async def read_schema(query: Query, samples: int, decoder: Decoder) -> Schema:
 
 
 def _is_plain(stored: Any) -> bool:
-    """True where an engine sorts the value as we do. Tagged text, which comes first of all text, is something else."""
+    """Return True if an engine sorts the value as `value_order` does; not for tagged text."""
     return isinstance(stored, SCALARS) and stored == stored and not (isinstance(stored, str) and stored[:1] == MARK)
 
 
 def schema_of(graph: PropertyGraph, samples: int = 0) -> Schema:
-    """The schema of a graph in memory, with up to `samples` values per property (0: none)."""
+    """Return the schema of a graph in memory, with up to `samples` values per property (0: none)."""
     tables = defaultdict(list)
     for table in graph.node_tables:
         if len(table.numbers):
@@ -128,12 +127,12 @@ def schema_of(graph: PropertyGraph, samples: int = 0) -> Schema:
 
 
 def has_several_labels(graph: PropertyGraph) -> bool:
-    """True where not every node has exactly one label."""
+    """Return True unless every node has exactly one label."""
     return any(len(table.labels) != 1 for table in graph.node_tables if len(table.numbers))
 
 
 def has_lists(graph: PropertyGraph) -> bool:
-    """True where some property holds a list."""
+    """Return True if some property holds a list."""
     return any(
         any(isinstance(column.pool[code], tuple) for code in np.unique(column.codes[column.codes != MISSING]).tolist())
         for columns in graph.all_columns()

@@ -16,27 +16,27 @@ from graphwalk.types.values import Point, Temporal, Value
 
 MARK = "\0"
 ESCAPED = (MARK, "gw_")
-"""Prefixes of text that is tagged itself, so that it is not taken for a mark, or for a name of ours."""
+"""Prefixes of text that is tagged too, so that it is not taken for tagged text or a stored name."""
 _FLOATS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 _VALUES = (str, int, float, Temporal, Point, bytes, tuple)
 _ALWAYS = frozenset({str, int, bool})
 Native = Callable[[Value], Any]
-"""Returns a value of the engine's own type, or None if it has none. Not called for text, integers, booleans."""
+"""Returns the engine's own value, None if it has no such type. Not called for text, integers, booleans."""
 
 
 @dataclass(frozen=True, slots=True)
 class Serialisation:
-    """How the values of one graph are stored. `tags`: some value or name is tagged text."""
+    """The stored form of the values of one graph. `tags`: some value or name is tagged text."""
 
     native: Native
     tags: bool
 
     def stored(self, value: Value) -> Any:
-        """Return the value as the engine takes it."""
+        """Return the value for the engine."""
         return self._serialised(value, native=True)
 
     def kept(self, value: Value) -> Value:
-        """Return the same for a file: a value of a type that the engine has, or tagged text."""
+        """Return the value for a file: of a type that the engine has, or tagged text."""
         found: Value = self._serialised(value, native=False)
         return found
 
@@ -80,7 +80,7 @@ def tagged(value: Value) -> str:
 
 
 def untagged(text: str) -> Value:
-    """Return the value of a text that begins with MARK. A text that an engine made of such a text loses the mark."""
+    """Return the value of a text that begins with MARK. Text that an engine derived from it loses the mark."""
     try:
         return _decoded(json.loads(text[1:]))
     except (ValueError, TypeError, RecursionError):
@@ -90,7 +90,7 @@ def untagged(text: str) -> Value:
 def decoded(value: Any, name: Callable[[str], str] = str) -> Any:
     """Return a value of a query's result with tagged text undone, in lists and maps too; lists become tuples.
 
-    `name` is given text that begins with `gw_`, which stands for a name.
+    `name` is called with text that begins with `gw_`: a stored name.
     """
     kind = value.__class__
     if kind is str:

@@ -1,4 +1,4 @@
-"""Your own graph: opened as a store, or read into memory; a file, an existing database, or a loaded graph."""
+"""Open your own graph as a store, or read it into memory: a file, an existing database, or a loaded graph."""
 
 import asyncio
 import secrets
@@ -14,14 +14,14 @@ from graphwalk.stores.registry import open_database
 from graphwalk.types.graph import PropertyGraph
 
 WAIT_SECONDS = 10.0
-"""A person is waiting: if the database is not there, they should hear it soon."""
+"""Short, since a user is waiting at the terminal."""
 READING_WAIT_SECONDS = 300.0
-"""Runs read databases too, and wait as long for one that stops answering."""
+"""Runs wait longer for a database that is away."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedGraph:
-    """A graph to walk. `graph` is its content where that was read; a Neo4j is asked, not copied."""
+    """A graph to walk; `graph`: its content, None if it is queried in Neo4j."""
 
     name: str
     store: GraphStore
@@ -36,10 +36,9 @@ async def open_source(
     timeout_seconds: float = 30.0,
     wait_seconds: float = WAIT_SECONDS,
 ) -> AsyncIterator[OpenedGraph]:
-    """The graph, as long as the block runs. A part of a loaded graph is copied onto the embedded engine.
+    """Open a graph while the block runs. A filtered loaded graph is copied onto the embedded engine.
 
-    ConfigError for a file that cannot be read, and for a filter that names what is not there; StoreError from a
-    database.
+    Raise ConfigError for a file that cannot be read and a filter with an unknown name; StoreError from a database.
     """
     filtered = source.labels is not None or source.relationship_types is not None
     if source.file is None and not (source.loaded is not None and filtered):
@@ -58,7 +57,7 @@ async def open_source(
 async def _in_neo4j(
     source: GraphSource, settings: Settings, timeout_seconds: float, wait_seconds: float
 ) -> AsyncIterator[GraphStore]:
-    """Open an existing database, or a graph that `db load` left; nothing is changed there."""
+    """Open an existing database, or a graph of `db load`, read-only."""
     # The driver takes a fifth of a second to import, which a file does not need.
     from graphwalk.stores.neo4j.existing import ExistingStore
     from graphwalk.stores.neo4j.loaded import Neo4jDatabase
@@ -77,10 +76,10 @@ async def _in_neo4j(
 
 
 async def read_source(source: GraphSource, settings: Settings) -> PropertyGraph:
-    """Return the content of a file or of a database, of which only what the filters keep; a database is only read.
+    """Return the filtered content of a file or a database, which is only read.
 
-    ConfigError for a file that cannot be read, and for a filter that names what is not there; StoreError where the
-    database cannot be reached.
+    Raise ConfigError for a file that cannot be read and a filter with an unknown name; StoreError if the database
+    cannot be reached.
     """
     if source.file is not None:
         return await asyncio.to_thread(read_file, source)
@@ -90,7 +89,7 @@ async def read_source(source: GraphSource, settings: Settings) -> PropertyGraph:
 
 
 def read_file(source: GraphSource) -> PropertyGraph:
-    """The content of `source.file`, of which only what the filters keep."""
+    """Return the filtered content of `source.file`."""
     assert source.file is not None
     return _filtered(load_graph(source.file), source)
 

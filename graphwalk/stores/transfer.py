@@ -1,4 +1,4 @@
-"""Graphs into stores: rows for loading, made batch by batch."""
+"""Make the rows for loading a graph into a store, batch by batch."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from graphwalk.types.graph import MISSING, Column, PropertyGraph
 Rename = Callable[[str], str]
 Encode = Callable[[Any], Any]
 _Stored = tuple[str, NDArray[np.int32], Sequence[Any]]
-"""Name, codes and pool of a column as an engine takes them."""
+"""Name, codes and pool of a column for an engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class RelationshipBatch:
 def node_batches(
     graph: PropertyGraph, size: int, rename: Rename = str, encode: Encode | None = None
 ) -> Iterator[NodeBatch]:
-    """All nodes, at most `size` in a batch, always in the same order; `encode` is given every different value once."""
+    """Yield all nodes in a fixed order, at most `size` in a batch; `encode` is called once per distinct value."""
     for table in graph.node_tables:
         columns = _stored(table.columns, rename, encode)
         for start in range(0, len(table.numbers), size):
@@ -52,7 +52,7 @@ def node_batches(
 def relationship_batches(
     graph: PropertyGraph, size: int, rename: Rename = str, encode: Encode | None = None, *, by_pair: bool = False
 ) -> Iterator[RelationshipBatch]:
-    """All relationships, at most `size` in a batch; with `by_pair`, batches join nodes of two tables."""
+    """Yield all relationships, at most `size` in a batch; with `by_pair`, each batch joins nodes of two tables."""
     labels = label_codes(graph) if by_pair else None
     for table in graph.relationship_tables:
         columns = _stored(table.columns, rename, encode)
@@ -69,7 +69,7 @@ def relationship_batches(
 
 
 def label_codes(graph: PropertyGraph) -> NDArray[np.int64]:
-    """For every node the position of its table in `graph.node_tables`."""
+    """Return for every node the index of its table in `graph.node_tables`."""
     codes = np.zeros(graph.node_count, dtype=np.int64)
     for code, table in enumerate(graph.node_tables):
         codes[table.numbers] = code
@@ -107,7 +107,7 @@ def _fill(rows: list[dict[str, Any]], columns: list[_Stored], part: slice | NDAr
 
 
 def content_digest(graph: PropertyGraph) -> str:
-    """Return SHA-256 (hex) of the content of a graph, in whichever order it came."""
+    """Return SHA-256 (hex) of the content of a graph, independent of its order."""
     lines = [repr((n.key, sorted(n.labels), sorted(n.properties.items()))) for n in graph.nodes()]
     lines += [repr((r.type, r.source, r.target, sorted(r.properties.items()))) for r in graph.relationships()]
     return hashlib.sha256("\n".join(sorted(lines)).encode("utf-8", "surrogatepass")).hexdigest()

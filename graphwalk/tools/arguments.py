@@ -31,7 +31,7 @@ class Checked:
 
 
 def parse_arguments(tool: Tool, text: str) -> Arguments:
-    """The JSON object in `text`; nothing at all counts as an empty one. ToolMistake "bad_json" otherwise."""
+    """Return the JSON object in `text`, {} for empty text. Else raise ToolMistake "bad_json"."""
     try:
         data = _DECODER.decode(text) if text.strip() else {}
     except json.JSONDecodeError as error:
@@ -113,7 +113,7 @@ def _fits(value: Any, types: Sequence[str]) -> bool:
 
 
 def _identifier(tool: Tool, name: str, given: str, identifiers: Mapping[str, str], schema: Schema) -> str:
-    """The name as the schema has it; `identifiers` are those found so far."""
+    """Return the name from the schema; `identifiers`: those found so far."""
     parameter = tool.parameters[name]
     if parameter.role == "entity_type":
         return _entity_type(name, given)
@@ -127,7 +127,7 @@ def _identifier(tool: Tool, name: str, given: str, identifiers: Mapping[str, str
 
 
 def _label(given: str, schema: Schema) -> str:
-    """A label; "" for nodes without one, where there are such nodes, written as the schema shows it or not."""
+    """Return a label; "" for nodes without labels, if there are any, written as the schema shows it or not."""
     labels = [node.label for node in schema.nodes]
     if "" in labels and given not in labels and given in (NO_NAME, NO_LABEL):
         return ""
@@ -175,7 +175,7 @@ def listed_names(given: str, names: Sequence[str]) -> dict[str, Any]:
 
 
 def close_names(given: str, names: Sequence[str], most: int = _CLOSE, cutoff: float = 0.6) -> list[str]:
-    """Names that a misspelt one may mean, the likeliest first; case and Cypher's punctuation do not matter."""
+    """Return likely corrections of a name, best first, ignoring case and Cypher's punctuation."""
     if len(given) > _LONGEST_NAME:
         return []
     plain = given.strip(" :`'\"()").casefold()

@@ -87,14 +87,14 @@ class ReferenceToolbox:
         known = list(dict.fromkeys(name for row in shown for name in row))
         named = {field: _column_of(field, name, known) for field, name in fields.items() if name is not None}
 
-        def told(conditions: str) -> list[tuple[Any, ...]]:
+        def matching(conditions: str) -> list[tuple[Any, ...]]:
             chosen = [(_column(name, known), equal, value) for name, equal, value in _conditions(conditions)]
             rows = (row for row in shown if all(_holds(row, condition) for condition in chosen))
             return [tuple(row.get(column) for column in named.values()) for row in rows]
 
-        found = told(where)
-        required = set(map(_key, told(also))) if also else None
-        excluded = set(map(_key, told(but_not))) if but_not else set()
+        found = matching(where)
+        required = set(map(_key, matching(also))) if also else None
+        excluded = set(map(_key, matching(but_not))) if but_not else set()
         kept = [row for row in found if (required is None or _key(row) in required) and _key(row) not in excluded]
         return _answer(kept, list(fields), count)
 
@@ -127,8 +127,7 @@ def _answer(rows: Sequence[tuple[Any, ...]], fields: Sequence[str], count: str) 
 
 
 def _fields(columns: str, *, counted: bool) -> dict[str, str | None]:
-    """Field of the answer → column, "" for one of its own name. Where rows are counted, the last field has no column
-    if it stands alone."""
+    """Return the map of answer fields to columns, "" for the same name; a count has no column."""
     parts = [[text.strip() for text in part.partition("=")] for part in columns.split(",")]
     if not all(field and (column or not sign) for field, sign, column in parts):
         raise RefusedError("no_columns", asked=columns)
@@ -175,7 +174,7 @@ def _column_of(field: str, name: str, known: Sequence[str]) -> str:
 
 
 def _column(name: str, known: Sequence[str]) -> str:
-    """The column of this name, or the only one that ends with it."""
+    """Return the column of this name, or the only one that ends with it."""
     ending = [column for column in known if column.endswith(f".{name}")]
     if name in known:
         return name

@@ -28,9 +28,9 @@ class Answered:
 
 
 async def answer_query(store: GraphStore, query: str, agent: AgentConfig) -> Answered:
-    """Rows in the order that the query asks for, else in one that is the same on every store.
+    """Answer a query with rows in its order, else in an order that is equal on every store.
 
-    ToolMistake where the query is at fault; ConfigError for a store that takes no such queries.
+    Raise ToolMistake for a wrong query, ConfigError for a store without such queries.
     """
     try:
         found = await store.ask(query, seconds=agent.query_seconds, rows=agent.query_rows)
@@ -41,7 +41,7 @@ async def answer_query(store: GraphStore, query: str, agent: AgentConfig) -> Ans
 
 
 def _readable(rows: list[Row]) -> list[Row]:
-    """The first rows that fit. ToolMistake "too_large" where not even one does."""
+    """Return the first rows that fit. Raise ToolMistake "too_large" if not even one does."""
     left = MOST_CHARACTERS
     for number, row in enumerate(rows):
         left -= len(json.dumps(row, default=str))
@@ -53,7 +53,7 @@ def _readable(rows: list[Row]) -> list[Row]:
 
 
 def _mistake(refused: QueryRefused) -> ToolMistake:
-    """The same for the model; of names that there are, the closest come first."""
+    """Return the ToolMistake for the model, with the closest existing names first."""
     values = dict(refused.values)
     if refused.kind == "unknown_name":
         values |= listed_names(values["name"], values["names"])

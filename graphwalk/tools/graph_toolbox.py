@@ -34,7 +34,7 @@ LOOK_CLOSER = "get_schema"
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a query found. `values` are those that it was found with; `matched` that something has them."""
+    """The result of a query with `values`; `matched`: some entity has these values."""
 
     rows: list[Row]
     values: Mapping[str, Value]
@@ -122,7 +122,7 @@ class GraphToolbox:
         return encode_result(shown.rows, notes, self._agent.encoding), len(found.rows), shown.rows
 
     async def _find(self, tool: Tool, checked: Checked, page: int) -> _Found:
-        """Rows for the values and others that look alike; where nothing has them, read another way ("3.5" as 3.5)."""
+        """Find rows for the values and similar ones; if there are none, read them another way ("3.5" as 3.5)."""
         names: dict[str, str | int] = {**self._switches, **checked.identifiers}
         rows: list[Row] = []
         total: int | None = 0
@@ -147,7 +147,7 @@ class GraphToolbox:
         parameters: Mapping[str, Any],
         most: int | None,
     ) -> tuple[list[Row], int | None]:
-        """Rows, and how many there are. Where the agent has limits, `most` rows at most, and in the time it has."""
+        """Return rows and their total number; with limits of the agent, at most `most` rows, in its time."""
         if template is None:
             return [], 0
         cypher, agent = self._store.render(template, identifiers), self._agent
@@ -157,7 +157,7 @@ class GraphToolbox:
         return await self._store.first(cypher, parameters, rows=most, seconds=agent.call_seconds or math.inf)
 
     async def _count(self, tool: Tool, checked: Checked, found: _Found) -> int | None:
-        """How many rows there are, by the query that a tool has for it; None where it has none or takes too long."""
+        """Return the number of rows by the tool's counting query; None if it has none or takes too long."""
         names: dict[str, str | int] = {**self._switches, **checked.identifiers}
         parameters = {name: as_parameter(value) for name, value in found.values.items()}
         try:
@@ -179,7 +179,7 @@ class GraphToolbox:
                 self._schema = await self._store.look_closer("relationship", relationship.type, samples)
 
     def _described(self, tool: Tool, checked: Checked) -> dict[str, str]:
-        """The schema of what an operation names, where it names something."""
+        """Return the schema of the label or type that an operation names, if any."""
         named = [checked.identifiers[name] for name in tool.with_role("entity_name")]
         kinds = [checked.identifiers[name] for name in tool.with_role("entity_type")]
         return {"described": entity_text(self._schema, kinds[0], named[0], self._agent)} if named else {}
@@ -232,7 +232,7 @@ class GraphToolbox:
         return ToolSpec(tool.name, self._description(tool), parameters)
 
     def _limits(self, tool: Tool) -> dict[str, Any]:
-        """What bounds a query of the model's own, for the words of a tool that takes one."""
+        """Return the limits of a query written by the model, for the description of its tool."""
         return {} if tool.query is None else {name: getattr(self._agent, name) for name in LIMITS}
 
     def _type(self, parameter: Parameter) -> dict[str, Any]:
@@ -254,12 +254,12 @@ class GraphToolbox:
 
 
 def _in_order(rows: list[Row], complete: bool) -> list[Row]:
-    """All rows sorted; a part of them in the order that the database gave them, in which the next pages go on."""
+    """Return all rows sorted, or a part of them in the order of the database, which the next pages continue."""
     return canonical_rows(rows) if complete else [canonical_rows([row])[0] for row in rows]
 
 
 def _attempts(values: Mapping[str, Value]) -> Iterator[tuple[Mapping[str, Value], bool]]:
-    """Values to try, and whether they look like those that were given."""
+    """Yield values to try, and True if they look like the given ones."""
     yield values, True
     for readings, alike in ((shown_alike, True), (other_readings, False)):
         for name, value in values.items():

@@ -1,10 +1,10 @@
-"""Mistakes in tool calls; what a model is told about them is in templates/prompts/tool_messages.yaml."""
+"""Mistakes in tool calls; the texts for models are in templates/prompts/tool_messages.yaml."""
 
 from typing import Any
 
 
 class ToolMistake(Exception):  # noqa: N818 - a model's mistake is a result, not an error of the program
-    """A call that cannot be carried out: told with `message`, a name in tool_messages.yaml, and `values` for it.
+    """A call that cannot be executed: `message`, a name in tool_messages.yaml, and its `values`.
 
     `kind` is the class that results count.
     """

@@ -1,4 +1,4 @@
-"""What the tool results of an episode show of a graph: the only reader of what a model has seen.
+"""Read the part of a graph that the tool results of an episode have shown to a model.
 
 Scores, scenes and scripted agents read results here. No result is too odd to be read: rows of an unknown form show
 nothing.
@@ -64,18 +64,23 @@ def relationship_in(row: Row, label: str, pairs: frozenset[Pair] = frozenset()) 
     `pairs` decide on the direction where the row hides it: outgoing if they allow both.
     """
     centre, type_, other = row.get("center_key"), row.get("type"), row.get("neighbor_properties")
-    beside = labels_in(row, "neighbor_label")
-    if not isinstance(centre, str) or not isinstance(type_, str) or not isinstance(other, dict) or beside is None:
+    neighbor_labels = labels_in(row, "neighbor_label")
+    if (
+        not isinstance(centre, str)
+        or not isinstance(type_, str)
+        or not isinstance(other, dict)
+        or neighbor_labels is None
+    ):
         return None
     if not _is_key(key := other.get(KEY)):
         return None
-    own, others = _label_set(label), _label_set(*beside)
+    own, others = _label_set(label), _label_set(*neighbor_labels)
     if "direction" in row:
         outgoing = row["direction"] == "outgoing"
         directed = outgoing or row["direction"] == "incoming"
     else:
-        outgoing = any((label, type_, one) in pairs for one in beside)
-        directed = outgoing != any((one, type_, label) in pairs for one in beside)
+        outgoing = any((label, type_, one) in pairs for one in neighbor_labels)
+        directed = outgoing != any((one, type_, label) in pairs for one in neighbor_labels)
     properties = row.get("relationship_properties")
     shows = isinstance(properties, dict)
     properties = properties if isinstance(properties, dict) else {}
@@ -144,7 +149,7 @@ class _Call:
 
     @property
     def complete(self) -> bool:
-        """True if every row was shown."""
+        """Return True if every row was shown."""
         return sum(self.rows_on.values()) == self.found
 
     def text(self, name: str) -> str | None:
@@ -192,7 +197,7 @@ class ObservedGraph:
 
     @property
     def understood(self) -> bool:
-        """True if some result with rows was of a known form."""
+        """Return True if some result with rows had a known form."""
         return any(call.understood and call.found for call in self._calls.values())
 
     @property
@@ -274,7 +279,7 @@ class ObservedGraph:
         return True
 
     def _add_value(self, row: Row, call: _Call) -> bool:
-        """A list of keys shows nodes; a list of other values shows no node that has them."""
+        """Add a value: a list of keys shows nodes, a list of other values does not."""
         label = call.lists_keys_of
         if row.keys() == {"values"} and label is not None:
             self._add_node({KEY: row["values"]}, [label])

@@ -1,4 +1,4 @@
-"""What a tool does where no query can do it: Python functions that a tool file names."""
+"""Operations of tools: Python functions for what no query can do, named in tool files."""
 
 import json
 from collections import deque
@@ -10,12 +10,12 @@ Operation = Callable[[Mapping[str, Any]], str]
 
 
 def repeat(arguments: Mapping[str, Any]) -> str:
-    """What was given, unchanged: a thought is written down (docs/method.md, Tools)."""
+    """Return the text unchanged: a thought is noted (docs/method.md, Tools)."""
     return "\n".join(map(str, arguments.values()))
 
 
 def connected_path(arguments: Mapping[str, Any]) -> str:
-    """The shortest path over visited cells from the first to the last, as JSON; "" if there is none (docs/mazes.md).
+    """Return the shortest path over visited cells from the first to the last as JSON, "" if none (docs/mazes.md).
 
     `neighbours` maps the key of every visited cell, in the order of first visits, to the keys of the cells next to it.
     Of several shortest paths the one with the lowest keys is taken, first cells first.
@@ -40,12 +40,12 @@ def connected_path(arguments: Mapping[str, Any]) -> str:
 
 
 def describe(arguments: Mapping[str, Any]) -> str:
-    """What the schema says of the label or type that was named, which the toolbox has looked up."""
+    """Return the schema of a label or type, which the toolbox has looked up."""
     return str(arguments["described"])
 
 
 def rows_of_results(arguments: Mapping[str, Any]) -> str:
-    """The rows that an answer by reference stands for, as JSON; the toolbox of the episode has looked them up."""
+    """Return the rows of an answer by reference as JSON; the toolbox of the episode has looked them up."""
     return json.dumps(list(arguments.get("rows", ())), ensure_ascii=False, default=str)
 
 

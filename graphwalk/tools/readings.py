@@ -1,4 +1,4 @@
-"""What a value that a model gives may stand for: as it is, or read another way."""
+"""Interpretations of a value that a model gives: unchanged, or as another type."""
 
 import json
 import re
@@ -32,7 +32,7 @@ def shown_alike(value: Value) -> Iterator[Value]:
 
 
 def other_readings(value: Value) -> Iterator[Value]:
-    """What a value may have been meant as: text for a number or a boolean; a number, a boolean or a list for text."""
+    """Yield other types of a value: text for a number or boolean; a number, boolean or list for text."""
     if not isinstance(value, str):
         yield json.dumps(shown(value), ensure_ascii=False)
     elif len(value) <= _LONGEST_NUMBER and _NUMBER.fullmatch(value):
@@ -46,7 +46,7 @@ def other_readings(value: Value) -> Iterator[Value]:
 
 
 def as_list(data: list[object]) -> tuple[Value, ...] | None:
-    """A JSON list as a value; None where something in it is no value: null, an object."""
+    """Return a JSON list as a value; None if an item is not a value: null, an object."""
     items: list[Value] = []
     for item in data:
         found = as_list(item) if isinstance(item, list) else item
@@ -57,7 +57,7 @@ def as_list(data: list[object]) -> tuple[Value, ...] | None:
 
 
 def as_parameter(value: Value) -> Value | None:
-    """The value as databases take it; None if no property can be equal to it."""
+    """Return the value as a query parameter; None if no property can equal it."""
     if isinstance(value, str):
         return value if _encodable(value) else None
     if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""What of a result is shown: one page of its rows, long values cut, never more tokens than were agreed on."""
+"""Pages of a result: long values are cut, and no page exceeds its token limit."""
 
 import json
 from collections.abc import Sequence
@@ -26,14 +26,14 @@ class Shown:
 
 
 def rows_needed(agent: AgentConfig, page: int) -> int | None:
-    """How many rows a call takes from the database to show this page; None: all."""
+    """Return the number of rows to read for this page; None: all."""
     if agent.fetched_rows is None:
         return None
     return max(agent.fetched_rows, page * (agent.result_budget or agent.fetched_rows) + 1)
 
 
 def page_of(rows: list[Row], page: int, agent: AgentConfig, *, total: int | None, complete: bool) -> Shown:
-    """One page. `total`: how many rows there are, None where nobody knows; `complete`: `rows` are all of them.
+    """Return one page. `total`: number of rows, None if unknown; `complete`: `rows` are all of them.
 
     ToolMistake "bad_arguments" for a page that does not exist.
     """
@@ -71,7 +71,7 @@ class _Laid:
 
 
 def _lay_out(rows: Sequence[Row], agent: AgentConfig, last: int | None) -> _Laid:
-    """All pages, or those up to the page `last`: to count the tokens of a thousand rows takes longer than the query."""
+    """Return the pages up to `last`: counting the tokens of a thousand rows takes longer than the query."""
     longest = _longest(rows, agent)
     readable: list[Row] = []
     starts: list[int] = []
@@ -89,7 +89,7 @@ def _lay_out(rows: Sequence[Row], agent: AgentConfig, last: int | None) -> _Laid
 
 
 def _readable(row: Row, longest: int | None, agent: AgentConfig) -> tuple[Row, int]:
-    """The row with its long values cut such that it fits a page, and its tokens; 0 where nobody counts them."""
+    """Return the row, cut to fit a page, and its tokens; 0 if tokens are not counted."""
     short = row if longest is None else _cut(row, longest)
     if agent.result_tokens is None:
         return short, 0
@@ -102,12 +102,12 @@ def _readable(row: Row, longest: int | None, agent: AgentConfig) -> tuple[Row, i
 
 
 def _tokens(row: Row, agent: AgentConfig) -> int:
-    """Of one row as it is sent; column names of a table are counted with every row."""
+    """Count the tokens of one row; column names of a table are counted with every row."""
     return count_tokens(encode_result([row], (), agent.encoding))[0]
 
 
 def _cut(value: Any, most: int) -> Any:
-    """The value with texts and lists of more than `most` characters cut, and their length said."""
+    """Return the value with texts and lists of more than `most` characters cut and their length added."""
     if isinstance(value, str) and len(value) > most:
         return f"{value[:most]}… ({len(value):,} characters)"
     if isinstance(value, dict):

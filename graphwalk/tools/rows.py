@@ -9,7 +9,7 @@ from graphwalk.types.values import Row
 
 
 def canonical_rows(rows: list[Row]) -> list[Row]:
-    """The rows, sorted by their columns from left to right; in maps of properties the key comes first, then by name.
+    """Return the rows sorted by their columns from left to right; maps of properties have the key first.
 
     All rows have the same columns, and none is used again by the caller: they are changed in place.
     """
@@ -21,7 +21,7 @@ def canonical_rows(rows: list[Row]) -> list[Row]:
 
 
 def _sorted(rows: list[Row]) -> list[Row]:
-    """Most results are told apart by one column or two, so that the others need no sort keys."""
+    """Sort the rows; most differ in one or two columns, so that the others need no sort keys."""
     keys: list[Sequence[Any]] = []
     for name in rows[0]:
         column = _comparable([row[name] for row in rows])
@@ -39,7 +39,7 @@ def _sorted(rows: list[Row]) -> list[Row]:
 
 @lru_cache(maxsize=4096)
 def _property_order(names: tuple[str, ...]) -> tuple[str, ...] | None:
-    """The order that the names should have, None where they have it."""
+    """Return the sorted order of the names, None if they are sorted."""
     order = tuple(sorted(names, key=lambda name: (name != "key", name)))
     return None if order == names else order
 

@@ -1,4 +1,4 @@
-"""The schema of a graph that somebody else made, as a model reads it: whole, or a map of names and numbers."""
+"""The schema of your own graph for a model: complete, or an overview of names and counts."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,7 +11,7 @@ Entity = NodeType | RelationshipType
 
 
 def schema_text(schema: Schema, agent: AgentConfig) -> str:
-    """At most `agent.schema_tokens` tokens: all there is, or the names with numbers, or the largest of these."""
+    """Return the schema in at most `agent.schema_tokens` tokens: complete, or the largest names with counts."""
     entities: list[Entity] = [*schema.nodes, *schema.relationships]
     if all(entity.sampled != 0 for entity in entities):
         whole = _render(schema.nodes, schema.relationships, schema, agent, whole=True)
@@ -25,7 +25,7 @@ def schema_text(schema: Schema, agent: AgentConfig) -> str:
 
 
 def entity_text(schema: Schema, kind: str, name: str, agent: AgentConfig) -> str:
-    """All that is known of one label ("node"), with the types that begin and end there, or of one type."""
+    """Return the full description of a label ("node") with its relationship types, or of a type."""
     if kind == "relationship":
         found = [r for r in schema.relationships if r.type == name]
         return _render([], found, schema, agent, whole=True)

@@ -1,8 +1,7 @@
-"""Tools as data: what a model is told about a tool, and the Cypher or the named operation behind it.
+"""Tools as data: the description for a model, and its Cypher or named operation.
 
 A file `tools/NAME.yaml` with a Cypher query is all that a new tool needs. Its texts are Jinja and see the ablation
-switches (`direction`, `relationship_properties`); its Cypher sees them too, beside the
-identifiers that the model chose.
+switches (`direction`, `relationship_properties`); its Cypher sees them and the identifiers that the model chose.
 """
 
 import difflib
@@ -41,7 +40,7 @@ _NEEDS: dict[str, tuple[str, ...]] = {
 class Parameter(Strict):
     """One argument of a tool.
 
-    `role` says what becomes of it. label, relationship_type, entity_type, entity_name, property: checked against the
+    `role` is its use. label, relationship_type, entity_type, entity_name, property: checked against the
     schema, then an identifier of the query; `of` names the parameter it belongs to. value: a parameter of the query.
     text: for operations.
     """
@@ -71,11 +70,10 @@ class Example(Strict):
 
 
 class Tool(Strict):
-    """One tool. Exactly one of `cypher`, `operation` and `query` is behind it; `query` names the parameter that holds
-    Cypher of the model's own.
+    """One tool, with exactly one of `cypher`, `operation` and `query`: the parameter with Cypher written by the model.
 
-    `note_taking`: it gives back what the model says and shows nothing of the graph, so that its calls are counted
-    apart; it is not offered where the agent does not think. `matches`: Cypher that finds a row where something matches
+    `note_taking`: it returns the model's own text and shows nothing of the graph, so that its calls are counted
+    apart; it is not offered to an agent that does not think. `matches`: Cypher that finds a row where something matches
     although the tool's result is empty. `count`: Cypher that gives the number of `rows` of a result too large to be
     fetched whole. An empty result is explained by `empty` where something matches, else by
     `no_match`.
@@ -139,17 +137,17 @@ class Tool(Strict):
         return self
 
     def with_role(self, *roles: Role) -> list[str]:
-        """Names of the parameters with one of these roles, in the order of the file."""
+        """Return the names of the parameters with one of these roles, in the order of the file."""
         return [name for name, parameter in self.parameters.items() if parameter.role in roles]
 
     @cached_property
     def required(self) -> frozenset[str]:
-        """Names of the parameters that every call has to give."""
+        """Return the names of the required parameters."""
         return frozenset(name for name, parameter in self.parameters.items() if not parameter.optional)
 
     @cached_property
     def resolution(self) -> tuple[str, ...]:
-        """Names of the parameters that become identifiers, each after the one that it belongs to."""
+        """Return the names of the parameters that become identifiers, each after the one that it depends on."""
         return (
             *self.with_role("entity_type"),
             *self.with_role("label", "relationship_type", "entity_name"),
@@ -158,12 +156,12 @@ class Tool(Strict):
 
     @cached_property
     def values(self) -> tuple[str, ...]:
-        """Names of the parameters that go into the query as they are."""
+        """Return the names of the parameters that go into the query unchanged."""
         return tuple(self.with_role("value"))
 
 
 def tool_names() -> list[str]:
-    """Names of the tools that come with GraphWalk."""
+    """Return the names of the tools that ship with GraphWalk."""
     return sorted(path.stem for path in data_path("tools").glob("*.yaml"))
 
 
@@ -176,13 +174,13 @@ def load_tools(names: Sequence[str]) -> tuple[Tool, ...]:
     for number, tool in enumerate(tools):
         if tool.name in {earlier.name for earlier in tools[:number]}:
             raise ConfigError(
-                f"the tool {tool.name} is named twice", hint="a file of your own stands for the shipped one"
+                f"the tool {tool.name} is named twice", hint="a file of your own replaces the shipped one"
             )
     return tools
 
 
 def load_tool(path: Path) -> Tool:
-    """The tool in a YAML file, with its text. ConfigError names file, line and field of a mistake."""
+    """Return the tool in a YAML file and its text. Raise ConfigError with file, line and field of a mistake."""
     file = YamlFile.read(path)
     tool = validate(Tool, file.data, str(path), file.tree)
     if tool.name != path.stem:
@@ -217,7 +215,7 @@ def _check_texts(tool: Tool, path: Path) -> None:
 
 
 def _check_replacement(tool: Tool, path: Path) -> None:
-    """ConfigError where a user's file stands for a shipped tool and lacks what the toolbox of a suite asks it for."""
+    """Raise ConfigError if a file that replaces a shipped tool lacks a field that the toolbox of a suite needs."""
     if tool.name not in tool_names() or not (shipped := _shipped(tool.name)).messages:
         return
     hint = f"graphwalk tools {tool.name} shows the one that ships, which this one replaces"

@@ -1,4 +1,4 @@
-"""The tools of one episode: what the model is told about them, and what a call gives back."""
+"""The tools of one episode: their descriptions, and the results of calls."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -15,12 +15,12 @@ class Toolbox(Protocol):
 
     @property
     def specs(self) -> Sequence[ToolSpec]:
-        """What the model is told."""
+        """Return the descriptions for the model."""
         ...
 
     @property
     def ordered(self) -> bool:
-        """True where calls change what later calls return, so that calls of one turn run one after the other."""
+        """Return True if a call changes later results, so that the calls of one turn run in sequence."""
         ...
 
     async def call(self, call: ToolCall) -> ToolResult:

@@ -32,7 +32,7 @@ class Message:
     provider_state: Mapping[str, Any] | None = field(default=None, hash=False)
 
     def as_openai(self) -> dict[str, Any]:
-        """The message as the Chat Completions API takes it."""
+        """Return the message for the Chat Completions API."""
         wire: dict[str, Any] = {"role": self.role, "content": self.content}
         if self.tool_calls:
             wire["tool_calls"] = [
@@ -46,7 +46,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """What a model is told about a tool; `parameters` is a JSON schema of type object."""
+    """The description of a tool for a model; `parameters` is a JSON schema of type object."""
 
     name: str
     description: str

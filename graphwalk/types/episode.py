@@ -41,7 +41,7 @@ class Task(BaseModel):
 
 
 class ExitStatus(StrEnum):
-    """How a trajectory ended (docs/method.md, Agent)."""
+    """The end of a trajectory (docs/method.md, Agent)."""
 
     ANSWERED = "answered"
     NO_ANSWER = "no_answer"
@@ -54,13 +54,13 @@ class ExitStatus(StrEnum):
 
     @property
     def infrastructure(self) -> bool:
-        """True where the model is not to blame: such an episode has no score and may be run again."""
+        """Return True for an infrastructure error: the episode has no score and may be run again."""
         return self in (ExitStatus.BUDGET, ExitStatus.MODEL_ERROR, ExitStatus.STORE_ERROR)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What a tool call gave back to the model.
+    """The result of a tool call for the model.
 
     `error` is the class of mistake if the call was one ("unknown_tool", "bad_json", "bad_arguments", "unknown_name",
     …), else None. `rows` counts the rows found, None for notes and mistakes. `seconds` is wall time. `data` is the
@@ -78,7 +78,7 @@ class ToolResult:
 
     @property
     def is_note(self) -> bool:
-        """True where a note-taking tool gave back the model's own words."""
+        """Return True if a note-taking tool returned the model's own words."""
         return self.error is None and self.rows is None and not self.final
 
 
@@ -121,7 +121,7 @@ class Trajectory:
 
     @property
     def reply(self) -> str:
-        """The text of the last turn, or what its tool call answered: the answer, if there is one."""
+        """Return the text of the last turn, or the result of its tool call: the answer, if any."""
         if not self.turns:
             return ""
         answered = [result.content for result in self.turns[-1].results if result.final]
@@ -133,7 +133,7 @@ class Trajectory:
 
     @property
     def results(self) -> list[ToolResult]:
-        """All tool results in order."""
+        """Return all tool results in order."""
         return [result for turn in self.turns for result in turn.results]
 
     @property
@@ -148,11 +148,11 @@ class Trajectory:
 
 
 class Score(BaseModel):
-    """How good an answer is. Suites extend it; the fields here exist in every suite.
+    """The score of an answer. Suites extend it; the fields here exist in every suite.
 
     `extraction_stage` names how the answer was read ("strict", "fenced", …, "model"), None if it could not be.
-    `grounded` is the share of the answer that the tool results show to be right, None where that cannot be told or has
-    no meaning (no tools, no rows). `lossy`: the reply holds something like an answer that was not read; written only
+    `grounded` is the share of the answer that the tool results prove, None if that is unknown or meaningless (no
+    tools, no rows). `lossy`: the reply holds something like an answer that was not read; written only
     where true.
     """
 

@@ -30,7 +30,7 @@ class Node:
 
     @property
     def label(self) -> str:
-        """The first of its labels, "" where it has none."""
+        """Return the first of its labels, "" if it has none."""
         return self.labels[0] if self.labels else ""
 
 
@@ -52,11 +52,11 @@ class Column:
     pool: tuple[Value, ...]
 
     def values(self) -> list[Value]:
-        """Those that some entity has, each once, in the order of the pool."""
+        """Return the used values, each once, in the order of the pool."""
         return [self.pool[code] for code in np.unique(self.codes).tolist() if code != MISSING]
 
     def canonical(self) -> "Column":
-        """The same values with a pool that is sorted and holds used values only."""
+        """Return the column with a sorted pool of used values only."""
         used = np.unique(self.codes[self.codes != MISSING])
         order = sorted(used.tolist(), key=lambda code: _pool_order(self.pool[code]))
         lookup = np.full(len(self.pool) + 1, MISSING, dtype=np.int32)
@@ -75,7 +75,7 @@ class NodeTable:
 
     @property
     def label(self) -> str:
-        """The first of their labels, "" where they have none."""
+        """Return the first of their labels, "" if they have none."""
         return self.labels[0] if self.labels else ""
 
 
@@ -108,11 +108,11 @@ class PropertyGraph:
         return sum(len(table.sources) for table in self.relationship_tables)
 
     def all_columns(self) -> list[Mapping[str, Column]]:
-        """The columns of every table, of nodes and of relationships."""
+        """Yield the columns of every table, of nodes and of relationships."""
         return [*(table.columns for table in self.node_tables), *(table.columns for table in self.relationship_tables)]
 
     def nodes(self) -> Iterator[Node]:
-        """All nodes in the order of their numbers."""
+        """Yield all nodes in the order of their numbers."""
         position: list[tuple[int, int]] = [(0, 0)] * self.node_count
         for t, table in enumerate(self.node_tables):
             for row, number in enumerate(table.numbers.tolist()):
@@ -122,7 +122,7 @@ class PropertyGraph:
             yield Node(self.keys[number], self.node_tables[t].labels, rows[t][row])
 
     def relationships(self) -> Iterator[Relationship]:
-        """All relationships, type by type."""
+        """Yield all relationships, type by type."""
         for table in self.relationship_tables:
             rows = _property_rows(table.columns, len(table.sources))
             for source, target, properties in zip(table.sources.tolist(), table.targets.tolist(), rows, strict=True):
@@ -150,7 +150,7 @@ class PropertyGraph:
         seed: int | None = None,
         spec: Mapping[str, Any] | None = None,
     ) -> "PropertyGraph":
-        """A graph from rows; numbers follow the order of `nodes`. ValueError on a duplicate or unknown key."""
+        """Return a graph from rows, numbered as in `nodes`. Raise ValueError on a duplicate or unknown key."""
         keys: list[str] = []
         by_labels: dict[tuple[str, ...], list[tuple[int, Mapping[str, Value]]]] = defaultdict(list)
         for number, node in enumerate(nodes):
@@ -210,7 +210,7 @@ def _pool_order(value: Value) -> tuple[tuple[int, Any], str, str]:
 
 
 def identity(value: Value) -> Any:
-    """What two values share where they are one and the same: True, 1 and 1.0 are equal in Python, and NaN is not."""
+    """Return a key that tells values apart: in Python True, 1 and 1.0 are equal, and NaN is not equal to itself."""
     if value.__class__ is tuple:
         return (tuple, *map(identity, value))
     return (value.__class__, value if value == value else "NaN")
@@ -246,7 +246,7 @@ def _columns(rows: Sequence[Mapping[str, Value]]) -> dict[str, Column]:
 def _hash_table(
     sha: "hashlib._Hash", kind: str, name: str, ends: tuple[NDArray[np.int64], ...], columns: Mapping[str, Column]
 ) -> None:
-    """Rows are hashed in a canonical order, so that the order in which relationships were written does not matter."""
+    """Hash a table in a canonical order, so that the order of relationships does not matter."""
     names = sorted(columns)
     canonical = [columns[column].canonical() for column in names]
     sort_keys: list[NDArray[Any]] = [*ends, *(column.codes for column in canonical)]

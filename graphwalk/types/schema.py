@@ -17,8 +17,8 @@ NO_LABEL = "(no label)"
 class PropertyType:
     """One property of a label or a relationship type.
 
-    `samples` are distinct values in ascending order; `complete` says that they are all there are. `kinds` are the types
-    of its values where these were looked at: text, integer, date, …
+    `samples` are distinct values in ascending order; `complete`: there are no others. `kinds`: the types of its
+    values, if known: text, integer, date, …
     """
 
     name: str
@@ -29,7 +29,7 @@ class PropertyType:
 
 @dataclass(frozen=True, slots=True)
 class NodeType:
-    """Nodes that have the label, whatever others they have; "" stands for nodes without labels."""
+    """Nodes that have the label, perhaps among others; "" for nodes without labels."""
 
     label: str
     properties: tuple[PropertyType, ...]
@@ -82,7 +82,7 @@ class Schema:
         return next((r for r in self.relationships if r.type == type_), None)
 
     def rows(self) -> Iterator[SchemaRow]:
-        """The table of docs/method.md, Schema; an entity without properties has one row with `property` None."""
+        """Return the table of docs/method.md, Schema; an entity without properties has one row with `property` None."""
         number = 0
         for node in self.nodes:
             for prop in tuple(map(as_shown, node.properties)) or (None,):
@@ -116,7 +116,7 @@ def as_shown(property_: PropertyType) -> PropertyType:
 
 
 def _alternatives(labels: Sequence[str]) -> list[str]:
-    """One pattern for nodes with any of these labels, and one for nodes without, if they are meant too."""
+    """Return a pattern for nodes with any of these labels and, if "" is among them, one for nodes without."""
     named = [label for label in labels if label]
     return [*([f"(:{'|'.join(named)})"] if named else []), *(["()"] if "" in labels else [])]
 

@@ -39,7 +39,7 @@ _INT64 = 2**63
 
 
 def read_temporal(text: str, kind: TemporalKind | None = None) -> Temporal:
-    """The date, time or duration that a text writes, of this kind or (None) of whatever kind it is.
+    """Return the date, time or duration in a text, of this kind or (None) of any kind.
 
     ValueError if it writes none.
     """
@@ -62,7 +62,7 @@ def read_temporal(text: str, kind: TemporalKind | None = None) -> Temporal:
 
 
 def duration_text(months: int, days: int, seconds: int, nanoseconds: int) -> str:
-    """A duration from its four parts, which do not run over into one another; only nanoseconds may, into seconds."""
+    """Return the text of a duration. Its four parts stay separate, except that nanoseconds carry into seconds."""
     whole = seconds * _NANOSECONDS + nanoseconds
     if max(abs(months), abs(days), abs(whole) // _NANOSECONDS) >= _INT64:
         raise ValueError("a part of the duration does not fit into 64 bits")
@@ -78,7 +78,7 @@ def duration_text(months: int, days: int, seconds: int, nanoseconds: int) -> str
 
 
 def clock_text(hour: int, minute: int, second: int, nanosecond: int) -> str:
-    """A time of the day: with seconds, and as many digits behind them as are needed."""
+    """Return the text of a time of day, with seconds and as few decimals as possible."""
     return f"{hour:02}:{minute:02}:{second:02}{_fraction(f'{nanosecond:09}')}"
 
 
@@ -123,7 +123,7 @@ def _whole(digits: str | None) -> int:
 
 def _day(parts: dict[str, str | None]) -> str:
     year, month, day = int(parts["year"] or 0), int(parts["month"] or 0), int(parts["day"] or 0)
-    # The calendar repeats every 400 years, and Python's ends where Cypher's goes on.
+    # The calendar repeats every 400 years; Python's years end at 9999, Cypher's do not.
     dt.date(2000 + year % 400, month, day)
     sign = "-" if year < 0 else "+" if year > 9999 else ""
     return f"{sign}{abs(year):04d}-{month:02d}-{day:02d}"

@@ -1,4 +1,4 @@
-"""What a property can hold, how it is shown, and what a query returns."""
+"""Values of properties, their JSON form, and the rows of queries."""
 
 import math
 from dataclasses import dataclass
@@ -46,7 +46,7 @@ PLAIN = frozenset({str, int, bool})
 
 
 def shown(value: Any) -> Any:
-    """The value as JSON: what a model, a file and a table see, in one form from every store.
+    """Return the value as JSON, in one form for every store, for models, files and tables.
 
     Times, points and bytes become text (`2001-04-25`, `point({…})`, `bytes:00ff`), NaN and the infinities too; lists
     and maps are gone through.
@@ -62,12 +62,12 @@ def shown(value: Any) -> Any:
         return "bytes:" + value.hex()
     if kind is dict:
         return {name: shown(item) for name, item in value.items()}
-    # An engine may make what no graph holds, in a query of somebody's own.
+    # A user's own query may return values that no graph can hold.
     return [shown(item) for item in value] if isinstance(value, list | tuple) else str(value)
 
 
 def shown_rows(rows: list[Row]) -> list[Row]:
-    """The rows with all values as they are shown; changed in place."""
+    """Replace all values of the rows by their JSON form, in place, and return the rows."""
     for row in rows:
         for name, value in row.items():
             if value.__class__ not in PLAIN:

@@ -20,13 +20,13 @@ _ADAPTERS: dict[Any, TypeAdapter[Any]] = {kind: TypeAdapter(kind) for kind in (M
 
 
 def to_dict(value: Message | Reply | Usage | Trajectory) -> dict[str, Any]:
-    """The fields in the order of their class, with lists for tuples; {} for usage of which nothing is known."""
+    """Return the fields in the order of their class, with lists for tuples; {} for unknown usage."""
     # Not straight to JSON text: pydantic's writer refuses lone surrogates.
     wire: dict[str, Any] = _ADAPTERS[type(value)].dump_python(value, mode="json", exclude_defaults=True)
     return wire
 
 
 def from_dict(kind: type[T], wire: Mapping[str, Any]) -> T:
-    """What `to_dict` wrote. ValueError for anything else."""
+    """Return the object that `to_dict` wrote. Raise ValueError for anything else."""
     value: T = _ADAPTERS[kind].validate_python(wire)
     return value

@@ -45,9 +45,9 @@ def test_help_names_every_command() -> None:
         (("tools", "hammer"), 2, "hammer", "think"),
         (("experiments", "none"), 2, "no experiment", "quickstart"),
         (("models", "check", "nobody/nothing"), 2, "unknown provider", ""),
-        (("run", "quickstart", "--store", "neo4j"), 3, "no Neo4j is known", "graphwalk db up"),
-        (("db", "clean"), 3, "no Neo4j is known", "graphwalk db up"),
-        (("db", "load", "--bulk", "example"), 3, "no Neo4j runs here", "db up --with jars"),
+        (("run", "quickstart", "--store", "neo4j"), 3, "no Neo4j server is configured", "graphwalk db up"),
+        (("db", "clean"), 3, "no Neo4j server is configured", "graphwalk db up"),
+        (("db", "load", "--bulk", "example"), 3, "no local Neo4j is running", "db up --with jars"),
     ],
 )
 def test_a_mistake_is_told_with_cause_and_next_step(

@@ -87,7 +87,7 @@ async def test_an_import_that_fails_leaves_the_server_as_it_was(
 
     state = read_state(own_server)
     assert state is not None
-    with pytest.raises(StoreError, match="changed meanwhile"):
+    with pytest.raises(StoreError, match="changed during the check"):
         await database.load_bulk(own_server, SMALL, tell=write_late)
     with pytest.raises(StoreError, match="it has 1 nodes"):
         await database.load_bulk(own_server, SMALL)
@@ -141,5 +141,5 @@ async def test_somebody_elses_server_is_never_stopped(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="of your own"):
         await database.load_bulk(Settings({"NEO4J_URI": "bolt://127.0.0.1:1"}), SMALL)
     home = Settings({"GRAPHWALK_HOME": str(tmp_path)})
-    with pytest.raises(StoreError, match="no Neo4j runs here"):
+    with pytest.raises(StoreError, match="no local Neo4j is running"):
         await database.load_bulk(home, SMALL)

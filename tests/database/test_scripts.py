@@ -34,16 +34,19 @@ def test_a_script_is_taken_apart() -> None:
     assert found[2].text.endswith("->(m)")
     assert found[3].text == "MATCH (m:Movie) SET m.length = duration('PT90M')"
     assert list(statements(":auto MATCH (n) RETURN n;;\n ;")) == [Statement("cypher", "MATCH (n) RETURN n", 1)]
-    with pytest.raises(ValueError, match="line 2: the shell's command :source"):
+    with pytest.raises(ValueError, match="line 2: unknown shell command :source"):
         list(statements("RETURN 1;\n:source other.cypher\n"))
 
 
 async def test_what_is_not_run_is_said_before_anything_starts(tmp_path: Path) -> None:
     path = tmp_path / "s.cypher"
     for text, message in [
-        ("RETURN 'LOAD CSV';\nload  csv FROM 'http://127.0.0.1/x' AS l CREATE (:A);", "line 2: LOAD CSV is not run"),
-        ("// nothing\n", "there is no statement"),
-        (":source x\n", "line 1: the shell's command"),
+        (
+            "RETURN 'LOAD CSV';\nload  csv FROM 'http://127.0.0.1/x' AS l CREATE (:A);",
+            "line 2: LOAD CSV is not allowed",
+        ),
+        ("// nothing\n", "it contains no statement"),
+        (":source x\n", "line 1: unknown shell command"),
     ]:
         path.write_text(text)
         with pytest.raises(ConfigError, match=message):
@@ -80,5 +83,5 @@ async def test_a_neo4j_of_its_own_runs_a_script(tmp_path: Path) -> None:
     }
     assert list(graph.relationships()) == [Relationship("ACTED_IN", person.key, movie.key, {"roles": ("N;",)})]
     path.write_text("CREATE (:A);\nCREATE (:B;\n")
-    with pytest.raises(ConfigError, match=r"s\.cypher: line 2: Neo4j does not run the statement: Invalid input"):
+    with pytest.raises(ConfigError, match=r"s\.cypher: line 2: Neo4j refused the statement: Invalid input"):
         await read_any(path, Settings())

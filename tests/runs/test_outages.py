@@ -142,12 +142,12 @@ async def test_killed_and_restarted(server: OwnServer, tmp_path: Path) -> None:
 @pytest.mark.timeout(1200)  # on a busy machine a server takes minutes to start
 @pytest.mark.extended
 async def test_restarted_with_nothing_in_it(server: OwnServer, tmp_path: Path) -> None:
-    """It is loaded anew; episodes that had seen the graph that is gone are tried again, and never scored wrong."""
+    """It is loaded again; episodes that had seen the graph that is gone are tried again, and never scored wrong."""
     progress = Disturbed(10, lambda: server.restart(empty=True))
     await disturbed(tmp_path / "run", server, progress)
     right, wrong, failed = scores(tmp_path / "run")
     assert (wrong, right + failed) == (0, EPISODES)
-    assert progress.told("was loaded anew") >= 1
+    assert progress.told("has been loaded again") >= 1
     await resume(tmp_path / "run", server.settings)
     assert scores(tmp_path / "run")[:2] == (EPISODES, 0)
 
@@ -158,7 +158,7 @@ async def test_all_nodes_are_deleted(server: OwnServer, tmp_path: Path) -> None:
     progress = Disturbed(10, lambda: server.run("MATCH (n) DETACH DELETE n"))
     await disturbed(tmp_path / "run", server, progress)
     right, wrong, failed = scores(tmp_path / "run")
-    assert (wrong, right + failed, progress.told("was loaded anew")) == (0, EPISODES, 1)
+    assert (wrong, right + failed, progress.told("has been loaded again")) == (0, EPISODES, 1)
     await resume(tmp_path / "run", server.settings)
     assert scores(tmp_path / "run")[:2] == (EPISODES, 0)
 

@@ -66,7 +66,7 @@ def open_text(path: Path) -> io.TextIOWrapper:
 
 
 def read_text(path: Path) -> str:
-    """All of a text file, in one piece; see `open_text`."""
+    """Return the whole text of a file; see `open_text`."""
     with open_text(path) as file:
         return file.read()
 
@@ -78,7 +78,7 @@ _SINGLE = (str, int, float, bool, Temporal, Point, bytes)
 
 
 def checked_properties(where: str, properties: Mapping[Any, Any]) -> dict[str, Value]:
-    """Properties that a graph can hold; None counts as missing. ValueError names the place and the property."""
+    """Return properties that a graph can hold, without None. Raise ValueError with place and property."""
     checked: dict[str, Value] = {}
     for name, value in properties.items():
         if not isinstance(name, str) or not name or not _is_unicode(name):
@@ -93,14 +93,14 @@ def checked_properties(where: str, properties: Mapping[Any, Any]) -> dict[str, V
 
 
 def checked_value(value: Any) -> Value:
-    """A value as a graph holds it: lists as tuples of one kind, Python's dates as `Temporal`. ValueError if none."""
+    """Return a value of a graph: lists as tuples of one kind, dates as `Temporal`. Else raise ValueError."""
     if isinstance(value, list | tuple):
         return _checked_list([_checked_single(item) for item in value])
     return _checked_single(value)
 
 
 def checked_text(where: str, value: Any) -> str:
-    """A key, label or type. ValueError unless it is text, and not empty."""
+    """Return a key, label or type. Raise ValueError unless it is non-empty text."""
     if not isinstance(value, str) or not value:
         raise ValueError(f"{where} must be text, not {brief(value)}")
     if not _is_unicode(value):
@@ -109,7 +109,7 @@ def checked_text(where: str, value: Any) -> str:
 
 
 def checked_labels(where: str, labels: Iterable[Any]) -> tuple[str, ...]:
-    """Labels, sorted, each once. ValueError for what is none, and for one that GraphWalk keeps for itself."""
+    """Return the labels, sorted and distinct. Raise ValueError for an invalid or reserved label."""
     found = sorted({checked_text(f"{where}, label", label) for label in labels})
     for label in found:
         if label == _LEDGER or label.startswith(_OWN_PREFIX):
@@ -121,14 +121,14 @@ def checked_labels(where: str, labels: Iterable[Any]) -> tuple[str, ...]:
 
 
 def checked_key(where: str, value: Any) -> str:
-    """What a node is called, or the end of a relationship: text, or a whole number, which becomes text."""
+    """Return the key of a node, or of the end of a relationship: text, or an integer, which becomes text."""
     if type(value) is int:
         return str(_checked_single(value))
     return checked_text(where, value)
 
 
 def brief(value: Any) -> str:
-    """A value for a message, cut where it is long."""
+    """Return a value for a message, shortened if long."""
     text = repr(value)
     return text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…"
 
@@ -213,7 +213,7 @@ def _reason(error: Exception) -> str:
 
 
 def header(graph: PropertyGraph) -> dict[str, Any]:
-    """How a graph was made, as every format records it."""
+    """Return the origin of a graph, as every format records it."""
     return {"schema_version": SCHEMA_VERSION, "seed": graph.seed, "spec": dict(graph.spec)}
 
 
@@ -232,7 +232,7 @@ def checked_header(found: Mapping[str, Any]) -> tuple[int | None, dict[str, Any]
 
 
 def by_name(properties: Mapping[str, V]) -> dict[str, V]:
-    """Properties in the order of their names: the order in which they were met must not show in a file."""
+    """Return properties sorted by name, so that files do not depend on the order of insertion."""
     return dict(sorted(properties.items()))
 
 
@@ -246,7 +246,7 @@ UNDIRECTED = (
 
 
 def both_directions(relationships: Iterable[Relationship]) -> Iterator[Relationship]:
-    """Every relationship, and right after it the same one the other way."""
+    """Yield every relationship, followed by its reverse."""
     for relationship in relationships:
         yield relationship
         if relationship.source != relationship.target:
@@ -285,7 +285,7 @@ def type_name(value: Value) -> str:
 
 
 def value_text(value: Value) -> str:
-    """The value as text, which with its type is read back; not for lists."""
+    """Return a value as text that can be read back given its type; not for lists."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Temporal):
@@ -300,7 +300,7 @@ def value_text(value: Value) -> str:
 
 
 def read_value(type_: str, text: str) -> Value:
-    """The value that a text is, given its type. ValueError for text that is none, KeyError for an unknown type."""
+    """Return the value of a text of a type. Raise ValueError for wrong text, KeyError for an unknown type."""
     return _READERS[type_](text)
 
 
@@ -326,7 +326,7 @@ def _read_boolean(text: str) -> bool:
 
 
 def read_point_text(text: str, defaults: Mapping[str, Any] | None = None) -> Point:
-    """A point as Neo4j's importer reads it: `{latitude: 55.7, longitude: 12.5}`, `{srid: 4326, x: 12.5, y: 55.7}`.
+    """Return a point for Neo4j's importer: `{latitude: 55.7, longitude: 12.5}`, `{srid: 4326, x: 12.5, y: 55.7}`.
 
     `defaults` are fields that the text may leave out. ValueError if it is no point.
     """
@@ -385,7 +385,7 @@ _ESCAPED = re.compile(r"\\([:\\])")
 
 
 def node_attributes(node: Node) -> dict[str, Any]:
-    """One label is text under `label`; several, or none, are a list under `labels`."""
+    """Return attributes: one label as text under `label`; several or none as a list under `labels`."""
     one = len(node.labels) == 1 and not node.label.startswith(":")
     for reserved in LABEL_NAMES if not one else ("label",):
         _must_be_free(reserved, node.key, node.properties)
@@ -419,7 +419,7 @@ def apart_from_key(properties: Mapping[str, V], key: str) -> dict[str, V]:
 
 
 def node_from_attributes(key: str, attributes: Mapping[str, Any], labels: Any = None) -> Node:
-    """A node of somebody's graph; an attribute `key` that is not what it is called goes on as `key_`.
+    """Return a node of a foreign graph; an attribute `key` that is not its key becomes `key_`.
 
     `labels` is None where they have to be found among the attributes; a node that has none there is a "Node". A
     ValueError if it cannot be used.
@@ -439,7 +439,7 @@ def node_from_attributes(key: str, attributes: Mapping[str, Any], labels: Any = 
 def relationship_from_attributes(
     source: str, target: str, attributes: Mapping[str, Any], type_: Any = None, name: Any = None
 ) -> Relationship:
-    """A relationship of somebody's graph. ValueError if unusable.
+    """Return a relationship of a foreign graph. Raise ValueError if it cannot be used.
 
     `type_` is None where it has to be found among the attributes; where it is not there either, it is `name` if that is
     text, else RELATED.
@@ -452,7 +452,7 @@ def relationship_from_attributes(
 
 
 def labels_of(found: Any) -> list[Any]:
-    """Labels from the ways in which others write them; Neo4j's own exports have ":First:Second"."""
+    """Return labels from the notations of other tools; Neo4j's exports have ":First:Second"."""
     if isinstance(found, str) and found.startswith(":"):
         return [_ESCAPED.sub(r"\1", label) for label in _LABEL.findall(found)]
     return list(found) if isinstance(found, list | tuple | set | frozenset) else [found]
@@ -464,7 +464,7 @@ def joined_labels(labels: Sequence[str]) -> str:
 
 
 def _take(attributes: dict[str, Any], names: tuple[str, ...]) -> Any:
-    """The first of these attributes that is there, which is then no property any more; None if there is none."""
+    """Remove and return the first of these attributes that exists; None if there is none."""
     return next((attributes.pop(name) for name in names if attributes.get(name) is not None), None)
 
 

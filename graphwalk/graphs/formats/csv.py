@@ -42,7 +42,7 @@ Record = list[str | None]
 
 
 def csv_records(text: str, delimiter: str = ",", quote: str = '"') -> Iterator[tuple[int, Record]]:
-    """Every line with its number, counted from 1; empty ones are left out. ValueError where a quote is not closed."""
+    """Yield every non-empty line with its number, from 1. Raise ValueError for a quote that is not closed."""
     field = _field_pattern(delimiter, quote)
     position, line, starts = 0, 1, 1
     record: Record = []
@@ -65,12 +65,12 @@ def csv_records(text: str, delimiter: str = ",", quote: str = '"') -> Iterator[t
 
 
 def csv_line(fields: Sequence[str | None]) -> str:
-    """One line with commas; None becomes nothing, all other text is quoted where it has to be."""
+    """Return one line with commas; None becomes an empty field, text is quoted if necessary."""
     return ",".join("" if field is None else csv_text(field) for field in fields)
 
 
 def csv_text(field: str) -> str:
-    """A field, quoted where it has to be."""
+    """Return a field, quoted if necessary."""
     return field if _PLAIN.fullmatch(field) else '"' + field.replace('"', '""') + '"'
 
 
@@ -103,7 +103,7 @@ class CsvColumn:
 
 
 def read_column(text: str | None) -> CsvColumn:
-    """The meaning of a field of a header. Without a type it is text; without anything, ignored."""
+    """Return the column for a field of a header: text without a type, ignored if empty."""
     if text is None:
         return CsvColumn("", "IGNORE")
     found = _COLUMN.fullmatch(text)
@@ -130,7 +130,7 @@ class _Files(Strict):
 
 
 class NodeFiles(_Files):
-    """`labels` are given to all nodes, besides those of the column :LABEL."""
+    """Files of nodes; `labels` are added to those of the column :LABEL."""
 
     labels: list[str] = Field(default_factory=list)
 
@@ -142,7 +142,7 @@ class RelationshipFiles(_Files):
 
 
 class CsvManifest(Strict):
-    """What `import.yaml` says about a folder; without that file the headers tell nodes from relationships."""
+    """The content of `import.yaml`; without that file, headers distinguish nodes and relationships."""
 
     nodes: list[NodeFiles] = Field(default_factory=list)
     relationships: list[RelationshipFiles] = Field(default_factory=list)
@@ -158,7 +158,7 @@ _ARRAY_DELIMITERS = (";", "|", "\t", "~", "^", "\x1f", "\x1e", "\x1d")
 
 
 def csv_value(column: CsvColumn, field: str, array_delimiter: str) -> Any:
-    """The value of a field. ValueError where it is not of the column's type."""
+    """Return the value of a field. Raise ValueError if it is not of the column's type."""
     try:
         if column.is_list and column.type == "byte":
             return _bytes(field.split(array_delimiter) if field else [])
@@ -172,7 +172,7 @@ def csv_value(column: CsvColumn, field: str, array_delimiter: str) -> Any:
 
 
 def csv_type(value: Value) -> str:
-    """The type of a column that can hold the value; bytes are a list of them."""
+    """Return the type of a column for the value; bytes are a list."""
     if isinstance(value, bytes):
         return "byte[]"
     if isinstance(value, tuple) and value and isinstance(value[0], bytes):
@@ -181,7 +181,7 @@ def csv_type(value: Value) -> str:
 
 
 def csv_field(value: Value, array_delimiter: str) -> str:
-    """The text of a field. ConfigError for a list that this layout cannot tell from an empty one."""
+    """Return the text of a field. Raise ConfigError for a list that would be read as an empty one."""
     if isinstance(value, bytes):
         return array_delimiter.join(str(byte - 256 if byte > 127 else byte) for byte in value)
     if not isinstance(value, tuple):
@@ -192,7 +192,7 @@ def csv_field(value: Value, array_delimiter: str) -> str:
 
 
 def free_delimiter(values: Iterable[Value], labels: Iterable[str]) -> str:
-    """A character to stand between the items of lists, and between labels, that is in none of them."""
+    """Return a delimiter for lists and labels that occurs in none of their items."""
     used = {character for label in labels for character in label}
     for value in values:
         if isinstance(value, tuple):
@@ -237,7 +237,7 @@ class _Row:
 
 
 def read_csv_folder(folder: Path) -> PropertyGraph:
-    """The graph of a folder. ConfigError that names file and line of what cannot be used.
+    """Return the graph of a folder. Raise ConfigError with file and line of an error.
 
     A node is called by its id, and by SPACE:ID where two id spaces have the same id; without an id, by its number.
     """
@@ -255,7 +255,7 @@ def read_csv_folder(folder: Path) -> PropertyGraph:
 
 
 def _rows(folder: Path, files: NodeFiles | RelationshipFiles, manifest: CsvManifest) -> Iterator[_Row]:
-    """The lines of files below their header."""
+    """Yield the lines of files below their header."""
     columns: list[CsvColumn] = []
     for path, number, record in records_of(folder, files.files, manifest):
         with reading(path):
@@ -319,7 +319,7 @@ def _row(
 
 
 def _keys(rows: Sequence[_Row]) -> dict[tuple[str, str], str]:
-    """What a node is called, by id space and id. ValueError for an id that is there twice in one space."""
+    """Return the keys of nodes by id space and id. Raise ValueError for a duplicate id in one space."""
     places: dict[tuple[str, str], str] = {}
     for row in rows:
         if (id_ := row.ids.get("ID")) is not None:
@@ -377,7 +377,7 @@ def read_manifest(folder: Path) -> CsvManifest:
 
 
 def records_of(folder: Path, names: list[str], manifest: CsvManifest) -> Iterator[tuple[Path, int, Record]]:
-    """All lines of files that belong together, the header first, with the file and the number of the line."""
+    """Yield all lines of one group of files, the header first, with file and line number."""
     for name in names:
         path = folder / name
         check_link(path, ConfigError)
@@ -454,7 +454,7 @@ class _Typed:
 
 
 def write_csv_folder(graph: PropertyGraph, folder: Path) -> None:
-    """The same bytes for the same graph. ConfigError where the folder holds something else, or cannot be written.
+    """Write deterministic files. Raise ConfigError if the folder holds other files, or cannot be written.
 
     The manifest is written last: a folder without it was not finished.
     """
@@ -511,7 +511,7 @@ def _typed(name: str, column: Column, delimiter: str) -> _Typed:
 
 
 def _by_types(typed: Sequence[_Typed], length: int) -> Iterator[Rows]:
-    """The rows in groups in which every property has one type, in the order in which they begin."""
+    """Return the rows in groups in which every property has one type, in order of first occurrence."""
     mixed = [one for one in typed if one.mixed]
     if not length or not mixed:
         yield from [np.arange(length)][: length > 0]
@@ -527,7 +527,7 @@ def _by_types(typed: Sequence[_Typed], length: int) -> Iterator[Rows]:
 
 
 def _chunks(columns: Mapping[str, Fields], rows: Rows) -> Iterator[str]:
-    """The text of a file, some rows at a time."""
+    """Yield the text of a file in chunks of rows."""
     yield csv_line(list(columns)) + "\n"
     for start in range(0, len(rows), CHUNK):
         part = rows[start : start + CHUNK]
@@ -540,7 +540,7 @@ def _texts(codes: list[int], texts: Sequence[str]) -> Iterator[str]:
 
 
 def _free_name(name: str, names: set[str]) -> str:
-    """A file name that is good on every system, and not taken whatever the case of its letters."""
+    """Return a portable file name that is free, also on case-insensitive systems."""
     stem = re.sub(r"[^A-Za-z0-9-]+", "_", name)[:60].strip("_-")
     found, number = stem, 2
     while found.lower() in names:
@@ -550,7 +550,7 @@ def _free_name(name: str, names: set[str]) -> str:
 
 
 def _arguments(manifest: CsvManifest) -> Iterator[str]:
-    # The importer of Neo4j 2026 wants to be told of a folder.
+    # The importer of Neo4j 2026 needs a folder.
     yield from (f"--nodes=./{files.files[0]}" for files in manifest.nodes)
     yield from (f"--relationships=./{files.files[0]}" for files in manifest.relationships)
     yield "--multiline-fields=true"

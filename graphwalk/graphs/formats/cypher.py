@@ -47,14 +47,14 @@ _WORDS: dict[str, Value | None] = {
 
 
 def quoted(name: str) -> str:
-    """A label, type or property name in back-ticks. ConfigError for one with line breaks or control characters."""
+    """Return a label, type or property name in back-ticks. Raise ConfigError for control characters."""
     if _NOT_PRINTABLE.search(name):
         raise ConfigError(f"Cypher cannot hold the control characters in {name!r}", hint="save the graph as JSON")
     return "`" + name.replace("`", "``") + "`"
 
 
 def literal(value: Value | None) -> str:
-    """A value as Cypher writes it. ConfigError for bytes, which it cannot write."""
+    """Return a value as a Cypher literal. Raise ConfigError for bytes, which Cypher cannot write."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, str):
@@ -74,7 +74,7 @@ def literal(value: Value | None) -> str:
 
 
 def read_literal(text: str, position: int) -> tuple[Value | None, int]:
-    """The value that begins at a position, and the position behind it. ValueError if there is none."""
+    """Return the value at a position, and the position after it. Raise ValueError if there is none."""
     if not text.startswith("[", position):
         return _read_single(text, position)
     items: list[Value | None] = []
@@ -87,7 +87,7 @@ def read_literal(text: str, position: int) -> tuple[Value | None, int]:
 
 
 def unescaped(text: str) -> str:
-    """What a string of Cypher says, without its quotes. ValueError for an escape that is not known."""
+    """Return the text of a Cypher string without its quotes. Raise ValueError for an unknown escape."""
 
     def one(match: re.Match[str]) -> str:
         code = match[1]
@@ -138,7 +138,7 @@ HEADER = "// graphwalk "
 
 
 def write_cypher(graph: PropertyGraph, path: Path) -> None:
-    """The same bytes for the same graph; the file is there whole or not at all. ConfigError for a graph with bytes."""
+    """Write a deterministic script, atomically. Raise ConfigError for a graph with bytes."""
     write_lines(path, _statements(graph))
 
 
@@ -208,7 +208,7 @@ def read_cypher(path: Path) -> PropertyGraph:
 
 
 def is_own_script(path: Path) -> bool:
-    """True for a script that `write_cypher` wrote. ConfigError where the file cannot be read."""
+    """Return True for a script of `write_cypher`. Raise ConfigError if the file cannot be read."""
     with reading(path), open_text(path) as file:
         return file.read(len(HEADER)) == HEADER
 

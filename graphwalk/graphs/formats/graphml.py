@@ -45,7 +45,7 @@ _HEADER = ("schema_version", "seed", "spec")
 
 
 def read_graphml(path: Path, undirected: Undirected = "refuse") -> PropertyGraph:
-    """A graph, ours or somebody else's; see `attributes` for the names under which it is understood.
+    """Read a graph of GraphWalk or of another tool; see `attributes` for the names that are understood.
 
     ConfigError that names the file and the node or relationship that cannot be used.
     """
@@ -78,13 +78,13 @@ def _parse(parser: expat.XMLParserType, file: IO[bytes] | GzipFile) -> None:
 
 
 def _refuse_declaration(*_: Any) -> None:
-    """A few entities, one made of another, grow to any size; so do attributes that every element has."""
+    """Refuse entities and default attributes, which can expand to any size."""
     raise ValueError("it declares entities or attributes of its own, which are not read")
 
 
 @dataclass(frozen=True, slots=True)
 class _Key:
-    """What the data of one key id mean."""
+    """The meaning of the data of one key id."""
 
     domain: str
     name: str
@@ -210,7 +210,7 @@ class _Reader:
             raise ValueError(f"the edge from {source!r} to {target!r} is undirected; {UNDIRECTED}")
 
     def _attributes(self, element: _Open, structure: tuple[str, ...]) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The data of key ids in `structure` that have that name too, and all other data by name."""
+        """Return the data with names in `structure`, and all other data by name."""
         found: dict[str, str | None] = {
             id_: key.default for id_, key in self._with_default.items() if key.domain in (element.tag, "all")
         }
@@ -244,7 +244,7 @@ def _value(key: _Key, text: str) -> Any:
 
 
 def _item(type_: str, item: Any) -> Any:
-    """An item of a list: text that is read by its type, or what JSON has."""
+    """Return an item of a list: text that is read by its type, or a JSON value."""
     return read_value(type_, item) if isinstance(item, str) else from_json(item)
 
 
@@ -258,12 +258,12 @@ _KeyIds = dict[tuple[str, str], str]
 
 
 def write_graphml(graph: PropertyGraph, path: Path) -> None:
-    """The same bytes for the same graph. ConfigError for text that XML cannot hold (control characters)."""
+    """Write a deterministic file. Raise ConfigError for control characters, which XML cannot hold."""
     write_lines(path, graphml_lines(graph, header(graph)))
 
 
 def graphml_lines(graph: PropertyGraph, head: Mapping[str, Any]) -> Iterator[str]:
-    """The lines of a GraphML document; the fields of `head` become JSON texts of the graph."""
+    """Yield the lines of a GraphML document; the fields of `head` become JSON texts of the graph."""
     nodes = _key_ids("n", [table.columns for table in graph.node_tables])
     edges = _key_ids("r", [table.columns for table in graph.relationship_tables])
     yield '<?xml version="1.0" encoding="UTF-8"?>'

@@ -52,14 +52,14 @@ POINT_FIELDS = ("srid", "x", "y", "z")
 
 
 def parse_json(text: str) -> Any:
-    """A JSON document; ValueError, with the place where known, for damage, doubled fields and endless numbers."""
+    """Return a JSON document. Raise ValueError for damage, duplicate fields and infinite numbers."""
     return json.loads(
         text, parse_constant=_refuse, parse_int=_whole, parse_float=_float, object_pairs_hook=_without_doubles
     )
 
 
 def json_value(value: Value) -> Any:
-    """The value as JSON has it, tagged where JSON has nothing of the kind."""
+    """Return the value as JSON, tagged if JSON has no such type."""
     if isinstance(value, tuple):
         return [json_value(item) for item in value]
     if isinstance(value, Temporal):
@@ -74,7 +74,7 @@ def json_value(value: Value) -> Any:
 
 
 def from_json(value: Any) -> Any:
-    """What `json_value` gave, undone; anything else as it is. ValueError for a tag that is not known or is misused."""
+    """Invert `json_value`; return other values unchanged. Raise ValueError for an unknown or misused tag."""
     if isinstance(value, list):
         return [from_json(item) for item in value]
     if not isinstance(value, dict):
@@ -85,7 +85,7 @@ def from_json(value: Any) -> Any:
 
 
 def read_point(fields: Any) -> Point:
-    """A point from `srid` and `x`, `y`, maybe `z`. ValueError for anything else."""
+    """Return a point from `srid`, `x`, `y` and perhaps `z`. Raise ValueError for anything else."""
     if not isinstance(fields, Mapping) or not {"srid", "x", "y"} <= set(fields) <= set(POINT_FIELDS):
         raise ValueError(f"a point has srid, x, y and maybe z, not {brief(fields)}")
     srid, *coordinates = (fields[name] for name in POINT_FIELDS if name in fields)
@@ -152,12 +152,12 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",",
 
 
 def write_json(graph: PropertyGraph, path: Path) -> None:
-    """The same bytes for the same graph; the file is there whole or not at all."""
+    """Write a deterministic file, atomically."""
     write_lines(path, json_lines(graph, header(graph)))
 
 
 def json_lines(graph: PropertyGraph, head: dict[str, Any], form: Callable[[Value], Any] = json_value) -> Iterator[str]:
-    """The lines of a JSON document with the fields of `head` before the nodes; `form` makes a value one of JSON."""
+    """Yield the lines of a JSON document, the fields of `head` first; `form` converts a value to JSON."""
     yield "{"
     yield from (f"{_encode(name)}:{_encode(value)}," for name, value in head.items())
     yield '"nodes":['
@@ -168,7 +168,7 @@ def json_lines(graph: PropertyGraph, head: dict[str, Any], form: Callable[[Value
 
 
 def json_document(graph: PropertyGraph) -> dict[str, Any]:
-    """What stands in a file, as one object."""
+    """Return the content of a file as one object."""
     nodes, relationships = _node_lines(graph, json_value), _relationship_lines(graph, json_value)
     return {**header(graph), "nodes": list(nodes), "relationships": list(relationships)}
 
@@ -227,7 +227,7 @@ def read_json(path: Path, undirected: Undirected = "refuse") -> PropertyGraph:
 
 
 def enumerate_entries(kind: str, entries: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every entry of a list with its place, counted from 0 ("nodes[3]"). ValueError unless all are objects."""
+    """Yield every entry of a list with its place ("nodes[3]"). Raise ValueError unless all are objects."""
     if not isinstance(entries, list):
         raise ValueError(f"{kind!r} must be a list")
     for number, entry in enumerate(entries):
@@ -259,7 +259,7 @@ def _relationships(document: Mapping[str, Any]) -> Iterator[Relationship]:
 
 
 def _linked(document: Mapping[str, Any], undirected: Undirected) -> tuple[Iterator[Node], Iterator[Relationship]]:
-    """networkx's form, whose attributes stand beside the names of the structure."""
+    """Return a graph in networkx's form, with attributes next to the names of the structure."""
     links = next(name for name in _LINKS if name in document)
     relationships = _linked_relationships(links, document)
     if document.get("directed", True) is not True:
@@ -286,7 +286,7 @@ def _linked_relationships(links: str, document: Mapping[str, Any]) -> Iterator[R
 
 
 def _attributes(where: str, fields: Mapping[str, Any], structure: tuple[str, ...]) -> dict[str, Any]:
-    """All fields but those of the structure, and the fields of `properties` or `data` where that is an object."""
+    """Return all fields except those of the structure, and the fields of `properties` or `data` objects."""
     rest = {name: value for name, value in fields.items() if name not in structure}
     for place in ("properties", "data"):  # the second is rustworkx's
         inner = rest.get(place)
@@ -314,7 +314,7 @@ def _properties(where: str, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _key(where: str, fields: Mapping[str, Any], number: int, names: tuple[str, ...] = _KEYS) -> str:
-    """A node that is not named is called by its number."""
+    """Return the key of a node: its number if it has no name."""
     name = next((name for name in names if name in fields), None)
     return str(number) if name is None else checked_key(f"{where}, {name}", fields[name])
 
@@ -335,7 +335,7 @@ Entries = Iterator[tuple[str, dict[str, Any]]]
 
 
 def exported_entries(text: str) -> Entries | None:
-    """The objects of a file with one per line; None if the first line is no such object."""
+    """Return the objects of a file with one per line; None if the first line is not such an object."""
     first = text.lstrip().partition("\n")[0].strip()
     if not (first.startswith("{") and first.endswith("}")):
         return None
@@ -347,7 +347,7 @@ def exported_entries(text: str) -> Entries | None:
 
 
 def exported_rows(entries: Entries) -> tuple[list[Node], list[Relationship]]:
-    """Nodes and relationships, which may come in any order. ValueError names the place of what cannot be used."""
+    """Return nodes and relationships, which may come in any order. Raise ValueError with the place of an error."""
     nodes: list[Node] = []
     relationships: list[Relationship] = []
     for where, entry in entries:

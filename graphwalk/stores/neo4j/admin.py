@@ -1,18 +1,21 @@
-"""The graphs that GraphWalk has in a Neo4j: one `GraphWalkLoad` node for each, one transaction for each batch.
+"""Load graphs into Neo4j and remove them: one `GraphWalkLoad` node per graph, one transaction per batch.
 
-    loading ──→ complete ──→ dropping ──→ (gone)
+    loading ──→ complete ──→ dropping ──→ (removed)
 
 A graph is used only while it is complete. Every batch checks the owner's token, so that a process whose graph was
-taken over changes nothing. A running owner renews its heartbeat; a graph without one for `EXPIRED_SECONDS` was left
-behind by a killed run. The server's clock is the only clock.
+taken over changes nothing. A running owner renews its heartbeat; without one for `EXPIRED_SECONDS`, the run was
+killed. All times are those of the server's clock.
 """
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal
 from uuid import uuid4
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from graphwalk.errors import ConfigError, StoreError
 from graphwalk.sanitise import one_line
@@ -25,65 +28,68 @@ from graphwalk.stores.transfer import node_batches, relationship_batches
 from graphwalk.types.graph import PropertyGraph
 
 LEDGER = "GraphWalkLoad"
-"""The label of the nodes with the facts about loaded graphs."""
+"""The label of the nodes that describe loaded graphs."""
 BY_HAND = "by-hand"
-"""The run id of graphs that a person loads; the same graph loaded twice is found again."""
+"""The run id of graphs that `graphwalk db load` loads; a graph loaded twice is found again."""
 BATCH = 10_000
 REMOVED = 2_000
-"""Nodes that are removed at a time, with all of their relationships: far fewer than are loaded."""
+"""Nodes removed in one transaction, with all of their relationships: far fewer than are loaded in one."""
 HEARTBEAT_SECONDS = 60.0
 EXPIRED_SECONDS = 300.0
 SECONDS = 30.0
 CONSTRAINT_SECONDS = 600.0
-"""For looking through all keys of a graph that is there already; of none it takes a moment."""
+"""For checking all keys of a graph that is already loaded."""
 
 LoadState = Literal["loading", "complete", "dropping"]
 _SCOPE = re.compile(r"gw_[0-9a-f]{12}")
-_TOKEN = re.compile(r"[0-9a-f]{32}")
 _CONSTRAINTS = "SHOW CONSTRAINTS YIELD name, labelsOrTypes WHERE labelsOrTypes = [name] RETURN name"
 _OWNED = (
     "MATCH (l:GraphWalkLoad {scope: $scope, owner: $owner}) SET l.heartbeat = timestamp() WITH l WHERE l.owner = $owner"
 )
-"""The first SET locks the entry, so that the comparison cannot be overtaken."""
-_FIELDS: dict[str, type] = {
-    **dict.fromkeys(("scope", "run_id", "digest", "state", "owner"), str),
-    **dict.fromkeys(("nodes", "relationships", "created", "heartbeat"), int),
-    "kept": bool,
-}
-"""Properties of an entry. Any client can make a node with our label."""
+"""The first SET locks the entry before the owners are compared."""
 
 
-@dataclass(frozen=True)
-class Load:
-    """One graph in the database. `kept`: its run ended properly and left it there; `heartbeat`: milliseconds."""
+def _time(milliseconds: Any) -> datetime:
+    try:
+        return datetime.fromtimestamp(milliseconds / 1000, UTC)
+    except (TypeError, OverflowError, OSError) as error:
+        raise ValueError(str(error)) from error
 
-    scope: str
-    run_id: str
+
+class Load(BaseModel):
+    """The entry of one graph. `kept`: its run ended properly and left it there; `heartbeat`: milliseconds.
+
+    Strict, since any client can create a node with our label.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True)
+    scope: str = Field(pattern=f"^{_SCOPE.pattern}$")
+    run_id: Annotated[str, AfterValidator(one_line)]
     digest: str
     nodes: int
     relationships: int
     state: LoadState
-    owner: str
+    owner: str = Field(pattern="^[0-9a-f]{32}$")
     kept: bool
-    created: datetime
+    created: Annotated[datetime, BeforeValidator(_time)]
     heartbeat: int
     expired: bool
 
     @property
     def in_use(self) -> bool:
-        """True while its run may be running."""
+        """Return True while its run may be running."""
         return not self.kept and not self.expired
 
     def is_left(self, *, kept: bool) -> bool:
-        """Return True for what a killed run left and, with `kept`, for what was left on purpose."""
+        """Return True for the graph of a killed run and, with `kept`, for one that was kept on purpose."""
         return not self.in_use and (kept or not self.kept)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredForm:
-    """How a graph is stored. `several`: not every node has exactly one label; `lists`: some property holds a list.
+    """The stored form of a graph; `graph`: the graph in memory, if available.
 
-    `graph`: the graph itself, where it is at hand.
+    `several`: not every node has exactly one label; `lists`: some property holds a list.
     """
 
     scope: str
@@ -94,25 +100,25 @@ class StoredForm:
 
 
 def form_of(graph: PropertyGraph, scope: str) -> StoredForm:
-    """Return how a graph is stored under the label `scope`."""
+    """Return the stored form of a graph under the label `scope`."""
     lists = has_lists(graph)
     tags = lists or any(native(value) is None for value in odd_values(graph))
     return StoredForm(scope, Serialisation(native, tags), has_several_labels(graph), lists, graph)
 
 
 def check_labels(graph: PropertyGraph) -> None:
-    """Raise ConfigError where a label is reserved: it would make nodes part of another graph, or an entry of ours."""
+    """Raise ConfigError if a label is reserved: it would add nodes to another graph, or look like an entry."""
     for table in graph.node_tables:
         for label in table.labels:
             if label == LEDGER or label.startswith(OUR_PREFIX):
                 raise ConfigError(
-                    f"the graph has the label {label!r}, which GraphWalk keeps for itself in Neo4j",
-                    hint=f"name it otherwise, without {OUR_PREFIX} in front, or use --store embedded",
+                    f"the graph has the label {label!r}, which GraphWalk reserves in Neo4j",
+                    hint=f"rename the label (no prefix {OUR_PREFIX}), or use --store embedded",
                 )
 
 
 def facts_of(graph: PropertyGraph, run_id: str, owner: str) -> dict[str, str | int]:
-    """Return the properties of a new entry, apart from `scope`, `created` and `heartbeat`."""
+    """Return the properties of a new entry, except `scope`, `created` and `heartbeat`."""
     return {
         "run_id": run_id,
         "digest": graph.digest,
@@ -126,17 +132,17 @@ def facts_of(graph: PropertyGraph, run_id: str, owner: str) -> dict[str, str | i
 
 
 class Loads:
-    """The loaded graphs of one Neo4j, changed on behalf of one owner. Every statement can safely be sent twice."""
+    """The loaded graphs of one Neo4j, changed by one owner. Every statement is idempotent."""
 
     def __init__(self, connection: Connection, owner: str | None = None) -> None:
         self.owner = owner or uuid4().hex
         self.prepared = False
-        """True after this process may have created the constraint on entries."""
+        """True if this process may have created the constraint on entries."""
         self._connection = connection
         self._write = connection.write
 
     def at_once(self) -> "Loads":
-        """Return the same for the health check itself: it does not wait for one."""
+        """Return a copy for use by the health check itself, which does not wait for it."""
         return Loads(self._connection.at_once(), self.owner)
 
     async def all(self) -> list[Load]:
@@ -148,10 +154,9 @@ class Loads:
         return next(iter(await self._read("MATCH (l:GraphWalkLoad {scope: $scope})", scope=scope)), None)
 
     async def load(self, graph: PropertyGraph, scope: str, run_id: str, *, anew: bool = False) -> Load:
-        """Find the complete graph, or load it; `anew`: remove first what is there.
+        """Find the complete graph, or load it; `anew`: remove the loaded one first.
 
-        What an earlier process of the same run left half-way is loaded anew. StoreError where another process has
-        the graph.
+        A half-loaded graph of the same run is loaded again. Raise StoreError if another process has the graph.
         """
         await self._prepare()
         load = await self._enter(graph, scope, run_id)
@@ -173,7 +178,7 @@ class Loads:
         return load
 
     async def is_intact(self, load: Load) -> bool:
-        """Return True where the entry is there, with as many nodes and relationships as it had.
+        """Return True if the entry exists and the counts of nodes and relationships match it.
 
         One round trip; the server keeps these counts.
         """
@@ -189,7 +194,7 @@ class Loads:
         return {what: count for _, (what, count) in rows} == wanted
 
     async def remove(self, load: Load) -> bool:
-        """Remove a graph and its entry, batch by batch; False where another process has taken it over."""
+        """Remove a graph and its entry, batch by batch; return False if another process has taken it over."""
         removed, label = int(await self._take_over(load, "dropping")), quote(load.scope)
         while removed:
             rows = await self._write(
@@ -208,7 +213,7 @@ class Loads:
         return False
 
     async def complete(self, scope: str, batches: int) -> None:
-        """Make the constraint on keys and the entry complete. StoreError unless it is ours, after that many batches."""
+        """Mark the graph as complete. Raise StoreError unless it is ours and has that many batches."""
         await self._constrain(scope)
         rows = await self._write(
             f"{_OWNED} AND l.batches = $batches SET l.state = 'complete' RETURN l.scope AS scope",
@@ -233,7 +238,7 @@ class Loads:
     async def drop_constraints(self) -> None:
         """Drop the constraints that no graph needs.
 
-        Constraints are listed before entries: a graph that another process loads has its entry first.
+        Constraints are listed before entries: another process creates the entry first.
         """
         constraints = [row["name"] for row in await self._write(_CONSTRAINTS)]
         entries = [row["scope"] for row in await self._write("MATCH (l:GraphWalkLoad) RETURN l.scope AS scope")]
@@ -250,16 +255,22 @@ class Loads:
                 await self.drop_constraints()
 
     async def _prepare(self) -> None:
-        """Make the constraint that keeps two processes from making two entries of one graph."""
+        """Create the constraint that prevents two entries of one graph."""
         self.prepared = True
         await self._connection.constrain("graphwalk_load_scope", "FOR (l:GraphWalkLoad) REQUIRE l.scope IS UNIQUE")
 
     async def _read(self, match: str, **parameters: Any) -> list[Load]:
         rows = await self._write(f"{match} RETURN properties(l) AS load, timestamp() AS now", **parameters)
-        return [load for row in rows if (load := _load(row)) is not None]
+        found = []
+        for row in rows:
+            expired = (row["load"].get("heartbeat") or 0) < row["now"] - 1000 * EXPIRED_SECONDS
+            # A damaged or foreign entry is ignored, so that nothing is removed because of it.
+            with suppress(ValidationError, TypeError):
+                found.append(Load.model_validate({**row["load"], "expired": expired}))
+        return found
 
     async def _enter(self, graph: PropertyGraph, scope: str, run_id: str) -> Load:
-        """Return the entry of a graph, made if there was none."""
+        """Return the entry of a graph; create it if there is none."""
         found = await self._read(
             "MERGE (l:GraphWalkLoad {scope: $scope}) "
             "ON CREATE SET l += $facts, l.created = timestamp(), l.heartbeat = timestamp() WITH l",
@@ -268,13 +279,13 @@ class Loads:
         )
         if not found:
             raise StoreError(
-                f"the entry of the graph {scope} is damaged",
-                hint=f"look at it, and remove it: MATCH (l:GraphWalkLoad {{scope: '{scope}'}}) DELETE l",
+                f"the GraphWalkLoad entry of the graph {scope} is damaged",
+                hint=f"inspect it, then remove it: MATCH (l:GraphWalkLoad {{scope: '{scope}'}}) DELETE l",
             )
         return found[0]
 
     async def _take_over(self, load: Load, state: LoadState) -> bool:
-        """Become the owner of an entry, unless another process has changed it since it was read."""
+        """Become the owner of an entry; return False if another process has changed it since it was read."""
         rows = await self._write(
             "MATCH (l:GraphWalkLoad {scope: $scope}) SET l.scope = l.scope "
             "WITH l WHERE l.owner = $owner OR (l.owner = $former AND l.heartbeat = $heartbeat) "
@@ -288,7 +299,7 @@ class Loads:
         return bool(rows)
 
     async def _fill(self, graph: PropertyGraph, scope: str) -> None:
-        """Send all batches. The entry counts them, so that none is loaded twice where the answer to it got lost."""
+        """Send all batches. The entry counts them, so that none is loaded twice if its answer got lost."""
         await self._constrain(scope)
         batches = 0
         for body, rows in load_batches(graph, scope):
@@ -308,7 +319,7 @@ class Loads:
 
 
 def load_batches(graph: PropertyGraph, scope: str) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield Cypher and the rows it unwinds. Nodes come first; relationships find them by key."""
+    """Yield Cypher and the rows it unwinds: nodes first, since relationships find them by key."""
     encoding = form_of(graph, scope).encoding
     encode = encoding.stored if any(True for _ in odd_values(graph)) else None
     label = quote(scope)
@@ -328,24 +339,6 @@ def load_batches(graph: PropertyGraph, scope: str) -> Iterator[tuple[str, list[d
             f"CREATE (a)-[r:{quote(relationships.type)}]->(b) SET r = row.p"
         )
         yield body, keyed(relationships.rows, "s", "t")
-
-
-def _load(row: dict[str, Any]) -> Load | None:
-    """Return an entry of ours; None for a node that only looks like one, so that nothing is removed because of it."""
-    load = row["load"]
-    if any(not isinstance(load.get(name), kind) for name, kind in _FIELDS.items()):
-        return None
-    if not (_SCOPE.fullmatch(load["scope"]) and _TOKEN.fullmatch(load["owner"])):
-        return None
-    if load["state"] not in get_args(LoadState):
-        return None
-    try:
-        created = datetime.fromtimestamp(load["created"] / 1000, UTC)
-    except (OverflowError, ValueError, OSError):
-        return None
-    expired = load["heartbeat"] < row["now"] - 1000 * EXPIRED_SECONDS
-    facts = {name: load[name] for name in _FIELDS if name not in ("run_id", "created")}
-    return Load(**facts, run_id=one_line(load["run_id"]), created=created, expired=expired)
 
 
 def _taken_over(scope: str) -> StoreError:

@@ -1,4 +1,4 @@
-"""A connection to Neo4j that waits out restarts, bounds every query in time, and says what went wrong."""
+"""A connection to Neo4j that survives restarts, limits the time of every query and explains errors."""
 
 import asyncio
 import logging
@@ -17,33 +17,31 @@ from graphwalk.errors import QueryLimitError, StoreAwayError, StoreError
 from graphwalk.settings import Settings
 from graphwalk.stores.cypher import quote
 from graphwalk.stores.cypher_guard import QueryRefused
-from graphwalk.stores.health import SILENT_SECONDS, HealthCheck
+from graphwalk.stores.health import FIRST_PAUSE, LONGEST_PAUSE, HealthCheck
 from graphwalk.stores.neo4j.local_server import compose_server, read_state
 
 GRACE_SECONDS = 1.5
-"""How long we wait beyond the server's own time limit before we hang up."""
+"""Time beyond the server's own limit before the client gives up."""
 FIRST_ANSWER_SECONDS = 30.0
 """For the first query: a server that has just started on a busy machine needs several seconds."""
 PING_SECONDS = 5.0
-"""For a ping."""
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
 SETTLING_SECONDS = 60.0
-"""For a constraint that the server was asked to make twice."""
+"""For a constraint that was requested twice."""
 _BEING_MADE = ("Neo.ClientError.Schema.IndexWithNameAlreadyExists", "Neo.ClientError.Schema.IndexAlreadyExists")
 POOL_SIZE = 64
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
 SLOW = "ask for fewer hops or a smaller graph, or give it more time: -o limits.store_seconds=120"
 _AT_FAULT = re.compile(r"Neo\.ClientError\.Statement\..*|Neo\.DatabaseError\.(Statement\..*|General\.UnknownError)")
-"""Codes of a query that cannot be run: the planner or the run of a query of a model's own fails on it each time."""
+"""Codes of a query that fails each time, in the planner or at run time."""
 _START = "graphwalk db up   (or set NEO4J_URI to a running server)"
 _TOO_LARGE = ("OutOfMemory", "TransactionMemoryLimit")
-"""Codes of a query that needs more memory than the server gives it: it would need as much the next time."""
+"""Codes of a query that exceeds the server's memory limit; a retry would exceed it too."""
 _NOWHERE = logging.NullHandler()
 
 NamesAndValues = list[tuple[list[str], list[Any]]]
 """Rows as (names, values)."""
 ContentCheck = Callable[[bool], Awaitable[None]]
-"""Raises a StoreError unless the database holds what it held; True: to the last value."""
+"""Raises StoreError if the content has changed; True: compare every value."""
 
 
 class Connection:
@@ -55,7 +53,7 @@ class Connection:
         self.place = place
         self.health = health
         self.content_checks: list[ContentCheck] = []
-        """What has to hold when the server comes back."""
+        """Called when the server is back."""
         self._driver = driver
         self._database = database
         self._notices = notices
@@ -66,12 +64,12 @@ class Connection:
         health.add(self)
 
     def share_health_check(self, health: HealthCheck) -> None:
-        """Wait for the server together with others."""
+        """Use one health check for several connections."""
         self.health = health
         health.add(self)
 
     def at_once(self) -> "Connection":
-        """Return the same connection for the health check itself: its queries do not wait for one."""
+        """Return a copy whose queries do not wait for the health check, for use by the check itself."""
         other = copy(self)
         other._waits = False
         return other
@@ -96,7 +94,7 @@ class Connection:
     ) -> NamesAndValues:
         """Return the rows of a query in READ mode, in which the server refuses writes.
 
-        `once`: do not wait for a restart. `most`: rows to fetch; the server computes no more than it must.
+        `once`: do not retry. `most`: rows to fetch; the server computes no more than it must.
         """
         return await self._with_retries("READ", cypher, parameters, seconds, once=once, rows=most)
 
@@ -105,15 +103,15 @@ class Connection:
         return [values for _, values in await self.read(cypher, parameters, seconds)]
 
     async def write(self, cypher: str, seconds: float = 120.0, **parameters: Any) -> list[dict[str, Any]]:
-        """Return the rows of a statement that may be sent twice: it must change nothing the second time."""
+        """Return the rows of an idempotent statement, which may be sent twice."""
         found = await self._with_retries("WRITE", cypher, parameters, seconds)
         return [dict(zip(names, values, strict=True)) for names, values in found]
 
     async def constrain(self, name: str, what: str, seconds: float = 120.0) -> None:
-        """Create a constraint, unless it is there; `what`: for example `FOR (n:A) REQUIRE n.key IS UNIQUE`.
+        """Create a constraint, unless it exists; `what`: for example `FOR (n:A) REQUIRE n.key IS UNIQUE`.
 
-        Where the answer got lost and the server still works on the first request, an index of that name exists and
-        the constraint does not: wait for it.
+        If the answer got lost and the server still works on the first request, the index exists without the
+        constraint: wait for it.
         """
         deadline = asyncio.get_running_loop().time() + SETTLING_SECONDS
         while True:
@@ -127,13 +125,13 @@ class Connection:
             await asyncio.sleep(FIRST_PAUSE)
 
     async def write_once(self, cypher: str, parameters: Mapping[str, Any], seconds: float) -> None:
-        """Send a statement of a user's script once: the effect of a second time is unknown."""
+        """Send a statement of a user's script once: it may not be idempotent."""
         await self._with_retries("WRITE", cypher, parameters, seconds, once=True)
 
     async def ask(self, cypher: str, parameters: Mapping[str, Any], seconds: float, rows: int) -> NamesAndValues:
         """Return up to `rows` rows of a query that a model wrote; send it again only after a lost connection.
 
-        QueryRefused where the server finds fault with it, or where it takes too long or too much; StoreError otherwise.
+        Raise QueryRefused if the server rejects it, or if it exceeds the limits of time or memory; else StoreError.
         """
         try:
             return await self._with_retries("READ", cypher, parameters, seconds, rows=rows)
@@ -161,21 +159,22 @@ class Connection:
         once: bool = False,
         rows: int | None = None,
     ) -> NamesAndValues:
-        """Try until there is an answer, or the database was away for too long; with `rows`, no more rows are fetched.
+        """Retry until there is an answer, or the database was away for too long; fetch at most `rows` rows.
 
-        A query that took too long while the database was away is sent again: the time was not its own.
+        A query that timed out during an outage is sent again.
         """
-        query, health = Query(cypher, timeout=seconds), self.health
+        query, limit, health = Query(cypher, timeout=seconds), seconds + GRACE_SECONDS, self.health
         clock = asyncio.get_running_loop().time
         deadline, pause = clock() + health.seconds, FIRST_PAUSE
         while True:
             outages = health.outages
             try:
-                return await self._in_time(mode, query, parameters, rows)
+                async with health.watch(limit) if self._waits else asyncio.timeout(limit):
+                    return await self._send(mode, query, parameters, rows)
             except TimeoutError as error:
                 cause: Exception = error
                 failed: StoreError = QueryLimitError(
-                    f"Neo4j at {self.place} is silent for {seconds:g} s\n{cypher}", hint=SLOW
+                    f"Neo4j at {self.place} has not answered for {seconds:g} s\n{cypher}", hint=SLOW
                 )
             except (DriverError, Neo4jError, OSError, TypeError, ValueError) as error:
                 cause, failed = error, store_error(error, self.place, cypher, self._database)
@@ -192,33 +191,6 @@ class Connection:
                 raise failed from cause
             await asyncio.sleep(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
-
-    async def _in_time(
-        self, mode: str, query: Query, parameters: Mapping[str, Any], rows: int | None
-    ) -> NamesAndValues:
-        """Send a query, and check the server while it is silent. TimeoutError where it stays silent, or is away."""
-        seconds = (query.timeout or 0.0) + GRACE_SECONDS
-        if not self._waits:
-            async with asyncio.timeout(seconds):
-                return await self._send(mode, query, parameters, rows)
-        await self.health.finished()
-        loop, pause = asyncio.get_running_loop(), min(SILENT_SECONDS, seconds / 2)
-        silence: asyncio.TimerHandle
-
-        def check() -> None:
-            nonlocal silence
-            self.health.start()
-            silence = loop.call_later(pause, check)
-
-        silence = loop.call_later(pause, check)
-        limit = asyncio.timeout(seconds)
-        try:
-            async with limit:
-                self.health.running.add(limit)
-                return await self._send(mode, query, parameters, rows)
-        finally:
-            silence.cancel()
-            self.health.running.discard(limit)
 
     async def _send(self, mode: str, query: Any, parameters: Mapping[str, Any], most: int | None) -> NamesAndValues:
         # An auto-commit statement takes half the round trips of an explicit transaction.
@@ -241,13 +213,12 @@ class Connection:
 async def connect(
     settings: Settings, *, wait_seconds: float, notices: list[str] | None = None, database: str | None = None
 ) -> Connection:
-    """Connect to NEO4J_URI, else to what `graphwalk db up` started, and wait for the first answer.
+    """Connect to NEO4J_URI, else to the server of `graphwalk db up`, and wait for the first answer.
 
-    If the server is silent, return without an answer: the first query waits for it. If it refuses, raise at once.
+    A server that is silent is not an error: the first query waits for it. `database`: default NEO4J_DATABASE, else
+    the server's default. `notices` collects the server's warnings; without it the server sends none.
 
-    `database`: None for NEO4J_DATABASE, else the server's own choice. `notices` collects the server's warnings
-    (deprecations, …); without it the server sends none. StoreError where nothing answers, the password is wrong, the
-    database does not exist, or the server is not a Neo4j.
+    Raise StoreError if no server answers, the password is wrong, the database is missing, or it is not a Neo4j.
     """
     uri, auth = _address(settings)
     if urlsplit(uri).scheme not in SCHEMES:
@@ -260,10 +231,10 @@ async def connect(
     database = database or settings.neo4j_database
     if database is not None and database.casefold() == "system":
         raise StoreError(
-            "the database system holds users and databases, and no graph",
+            "cannot read the database system: it holds users and databases, not graphs",
             hint="unset NEO4J_DATABASE, or name another database",
         )
-    # What the driver logs about lost connections is said by us, where a person should know of it.
+    # Lost connections are reported by the health check; the driver would log each of them again.
     logging.getLogger("neo4j").addHandler(_NOWHERE)
     try:
         driver = AsyncGraphDatabase.driver(
@@ -292,7 +263,7 @@ async def connect(
 
 
 def _address(settings: Settings) -> tuple[str, Any]:
-    """Return the address, and what the driver takes as `auth`; a token or ticket is given as the password."""
+    """Return the address and the driver's `auth`; a token or ticket is passed as the password."""
     if settings.neo4j_uri:
         settings.check_receiver("NEO4J_URI", "NEO4J_PASSWORD")
         scheme, secret = settings.neo4j_authentication.lower(), settings.neo4j_password
@@ -304,18 +275,18 @@ def _address(settings: Settings) -> tuple[str, Any]:
         return server.uri, settings.neo4j_auth or ("neo4j", server.password)
     if found := compose_server(settings):
         return found[0], settings.neo4j_auth or ("neo4j", found[1])
-    raise StoreError("no Neo4j is known", hint="graphwalk db up   (or set NEO4J_URI and NEO4J_PASSWORD)")
+    raise StoreError("no Neo4j server is configured", hint="graphwalk db up   (or set NEO4J_URI and NEO4J_PASSWORD)")
 
 
 def _place(uri: str) -> str:
-    """The address without user information and options: either may hold a password, of any characters."""
+    """Return the address without user information and options: either may hold a password."""
     scheme, _, rest = uri.partition("://")
     host = rest.rpartition("@")[2]
     return f"{scheme}://{urlsplit(f'//{host}').netloc}"
 
 
 def may_pass(error: Exception) -> bool:
-    """True for an error that a restart, a lost connection or a deadlock explains, so that a retry may help."""
+    """Return True if a retry may help: after a restart, a lost connection or a deadlock."""
     if isinstance(error, DriverError | Neo4jError):
         if any(reason in (getattr(error, "code", None) or "") for reason in _TOO_LARGE):
             return False
@@ -324,11 +295,11 @@ def may_pass(error: Exception) -> bool:
 
 
 def store_error(error: Exception, place: str, cypher: str, database: str | None) -> StoreError:
-    """The StoreError for an error of the driver; `place` is the address of the server."""
+    """Return the StoreError for an error of the driver; `place` is the address of the server."""
     code = getattr(error, "code", None) or ""
     if isinstance(error, AuthError) and "scheme" in (error.message or ""):
         return StoreError(
-            f"Neo4j at {place} does not take this authentication: {error.message}",
+            f"Neo4j at {place} does not accept this authentication: {error.message}",
             hint="set NEO4J_AUTHENTICATION to basic, bearer, kerberos or none",
         )
     if isinstance(error, AuthError):
@@ -345,16 +316,16 @@ def store_error(error: Exception, place: str, cypher: str, database: str | None)
     if isinstance(error, Neo4jError) and not may_pass(error):
         return StoreError(f"Neo4j at {place} refused a query: {error.message}\n{cypher}")
     if isinstance(error, TypeError | ValueError):
-        return StoreError(f"a query parameter has a type that Neo4j does not know: {error}\n{cypher}")
+        return StoreError(f"a query parameter has a type that Neo4j does not support: {error}\n{cypher}")
     if isinstance(error, UnsupportedServerProduct) or "looks like HTTP" in str(error):
-        return StoreError(f"what answers at {place} is not a Neo4j: {error}", hint=_start(place))
+        return StoreError(f"the server at {place} is not a Neo4j: {error}", hint=_start(place))
     kind = StoreAwayError if may_pass(error) else StoreError
     problem, hint = _unreachable(error, place)
     return kind(f"Neo4j at {place} cannot be reached: {problem}", hint=hint)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error and everything that led to it. The driver raises a group if all members of a cluster fail."""
+    """Yield the error and its causes. The driver raises a group if all members of a cluster fail."""
     yield error
     for cause in (error.__cause__ or error.__context__, *getattr(error, "exceptions", ())):
         if cause is not None:
@@ -369,7 +340,7 @@ def _unreachable(error: Exception, place: str) -> tuple[str, str]:
     said = next((str(cause) for cause in causes if isinstance(cause, OSError) and str(cause)), str(error))
     if any(isinstance(cause, socket.gaierror) for cause in causes):
         hint = "correct the host in NEO4J_URI; an Aura instance that is paused or deleted has no address"
-        return f"no address is known for this host ({said})", hint
+        return f"the host name cannot be resolved ({said})", hint
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
         return f"its certificate is not valid ({said})", f"to accept any certificate: NEO4J_URI={plain}+ssc://{host}"
     if encrypted and any(isinstance(cause, ssl.SSLError | ConnectionResetError) for cause in causes):

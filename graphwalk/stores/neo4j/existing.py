@@ -1,10 +1,10 @@
-"""An existing Neo4j database: never changed, and without what GraphWalk itself put there."""
+"""An existing Neo4j database, read-only and without the graphs that GraphWalk loaded."""
 
 import asyncio
 import json
 import re
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any, Literal
@@ -26,11 +26,11 @@ from graphwalk.types.schema import NodeType, PropertyType, RelationshipType, Sch
 from graphwalk.types.values import Point, Row, Temporal, Value, shown, shown_rows
 
 WAIT_SECONDS = 10.0
-"""How long a database that stops answering is waited for: a person is in front of it."""
+"""Short, since a user is waiting at the terminal."""
 PAGE = 10_000
-"""Nodes or relationships of one query; they are found by their element ids, so that every page takes as long."""
+"""Nodes or relationships per query; they are found by element id, so that every page takes equally long."""
 READING_SECONDS = 300.0
-"""For one query, the list of all element ids the longest of them."""
+"""For one query; the list of all element ids takes longest."""
 _NODES = (
     "MATCH (n{{ any_node }}) RETURN elementId(n)",
     "MATCH (n) WHERE elementId(n) IN $ids RETURN elementId(n), {{ 'n' | key_of }} AS key, labels(n), properties(n)",
@@ -40,7 +40,7 @@ _RELATIONSHIPS = (
     "MATCH (a)-[r]->(b) WHERE elementId(r) IN $ids "
     "RETURN elementId(r), elementId(a), type(r), elementId(b), properties(r)",
 )
-"""The element ids of all, and what a page of them holds."""
+"""All element ids, and the rows of one page of them."""
 _DATABASES = "SHOW DATABASES YIELD name, type WHERE type <> 'system' RETURN name"
 _INDEXES = (
     "SHOW INDEXES YIELD entityType, labelsOrTypes, properties, type, state "
@@ -49,15 +49,15 @@ _INDEXES = (
 )
 _IDENTITY = "CALL db.info() YIELD id RETURN id, EXISTS { MATCH () } AS holds"
 SAMPLED = 1000
-"""Nodes of a label, relationships of a type."""
+"""Nodes per label and relationships per type."""
 FURTHEST = 100_000
-"""How far from the first the other half of a sample begins, at most."""
+"""Largest offset of the second half of a sample."""
 LOOKED_AT_ONCE = 24
-"""Labels and types up to which all are looked at."""
+"""Number of labels and types up to which all are sampled at once."""
 COUNTED = 100_000
-"""What the server keeps no counts of, because of a filter, is counted up to here."""
+"""Limit of a count for which the server has no statistics, because of a filter."""
 AT_ONCE = 50
-"""Counts that one query asks for."""
+"""Counts per query."""
 LONGEST_SAMPLE = 80
 _UNLABELLED = "MATCH (n) WITH n LIMIT 200000 WHERE n:!% RETURN count(n)"
 _NODE_SAMPLE = "MATCH (e:{{ name | label }}) WITH e SKIP $skip LIMIT $most "
@@ -100,10 +100,10 @@ class ExistingStore(GraphStore):
         timeout_seconds: float = 30.0,
         wait_seconds: float = WAIT_SECONDS,
     ) -> "ExistingStore":
-        """The database `source.neo4j` of the server at NEO4J_URI, or of the one that `db up` started.
+        """Open the database `source.neo4j` of the server at NEO4J_URI, or of the one that `db up` started.
 
-        ConfigError for a filter that names what is not there; StoreError where the server has no such database (with
-        those that it has), cannot be reached or refuses the password.
+        Raise ConfigError for a filter with an unknown label or type; StoreError if the server cannot be reached,
+        refuses the password or has no such database (the error lists its databases).
         """
         try:
             connection = await connect(settings, wait_seconds=wait_seconds, database=source.neo4j)
@@ -122,20 +122,24 @@ class ExistingStore(GraphStore):
         await self.connection.close()
 
     def share_health_check(self, health: HealthCheck, digest: str | None = None) -> None:
-        """See `GraphStore`. After an outage the content must be that of the digest."""
+        """See `GraphStore`. After an outage, compare the content with the digest."""
 
         async def check(thoroughly: bool) -> None:
             direct = self.connection.at_once()
-            if await _identity(direct) != self._identity:
-                raise _replaced(self.connection.place)
-            if thoroughly and digest is not None and (await read_shown(direct, self.dialect)).digest != digest:
-                raise _replaced(self.connection.place)
+            same = await _identity(direct) == self._identity
+            if same and thoroughly and digest is not None:
+                same = (await read_whole(direct, self.dialect)).digest == digest
+            if not same:
+                raise StoreError(
+                    f"the database in the Neo4j at {direct.place} is not the one that the run started with",
+                    hint="start that one again, then: graphwalk resume",
+                )
 
         self.connection.share_health_check(health)
         self.connection.content_checks.append(check)
 
     async def check_unchanged(self, generation: int) -> None:
-        """See `GraphStore`. Its owner may change it, which is looked for at the end of a run; it must not be gone."""
+        """See `GraphStore`. The database must be the same one; changes of its content are found at the end of a run."""
         if self._identity is not None and await _identity(self.connection) != self._identity:
             await self.connection.health.passed()
 
@@ -152,10 +156,15 @@ class ExistingStore(GraphStore):
     async def _rows(
         self, cypher: str, parameters: Mapping[str, Any], seconds: float, most: int | None = None
     ) -> list[Row]:
-        """Rows of a query, `most` of them at most; keys among the parameters are looked up first."""
-        ids = {ID_OF + name: await self._element_id(parameters[name]) for name in set(_LOOKED_UP.findall(cypher))}
+        """Return at most `most` rows of a query; keys among the parameters are looked up first."""
+        ids = {}
+        for name in set(_LOOKED_UP.findall(cypher)):
+            key = parameters[name]
+            text = key if isinstance(key, str) else json.dumps(shown(key))
+            node = await self.connection.rows(self.dialect.lookup, self._timeout_seconds, text=text)
+            ids[ID_OF + name] = node[0][0] if node else None
         for name in (name for name, value in parameters.items() if value != value):
-            # Nothing equals NaN, and nothing else differs from itself.
+            # Only NaN differs from itself.
             cypher = re.sub(rf"(\S+) = \${name}\b", r"\1 <> \1", cypher)
         given = {name: native(v) if isinstance(v, _OUR_KINDS) else v for name, v in parameters.items()} | ids
         found = await self.connection.read(cypher, given, seconds, most=most)
@@ -163,12 +172,6 @@ class ExistingStore(GraphStore):
             {n: v if v.__class__ in SCALARS else plain(v, None) for n, v in zip(names, values, strict=True)}
             for names, values in found
         ]
-
-    async def _element_id(self, key: Value) -> str | None:
-        """Return the element id of the node with that key, None where there is none; a number counts as its digits."""
-        text = key if isinstance(key, str) else json.dumps(shown(key))
-        found = await self.connection.rows(self.dialect.lookup, self._timeout_seconds, text=text)
-        return found[0][0] if found else None
 
     async def schema(self, samples: int = 0) -> Schema:
         if samples not in self._schemas:
@@ -198,7 +201,7 @@ class ExistingStore(GraphStore):
         return shown_rows(found[:rows]), len(found) if len(found) <= rows else None
 
     async def missing_index(self, label: str, property_name: str) -> str | None:
-        """See `GraphStore`. Keys are found by constraints and element ids; the indexes are read once."""
+        """See `GraphStore`. Keys need no index; the indexes are read once."""
         if property_name == KEY or not label:
             return None
         stored = KEY if property_name == self.dialect.key_title else property_name
@@ -212,17 +215,17 @@ class ExistingStore(GraphStore):
         return self.dialect.unique_property(labels, key)
 
     async def read_graph(self) -> PropertyGraph:
-        """See `GraphStore`. Page by page, under the same names."""
-        return await read_shown(self.connection, self.dialect)
+        """See `GraphStore`. The graph is read page by page."""
+        return await read_whole(self.connection, self.dialect)
 
     async def drop(self) -> None:
-        """Nothing: the graph is not ours."""
+        """Do nothing: the graph is not ours."""
 
 
 async def _identity(connection: Connection) -> list[Any] | None:
-    """Return the id of the database, and whether it holds anything: what differs after a restart with other data.
+    """Return the id of the database and whether it is empty, to detect a restart with other data.
 
-    None where the server cannot tell.
+    Return None if the server does not support this.
     """
     try:
         return (await connection.rows(_IDENTITY))[0]
@@ -232,19 +235,13 @@ async def _identity(connection: Connection) -> list[Any] | None:
         return None
 
 
-def _replaced(place: str) -> StoreError:
-    return StoreError(
-        f"the database in the Neo4j at {place} is not the one that the run began with", hint="start that one again"
-    )
-
-
 def _name(name: str) -> str:
-    """Return a name in back-ticks where it needs them."""
+    """Return a name, in back-ticks if it needs them."""
     return name if _PLAIN_NAME.fullmatch(name) else quote(name)
 
 
 async def _no_database(source: GraphSource, settings: Settings, error: StoreError) -> StoreError:
-    """Return the error itself or, where the server has no such database, one that names the databases that it has."""
+    """Return the error itself or, for an unknown database, one that lists the databases of the server."""
     cause = error.__cause__
     if not isinstance(cause, Neo4jError) or not (cause.code or "").endswith("DatabaseNotFound"):
         return error
@@ -263,19 +260,11 @@ async def _no_database(source: GraphSource, settings: Settings, error: StoreErro
     )
 
 
-async def read_whole(
-    connection: Connection, labels: Sequence[str] | None = None, relationship_types: Sequence[str] | None = None
-) -> PropertyGraph:
-    """All nodes with one of the labels, and all relationships of these types between them; None: all there are.
+async def read_whole(connection: Connection, dialect: ExistingDialect) -> PropertyGraph:
+    """Return all that the dialect shows, under the names that it gives; loaded graphs of GraphWalk are left out.
 
-    What GraphWalk itself put into the database is left out. ConfigError for a label or type that is not there,
-    StoreError where the database cannot be read.
+    Raise StoreError if the database cannot be read.
     """
-    return await read_shown(connection, await read_dialect(connection, labels, relationship_types))
-
-
-async def read_shown(connection: Connection, dialect: ExistingDialect) -> PropertyGraph:
-    """All that the dialect shows, under the names that it gives."""
     keys: dict[str, str] = {}
     nodes = []
     async for element_id, key, names, properties in _rows(connection, *(render_cypher(q, {}, dialect) for q in _NODES)):
@@ -292,10 +281,10 @@ async def read_shown(connection: Connection, dialect: ExistingDialect) -> Proper
 
 
 async def _rows(connection: Connection, ids: str, page: str) -> AsyncIterator[list[Any]]:
-    """The rows of all element ids that the query `ids` gives, in the order of their numbers, page by page."""
+    """Yield the rows of all element ids that the query `ids` returns, ordered by number, page by page."""
 
     def number(element_id: str) -> tuple[int, str]:
-        """Element ids are "4:DATABASE:NUMBER"; what another server gives is ordered as text."""
+        """Element ids are "4:DATABASE:NUMBER"; those of another server are ordered as text."""
         last = element_id.rpartition(":")[2]
         return (int(last) if last.isdecimal() else 0, element_id)
 
@@ -303,7 +292,7 @@ async def _rows(connection: Connection, ids: str, page: str) -> AsyncIterator[li
     for start in range(0, len(found), PAGE):
         part = found[start : start + PAGE]
         rows = await connection.rows(page, READING_SECONDS, ids=part)
-        # A database may give them in any order, and the same database must give the same graph.
+        # The server may return them in any order, and the same database must give the same graph.
         place = {id_: position for position, id_ in enumerate(part)}
         for values in sorted(rows, key=lambda row: place[row[0]]):
             yield values
@@ -315,7 +304,7 @@ def _values(properties: Mapping[str, Any]) -> dict[str, Value]:
 
 
 class SchemaReader:
-    """Questions about one database, as far as its dialect shows it."""
+    """Reads the schema of one database, as its dialect shows it."""
 
     def __init__(self, connection: Connection, dialect: ExistingDialect, samples: int) -> None:
         self._rows = connection.rows
@@ -323,8 +312,10 @@ class SchemaReader:
         self._samples = samples
 
     async def schema(self) -> Schema:
-        """Return labels and types with their counts; with properties where there are few, else see `look_closer`."""
-        labels, types, names = await asyncio.gather(self.labels(), self.types(), self.property_names())
+        """Return labels and types with their counts; with properties if there are few, else see `look_closer`."""
+        listing = "CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey"
+        labels, types, listed = await asyncio.gather(self.labels(), self.types(), self._rows(listing))
+        names = {*({row[0] for row in listed} - {KEY}), self._dialect.key_title}
         nodes = [NodeType(label, (PropertyType(KEY),), count, 0) for label, count in labels]
         relationships = [RelationshipType(type_, (), (), count, 0) for type_, count in types]
         if len(nodes) + len(relationships) <= LOOKED_AT_ONCE:
@@ -335,34 +326,32 @@ class SchemaReader:
             tuple(sorted(relationships, key=lambda r: r.type)),
             several_labels=True,
             lists=True,
-            other_properties=names,
+            other_properties=tuple(sorted(name for name in names if name and writable(name))),
         )
 
     def _render(self, template: str, name: str = "") -> str:
         return render_cypher(template, {"name": name}, self._dialect)
 
     async def labels(self) -> list[tuple[str, int | None]]:
-        """Labels of nodes that are shown, with the number of these; "" for nodes without labels."""
+        """Return the labels of shown nodes with their counts; "" for nodes without labels."""
         there = [row[0] for row in await self._rows("CALL db.labels() YIELD label RETURN label")]
         shown = [name for name in there if writable(name) and name not in self._dialect.hidden]
         if self._dialect.labels is not None:
-            return await self._chosen_labels(shown)
+            # The chosen labels, and further labels in a sample of their nodes.
+            query = "MATCH (n:{{ name | label }}) WITH n LIMIT $most UNWIND labels(n) AS l RETURN DISTINCT l"
+            rows = await asyncio.gather(
+                *(self._rows(self._render(query, name), most=SAMPLED) for name in self._dialect.labels)
+            )
+            names = sorted({row[0] for found in rows for row in found} & set(shown))
+            return await self._counted(names, "MATCH (e:{{ name | label }}) WITH e LIMIT $most RETURN count(e)")
         counts = await self._counts(f"(:{quote(name)})" for name in shown)
         hidden = await self._of_hidden("MATCH (n:{}) UNWIND labels(n) AS name RETURN name, count(*)")
         [[unlabelled]] = await self._rows(_UNLABELLED)
         found = [(name, count - hidden[name]) for name, count in zip(shown, counts, strict=True)]
         return [(name, count) for name, count in [*found, ("", unlabelled)] if count > 0]
 
-    async def _chosen_labels(self, shown: Sequence[str]) -> list[tuple[str, int | None]]:
-        """The chosen labels, and those that a sample of their nodes has beside them."""
-        beside = "MATCH (n:{{ name | label }}) WITH n LIMIT $most UNWIND labels(n) AS l RETURN DISTINCT l"
-        chosen = self._dialect.labels or ()
-        rows = await asyncio.gather(*(self._rows(self._render(beside, name), most=SAMPLED) for name in chosen))
-        names = sorted({row[0] for found in rows for row in found} & set(shown))
-        return await self._counted(names, "MATCH (e:{{ name | label }}) WITH e LIMIT $most RETURN count(e)")
-
     async def types(self) -> list[tuple[str, int | None]]:
-        """Types of relationships that are shown, with the number of these; None where it is not known."""
+        """Return the types of shown relationships with their counts; None if the count is unknown."""
         there = [row[0] for row in await self._rows("CALL db.relationshipTypes() YIELD relationshipType AS t RETURN t")]
         chosen = self._dialect.types
         shown = [name for name in there if writable(name) and (chosen is None or name in chosen)]
@@ -373,13 +362,8 @@ class SchemaReader:
         found = [(name, count - hidden[name]) for name, count in zip(shown, counts, strict=True)]
         return [(name, count) for name, count in found if count > 0]
 
-    async def property_names(self) -> tuple[str, ...]:
-        """All that some node or relationship has or had."""
-        there = {row[0] for row in await self._rows("CALL db.propertyKeys() YIELD propertyKey RETURN propertyKey")}
-        return tuple(sorted(name for name in {*(there - {KEY}), self._dialect.key_title} if name and writable(name)))
-
     async def _counts(self, patterns: Iterable[str]) -> list[int]:
-        """How many matches each pattern has; the server knows without looking for them."""
+        """Return the number of matches of each pattern, from the server's statistics."""
         counts: list[int] = []
         asked = list(patterns)
         for start in range(0, len(asked), AT_ONCE):
@@ -388,7 +372,7 @@ class SchemaReader:
         return counts
 
     async def _of_hidden(self, query: str) -> dict[str, int]:
-        """How many of each name are hidden."""
+        """Return the number of hidden nodes or relationships of each name."""
         found: dict[str, int] = defaultdict(int)
         if self._dialect.hidden:
             for name, count in await self._rows(query.format("|".join(map(quote, self._dialect.hidden)))):
@@ -396,38 +380,34 @@ class SchemaReader:
         return found
 
     async def _counted(self, names: Sequence[str], query: str) -> list[tuple[str, int | None]]:
-        """What the server keeps no counts of, counted so far as is quickly done; without what there is none of."""
+        """Count up to `COUNTED` where the server has no statistics; leave out names with no match."""
         rows = await asyncio.gather(*(self._rows(self._render(query, name), most=COUNTED + 1) for name in names))
         counts = [row[0][0] for row in rows]
         return [(name, n if n <= COUNTED else None) for name, n in zip(names, counts, strict=True) if n]
 
     async def node(self, node: NodeType) -> NodeType:
-        """The label with what a sample of its nodes has."""
+        """Return the label with the properties found in a sample of its nodes."""
         properties = self._properties(await self._sample(_NODE_SAMPLE + _HELD, node.label, node.count))
         keys = await self._rows(self._render(_KEYS, node.label), samples=self._samples) if self._samples else []
         key = PropertyType(KEY, tuple(sorted(row[0] for row in keys)), kinds=("text",))
-        return NodeType(node.label, (key, *self._without_key(node.label, properties)), node.count, _sampled(node.count))
+        # A property called `key` is shown under another name, unless it is the key.
+        is_key = any(unique.label == node.label and unique.property == KEY for unique in self._dialect.names.uniques)
+        title = None if is_key else self._dialect.key_title
+        others = [
+            replace(p, name=title) if p.name == KEY and title else p for p in properties if title or p.name != KEY
+        ]
+        return NodeType(node.label, (key, *others), node.count, _sampled(node.count))
 
     async def relationship(self, relationship: RelationshipType) -> RelationshipType:
-        """The type with the labels that it joins, and what it has, in a sample."""
+        """Return the type with the labels that it joins and its properties, found in a sample."""
         name, count = relationship.type, relationship.count
         properties = self._properties(await self._sample(_RELATIONSHIP_SAMPLE + _HELD, name, count))
         ends = await self._sample(_RELATIONSHIP_SAMPLE + _ENDS, name, count)
         pairs = {pair for sources, targets in ends for pair in product(sources or [""], targets or [""])}
         return RelationshipType(name, tuple(sorted(pairs)), properties, count, _sampled(count))
 
-    def _without_key(self, label: str, properties: Iterable[PropertyType]) -> Iterator[PropertyType]:
-        """Properties under the names that they are shown by: one called `key` by another, unless it is the key."""
-        named = any(unique.label == label and unique.property == KEY for unique in self._dialect.names.uniques)
-        title = None if named else self._dialect.key_title
-        for property_ in properties:
-            if property_.name != KEY:
-                yield property_
-            elif title is not None:
-                yield replace(property_, name=title)
-
     async def _sample(self, query: str, name: str, count: int | None) -> list[list[Any]]:
-        """Rows about the first and, where there are more than a sample holds, about some from the middle or far on."""
+        """Return rows about the first `SAMPLED` or, if there are more, about two halves from different places."""
         given = {"longest": LONGEST_SAMPLE, "samples": self._samples} if query.endswith(_HELD) else {}
         cypher = self._render(query, name)
         if _sampled(count) == count:
@@ -437,11 +417,12 @@ class SchemaReader:
         return [row for rows in await asyncio.gather(*halves) for row in rows]
 
     def _properties(self, rows: Sequence[list[Any]]) -> tuple[PropertyType, ...]:
-        """One of each name; both halves of a sample may have it."""
+        """Return one property per name, merged from both halves of a sample."""
         kinds: dict[str, set[str]] = defaultdict(set)
         values: dict[str, dict[tuple[int, Any], Value]] = defaultdict(dict)
         for name, held, some in rows:
-            kinds[name] |= {_kind(kind) for kind in held}
+            for kind in (value_type.removesuffix(" NOT NULL") for value_type in held):
+                kinds[name].add("list" if kind.startswith("LIST") else _KINDS.get(kind, kind.lower()))
             values[name] |= {value_order(value): value for value in plain(some, None)}
         return tuple(
             PropertyType(
@@ -455,11 +436,5 @@ class SchemaReader:
 
 
 def _sampled(count: int | None) -> int:
-    """How many of so many are looked at."""
+    """Return the size of a sample."""
     return SAMPLED if count is None else min(count, SAMPLED)
-
-
-def _kind(value_type: str) -> str:
-    """What Neo4j calls a type of values, as people call it."""
-    name = value_type.removesuffix(" NOT NULL")
-    return "list" if name.startswith("LIST") else _KINDS.get(name, name.lower())

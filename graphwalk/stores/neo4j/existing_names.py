@@ -1,14 +1,13 @@
-"""How names and keys are written for an existing Neo4j database, what nodes are called, and what is left out.
+"""Keys of nodes in an existing Neo4j database, and the Cypher that reads them.
 
-A property names the nodes of a label where a constraint makes it unique for them. Of several properties of one label
-that of a node key goes first, then one that holds text, then the first by name. A node with several such labels is
-named by the first of these labels, by name, whose property it has. Only text of up to `LONGEST` characters and whole
-numbers make names.
+The key is the value of a property with a uniqueness constraint, else the element id. If a label has several such
+properties, a node key comes first, then text, then the name. If a node has several such labels, the first by name
+whose property it has counts. Only text of up to `LONGEST` characters and integers are used.
 
     Person.name is unique             Ida                       the value
-    Person.name and Film.title are    Ida, or Person:Ida        with the label where two nodes would share a name
-    nothing is                        17, #17 or 4:…:17         the last part of the element id; with a # where a
-                                                                property makes such names, in full where that does too
+    Person.name and Film.title are    Ida, or Person:Ida        with the label if two nodes would share a key
+    no property is                    17, #17 or 4:…:17         the last part of the element id; with # if it could
+                                                                be taken for a value, in full if that could too
 """
 
 import asyncio
@@ -26,11 +25,11 @@ from graphwalk.stores.neo4j.admin import LEDGER
 from graphwalk.stores.neo4j.connection import Connection
 
 LONGEST = 200
-"""Characters of a text that can be a name."""
+"""Characters of a text that can be a key."""
 MOST_COMPARED = 200_000
-"""Of more named nodes in all, names carry their label without a search for names that two nodes share."""
+"""Number of nodes above which keys carry their label without a search for duplicates."""
 MOST_LOOKED_AT = 20_000
-"""Values of one property that are searched for names that look like element ids."""
+"""Values of one property that are searched for texts that look like element ids."""
 _PREFIX = re.compile(r"\d+:[0-9a-f-]+:")
 _CONSTRAINTS = (
     "SHOW CONSTRAINTS YIELD entityType, labelsOrTypes, properties, type "
@@ -39,21 +38,21 @@ _CONSTRAINTS = (
     "RETURN labelsOrTypes[0] AS label, properties[0] AS property, type"
 )
 ID_OF = "gw_id_of_"
-"""Begins the name of the parameter with the element id of the node that another parameter names."""
+"""Prefix of the parameter with the element id of the node whose key is in another parameter."""
 _SOUGHT = re.compile(r"\0(\w+)\0\s*=\s*\$(\w+)")
 _KEY = re.compile(r"\0(\w+)\0")
 
 
 @dataclass(frozen=True, slots=True)
 class UniqueProperty:
-    """`property` names the nodes with `label`; `numbers`: they are whole numbers, else texts."""
+    """A property that is the key of the nodes with `label`; `numbers`: its values are integers, else texts."""
 
     label: str
     property: str
     numbers: bool
 
     def has(self, variable: str, others: Sequence[str] = ()) -> str:
-        """Cypher: true where this is what a node is called by. `others`: further labels with the same property."""
+        """Return Cypher that is true if this property is the key of a node. `others`: further labels with it."""
         value = f"{variable}.{quote(self.property)}"
         label = f"{variable}:{'|'.join(map(quote, (self.label, *others)))}"
         if self.numbers:
@@ -61,20 +60,20 @@ class UniqueProperty:
         return f"{label} AND {value} IS :: STRING NOT NULL AND {value} <> '' AND size({value}) <= {LONGEST}"
 
     def value(self, variable: str) -> str:
-        """Cypher: the name, without a label before it."""
+        """Return Cypher for the key, without a label."""
         value = f"{variable}.{quote(self.property)}"
         return f"toString({value})" if self.numbers else value
 
     def equals(self, variable: str, text: str) -> str:
-        """Cypher: true where the value is that of `text`, so that an index finds it."""
+        """Return Cypher that is true if the value equals `text`, in a form that uses the index."""
         return f"{variable}.{quote(self.property)} = {f'toInteger({text})' if self.numbers else text}"
 
 
 @dataclass(frozen=True, slots=True)
 class NodeNames:
-    """How the nodes of one database are named; `prefix` begins all of its element ids, "" where that is not known.
+    """The keys of the nodes of one database; `prefix` of all of its element ids, "" if unknown.
 
-    `labelled`: a name that is a property's value carries its label. `mark` begins the name of a node without one.
+    `labelled`: a key that is a property's value carries its label. `mark`: the prefix of a key that is an id.
     """
 
     uniques: tuple[UniqueProperty, ...] = ()
@@ -84,14 +83,15 @@ class NodeNames:
 
 
 BY_ELEMENT_ID = NodeNames()
-"""Every node by its whole element id."""
+"""Every key is the full element id."""
 
 
 @dataclass(frozen=True)
 class ExistingDialect(Dialect):
-    """`hidden` are labels of nodes that are not shown; `labels` and `types` keep what has one of these, None all.
+    """The Cypher dialect of one existing database.
 
-    `key_title` is the name under which a property is shown that is itself called `key`; None where there is none.
+    `hidden`: labels of nodes that are not shown; `labels` and `types`: those that are shown, None for all.
+    `key_title`: the name under which a property called `key` is shown; None if there is none.
     """
 
     several: bool = True
@@ -119,7 +119,7 @@ class ExistingDialect(Dialect):
         return quote(name)
 
     def type(self, name: str) -> str:
-        """A type that the filter leaves out is written as one that nothing has."""
+        """Return the type; one that is filtered out becomes an expression that matches nothing."""
         return quote(name) if self.types is None or name in self.types else f"{quote(name)}&!{quote(name)}"
 
     def value_of(self, variable: str, name: str, label: str | None = None) -> str:
@@ -140,7 +140,7 @@ class ExistingDialect(Dialect):
         return f"CASE WHEN {no_other} THEN {variable} {{.*, {key}}} ELSE {variable} {{.*, {other}, {key}}} END"
 
     def finished(self, cypher: str) -> str:
-        """Keys written out. What compares one with `$name` finds the node by the element id `$gw_id_of_name`."""
+        """Write out the keys; a comparison of one with `$name` becomes one with the element id `$gw_id_of_name`."""
         sought = _SOUGHT.sub(rf"elementId(\1) = ${ID_OF}\2", cypher)
         return _KEY.sub(lambda found: self._called(found[1]), sought)
 
@@ -163,7 +163,7 @@ class ExistingDialect(Dialect):
             yield "!(" + "|".join(map(quote, self.hidden)) + ")"
 
     def _called(self, variable: str) -> str:
-        """What a node is called."""
+        """Return Cypher for the key of a node."""
         cases = [
             f"WHEN {unique.has(variable, others)} THEN {self._before(variable, unique, others)}{unique.value(variable)}"
             for unique, *others in self._alike()
@@ -171,14 +171,14 @@ class ExistingDialect(Dialect):
         return f"CASE {' '.join(cases)} ELSE {self._id(variable)} END" if cases else self._id(variable)
 
     def _alike(self) -> Iterator[tuple[UniqueProperty, *tuple[str, ...]]]:
-        """Namings, and the labels after each that have the same property: servers take long to plan many cases."""
+        """Yield properties, each with the further labels that share it: servers take long to plan many cases."""
         for _, group in groupby(self.names.uniques, key=lambda unique: (unique.property, unique.numbers)):
             first, *others = group
             yield first, *(unique.label for unique in others)
 
     @cached_property
     def lookup(self) -> str:
-        """Cypher: the element id of the node that `$text` names; no row where there is none. Found by an index."""
+        """Cypher for the element id of the node with the key `$text`, found by an index; no row if there is none."""
         names = self.names
         after = f"substring($text, {len(names.mark)})" if names.mark else "$text"
         full = "$text" if names.mark == names.prefix else f"{literal(names.prefix)} + {after}"
@@ -200,14 +200,14 @@ class ExistingDialect(Dialect):
         return f"head([name IN [{labels}] WHERE name IN labels({variable})]) + ':' + "
 
     def _without_label(self, unique: UniqueProperty) -> str:
-        """The text without the label before it, null where there is none."""
+        """Return Cypher for the text without its label, null if it has none."""
         if not self.names.labelled:
             return "$text"
         before = unique.label + ":"
         return f"CASE WHEN $text STARTS WITH {literal(before)} THEN substring($text, {len(before)}) END"
 
     def _id(self, variable: str) -> str:
-        """The name of a node that no property names."""
+        """Return Cypher for a key that is an element id."""
         names = self.names
         if names.mark == names.prefix:
             return f"elementId({variable})"
@@ -218,9 +218,9 @@ class ExistingDialect(Dialect):
 async def read_dialect(
     connection: Connection, chosen_labels: Sequence[str] | None = None, chosen_types: Sequence[str] | None = None
 ) -> ExistingDialect:
-    """How names are written for a database, or the part of it that has these labels and types.
+    """Return the dialect of a database, or of the part of it that has these labels and types.
 
-    ConfigError where the choice names what is not there; StoreError where the database cannot be read.
+    Raise ConfigError for an unknown label or type, StoreError if the database cannot be read.
     """
 
     async def column(cypher: str) -> list[str]:
@@ -244,7 +244,7 @@ async def read_dialect(
 
 
 async def _read_names(connection: Connection, labels: Sequence[str]) -> NodeNames:
-    """Return the names that the constraints of a database and its content give; `labels`: those that there are."""
+    """Return the keys that follow from the constraints and the content of a database with these labels."""
     node_keys: dict[tuple[str, str], bool] = {}
     for label, name, kind in await connection.rows(_CONSTRAINTS):
         if label in labels and ":" not in label and writable(label) and writable(name):
@@ -265,7 +265,7 @@ async def _read_names(connection: Connection, labels: Sequence[str]) -> NodeName
 
 
 async def _kind_of(connection: Connection, label: str, name: str) -> str | None:
-    """Return text or number: what a property holds first of all; None for neither."""
+    """Return "text" if a property holds text, else "number" if it holds numbers, else None."""
     match = f"MATCH (n:{quote(label)}) WHERE n.{quote(name)}"
     [[text, number]] = await connection.rows(
         f"RETURN EXISTS {{ {match} >= '' }} AS text, EXISTS {{ {match} >= $least }} AS number",
@@ -275,7 +275,7 @@ async def _kind_of(connection: Connection, label: str, name: str) -> str | None:
 
 
 async def _shared(connection: Connection, uniques: Sequence[UniqueProperty]) -> bool:
-    """True where two nodes would have the same name, and where there are too many nodes to look."""
+    """Return True if two nodes would have the same key, and if there are too many nodes to search."""
     counts = " + ".join(f"COUNT {{ (:{quote(unique.label)}) }}" for unique in uniques)
     [[count]] = await connection.rows(f"RETURN {counts}")
     if count > MOST_COMPARED:
@@ -290,7 +290,7 @@ async def _shared(connection: Connection, uniques: Sequence[UniqueProperty]) -> 
 
 
 async def _mark(connection: Connection, uniques: Sequence[UniqueProperty], prefix: str) -> str:
-    """The shortest beginning that keeps the names of other nodes apart from those that properties make."""
+    """Return the shortest prefix that keeps element ids apart from the values of properties."""
     if not prefix:
         return ""
     texts = [unique for unique in uniques if not unique.numbers]
@@ -304,7 +304,7 @@ async def _mark(connection: Connection, uniques: Sequence[UniqueProperty], prefi
 
 
 async def _looks_like(connection: Connection, unique: UniqueProperty, mark: str) -> bool:
-    """True where a text is the mark and digits after it, and where there are too many texts to look."""
+    """Return True if some text is the mark and digits, and if there are too many texts to search."""
     value = f"n.{quote(unique.property)}"
     low, high = (mark, mark + "\uffff") if mark else ("0", ":")
     [[looked_at, found]] = await connection.rows(
@@ -319,7 +319,7 @@ async def _looks_like(connection: Connection, unique: UniqueProperty, mark: str)
 
 
 def writable(name: str) -> bool:
-    """True for a name that a query can hold."""
+    """Return True for a name that a query can contain."""
     try:
         quote(name)
     except ConfigError:
@@ -328,10 +328,10 @@ def writable(name: str) -> bool:
 
 
 def is_own(label: str) -> bool:
-    """True for the labels that GraphWalk itself gives to nodes."""
+    """Return True for a label of GraphWalk's own."""
     return label == LEDGER or label.startswith(OUR_PREFIX)
 
 
 def literal(text: str) -> str:
-    """The text as Cypher writes it."""
+    """Return a text as a Cypher literal."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

@@ -1,4 +1,4 @@
-"""Graphs in Neo4j: many of them in one database, each told apart by one extra label on all of its nodes."""
+"""Graphs loaded into Neo4j: many in one database, each with its own extra label on all nodes."""
 
 import asyncio
 import hashlib
@@ -31,13 +31,13 @@ from graphwalk.types.schema import Schema
 from graphwalk.types.values import Row, shown, shown_rows
 
 SCHEMA_FROM_GRAPH = 1_000_000
-"""Nodes and relationships from which on the schema is read from the graph in memory: a server would need minutes."""
+"""Size (nodes + relationships) from which the schema comes from the graph in memory: a server needs minutes."""
 READING_SECONDS = 300.0
 """For a query that reads a whole graph back."""
 
 
 def scope_of(run_id: str, digest: str) -> str:
-    """Return the label that tells a run's graph from all others: `gw_` and 12 hex digits."""
+    """Return the label of a run's graph: `gw_` and 12 hex digits."""
     return "gw_" + hashlib.sha256(f"{run_id}\0{digest}".encode()).hexdigest()[:12]
 
 
@@ -52,9 +52,9 @@ class Neo4jDatabase(Database):
         self._timeout_seconds = timeout_seconds
         self._loads = Loads(connection)
         self._stores: dict[str, Neo4jStore] = {}
-        """By label: graphs that this run loaded, to load them again where the server loses them."""
+        """By label: graphs that this run loaded; they are loaded again if the server loses them."""
         self._borrowed: dict[str, Neo4jStore] = {}
-        """By label: graphs that were there before, and are only read."""
+        """By label: graphs that were there before, only read."""
         self._loading = asyncio.Lock()
         self._heartbeat: asyncio.Task[None] | None = None
         connection.content_checks.append(self._check_content)
@@ -69,7 +69,7 @@ class Neo4jDatabase(Database):
         wait_seconds: float = 90.0,
         notices: list[str] | None = None,
     ) -> "Neo4jDatabase":
-        """Reach the server of `settings`; see `open_database`. `notices` collects the server's warnings."""
+        """Connect to the server of `settings`; see `open_database`. `notices` collects the server's warnings."""
         connection = await connect(settings, wait_seconds=wait_seconds, notices=notices)
         return cls(connection, run_id=run_id, timeout_seconds=timeout_seconds)
 
@@ -77,7 +77,7 @@ class Neo4jDatabase(Database):
         self._connection.share_health_check(health)
 
     async def load(self, graph: PropertyGraph) -> "Neo4jStore":
-        """See `Database`. A graph that a person has loaded is read where it is, and stays."""
+        """See `Database`. A graph of `graphwalk db load` is used in place and kept."""
         scope, by_hand = scope_of(self._run_id, graph.digest), scope_of(BY_HAND, graph.digest)
         async with self._loading:
             if found := self._stores.get(scope) or self._borrowed.get(by_hand):
@@ -94,7 +94,7 @@ class Neo4jDatabase(Database):
             return self._stores[scope]
 
     async def loaded(self, scope: str) -> "Neo4jStore":
-        """Return a graph that is there already, by its label, only to be read. StoreError where it is not there."""
+        """Return a loaded graph by its label, read-only. Raise StoreError if there is none."""
         load = await self._loads.find(scope)
         if load is None or load.state != "complete":
             raise StoreError(f"there is no graph {scope} in this Neo4j", hint="graphwalk db status lists what is there")
@@ -105,18 +105,18 @@ class Neo4jDatabase(Database):
         return Neo4jStore(self, self._connection, load, form, self._timeout_seconds)
 
     async def check_unchanged(self, store: "Neo4jStore") -> None:
-        """Check a graph and, where it is not whole, everything. StoreError where it cannot be loaded again."""
+        """Check a graph and, if it is damaged, all graphs. Raise StoreError if it cannot be loaded again."""
         if not await self._loads.is_intact(store.load):
             await self._connection.health.passed()
 
     async def _check_content(self, thoroughly: bool) -> None:
-        """See `Checked`. What this run loaded is loaded again where it is gone; what was there before cannot be."""
+        """See `Checked`. Damaged graphs of this run are loaded again; for others raise StoreError."""
         loads = self._loads.at_once()
         # Graphs are loaded and dropped while this waits for the server.
         for scope, store in list(self._borrowed.items()):
             if not await loads.is_intact(store.load):
                 raise StoreError(
-                    f"the graph {scope} is no longer in this Neo4j as it was",
+                    f"the graph {scope} in this Neo4j has changed or was removed",
                     hint=f"load it again (run {store.load.run_id})",
                 )
         for scope, store in list(self._stores.items()):
@@ -130,23 +130,23 @@ class Neo4jDatabase(Database):
                 continue
             store.generation += 1
             await loads.load(graph, scope, self._run_id, anew=True)
-            self._connection.health.note(f"the graph {scope} was not whole in Neo4j any more, and was loaded anew")
+            self._connection.health.note(f"the graph {scope} was damaged in Neo4j and has been loaded again")
         if thoroughly and self._stores:
             await loads.renew_heartbeat()
 
     async def drop(self, scope: str) -> None:
-        """Remove the graph with that label, if GraphWalk put it there, unless it is only read here."""
+        """Remove the graph with that label, unless it is only read here."""
         if scope not in self._borrowed:
             self._stores.pop(scope, None)
             if load := await self._loads.find(scope):
                 await self._loads.remove(load)
 
     async def loads(self) -> list[Load]:
-        """Return all graphs that GraphWalk, in whichever run, has in this database."""
+        """Return the loaded graphs of all runs in this database."""
         return await self._loads.all()
 
     async def clean(self, *, kept: bool = False) -> list[Load]:
-        """Remove what killed runs left, with `kept` also what finished runs left; never what a running run uses."""
+        """Remove graphs of killed runs, with `kept` also of finished runs; never of running ones."""
         removed = [load for load in await self.loads() if load.is_left(kept=kept) and await self._loads.remove(load)]
         await self._loads.drop_constraints()
         return removed
@@ -154,7 +154,7 @@ class Neo4jDatabase(Database):
     async def _renew_heartbeat(self) -> None:
         while True:
             await asyncio.sleep(HEARTBEAT_SECONDS)
-            # If the server is away, the queries that need it say so; it may be back at the next renewal.
+            # If the server is away, the queries report it; it may be back at the next renewal.
             with suppress(StoreError):
                 await self._loads.renew_heartbeat()
 
@@ -177,7 +177,7 @@ class Neo4jDatabase(Database):
 
 
 class Neo4jStore(GraphStore):
-    """One graph among the many of a Neo4j."""
+    """A loaded graph in Neo4j."""
 
     kind = "neo4j"
     in_neo4j = True
@@ -198,7 +198,7 @@ class Neo4jStore(GraphStore):
         """See `GraphStore`."""
         await self._database.check_unchanged(self)
         if self.generation != generation:
-            raise StoreError(f"the graph {self.scope} was gone from Neo4j for a while: what was seen of it is in doubt")
+            raise StoreError(f"the graph {self.scope} was missing from Neo4j for a while: results in doubt")
 
     def render(self, template: str, identifiers: Identifiers) -> str:
         return render_cypher(template, identifiers, self._dialect)
@@ -213,13 +213,13 @@ class Neo4jStore(GraphStore):
         return [{name: own(value) for name, value in zip(names, values, strict=True)} for names, values in found]
 
     def _own(self, value: Any) -> Any:
-        """A value of the driver as the graph has it."""
+        """Return a value of the driver as a value of the graph."""
         if value.__class__ not in SCALARS:
             value = plain(value, self.scope)
         return decoded(value) if self.form.encoding.tags else value
 
     async def ask(self, query: str, *, seconds: float, rows: int) -> Asked:
-        """See `GraphStore`. Every node pattern is confined to this graph, and every node that comes back checked."""
+        """See `GraphStore`. Every node pattern is confined to this graph, and every returned node is checked."""
         asked = translate(query, await self.schema(), self._dialect)
         parameters = self.form.encoding.parameters(asked.parameters)
         with asked.rewording():
@@ -242,17 +242,14 @@ class Neo4jStore(GraphStore):
                 )
                 return [dict(zip(names, values, strict=True)) for names, values in found]
 
-            self._schemas[samples] = await read_schema(query, samples, self._decoder())
+            decoder = Decoder(
+                lambda stored: None if stored in (self.scope, NO_LABEL) else stored,
+                value=lambda value: tuple(found) if isinstance(found := self._own(value), list) else found,
+                several=self.form.several,
+                lists=self.form.lists,
+            )
+            self._schemas[samples] = await read_schema(query, samples, decoder)
         return self._schemas[samples]
-
-    def _decoder(self) -> Decoder:
-        """How to read the names and values that the database keeps."""
-        return Decoder(
-            lambda stored: None if stored in (self.scope, NO_LABEL) else stored,
-            value=lambda value: tuple(found) if isinstance(found := self._own(value), list) else found,
-            several=self.form.several,
-            lists=self.form.lists,
-        )
 
     async def drop(self) -> None:
         await self._database.drop(self.scope)

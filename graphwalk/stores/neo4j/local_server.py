@@ -1,4 +1,4 @@
-"""How to reach the Neo4j on this machine: that of `graphwalk db up`, else that of docker-compose.yml."""
+"""Address of the local Neo4j: that of `graphwalk db up`, else that of docker-compose.yml."""
 
 import json
 import socket
@@ -39,7 +39,7 @@ class LocalServer:
 
 
 def state_folder(settings: Settings) -> Path:
-    """The folder of `graphwalk db`: GRAPHWALK_HOME, else the user's state folder."""
+    """Return the folder of `graphwalk db`: GRAPHWALK_HOME, else the user's state folder."""
     home = settings.get("GRAPHWALK_HOME")
     return Path(home).expanduser() if home else platformdirs.user_state_path("graphwalk", appauthor=False)
 
@@ -49,7 +49,7 @@ def state_file(settings: Settings) -> Path:
 
 
 def read_state(settings: Settings) -> LocalServer | None:
-    """The server that `db up` started and `db down` has not stopped, or None. StoreError if the file is damaged."""
+    """Return the server of `db up`, None if there is none. Raise StoreError if its file is damaged."""
     file = state_file(settings)
     try:
         fields = json.loads(file.read_text(encoding="utf-8"))
@@ -61,7 +61,7 @@ def read_state(settings: Settings) -> LocalServer | None:
 
 
 def compose_server(settings: Settings) -> tuple[str, str] | None:
-    """Return address and password of the server of docker-compose.yml; None if none answers at its port."""
+    """Return address and password of the server of docker-compose.yml; None if it does not answer."""
     port = settings.get("GRAPHWALK_NEO4J_PORT", "7687") or ""
     if not port.isdecimal() or int(port) > 65535 or not answers_bolt(int(port)):
         return None
@@ -69,7 +69,7 @@ def compose_server(settings: Settings) -> tuple[str, str] | None:
 
 
 def answers_bolt(port: int, seconds: float = 2.0) -> bool:
-    """True if a server on that port answers a Bolt handshake with a version."""
+    """Return True if a server on that port answers a Bolt handshake with a version."""
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=seconds) as link:
             link.sendall(_HELLO)
@@ -84,5 +84,5 @@ def write_state(settings: Settings, server: LocalServer) -> None:
 
 
 def write_private(file: Path, text: str) -> None:
-    """A file in a folder that only its owner can read. StoreError where it cannot be written."""
+    """Write a file that only its owner can read. Raise StoreError if it cannot be written."""
     write_whole(file, [text], private=True, parents=True, error=StoreError)

@@ -1,4 +1,4 @@
-"""Values of a graph as the types of the Neo4j driver, and what the driver returns as values of a graph."""
+"""Convert values between a graph and the types of the Neo4j driver."""
 
 import re
 from collections.abc import Callable, Set
@@ -24,14 +24,14 @@ _POINTS: dict[tuple[int, int], type[DriverPoint]] = {
     (7203, 2): CartesianPoint,
     (9157, 3): CartesianPoint,
 }
-"""By number of the coordinate system, and of dimensions."""
+"""By SRID and number of dimensions."""
 _CLOCK = re.compile(r"(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d(?::\d\d)?)?(?:\[(.+)\])?")
 
 
 def native(value: Value) -> Any:
-    """What the driver takes for a value, so that it comes back the same; None where Neo4j has no type for it.
+    """Return the driver's value for a round trip without change; None if Neo4j has no type for it.
 
-    NaN is such a value, since nothing equals it, and so are lists of lists or of values of several kinds.
+    None for NaN, which equals nothing, and for lists of lists or of mixed kinds.
     """
     if isinstance(value, float):
         return value if value == value else None
@@ -46,7 +46,7 @@ def native(value: Value) -> Any:
 
 
 def from_driver(value: Any) -> Any:
-    """A value of the driver that is neither text, number nor boolean, as the graph has it."""
+    """Return a value of the driver, neither text, number nor boolean, as a value of the graph."""
     if isinstance(value, DriverPoint):
         return Point(value.srid or 0, tuple(map(float, value)))
     if isinstance(value, bytes | bytearray):
@@ -73,7 +73,7 @@ def _list(value: tuple[Any, ...]) -> list[Any] | None:
 
 @lru_cache(maxsize=65_536)
 def _temporal(value: Temporal) -> Any:
-    """None where the driver would give it back in another form: years of five digits, offsets of historic times."""
+    """Return None if the driver would change it: years of five digits, offsets of historic times."""
     try:
         made = _MAKERS[value.kind](value.text)
         return made if from_driver(made) == value else None
@@ -134,7 +134,7 @@ _MAKERS: dict[str, Callable[[str], Any]] = {
 
 
 def plain(value: Any, scope: str | None) -> Any:
-    """The value without the types of the driver; `scope` disappears from lists of labels.
+    """Return the value without the types of the driver, and without `scope` in lists of labels.
 
     Node → {"labels", "properties"}, relationship → {"type", "properties"}, path → {"nodes", "relationships"}; maps
     sorted by name. (`Record.data()` would lose the properties of relationships.)
@@ -164,17 +164,17 @@ def _graph_value(value: Any, scope: str | None) -> Any:
 
 
 def _hidden(scope: str) -> Set[str]:
-    """Labels of our own."""
+    """Return the labels of GraphWalk's own."""
     return frozenset({scope, NO_LABEL})
 
 
 def own(value: Any, scope: str) -> Any:
-    """The value as it is. StoreError where a node in it is not in the graph: whatever led there must not be shown."""
+    """Return the value unchanged. Raise StoreError if it contains a node of another graph."""
     if isinstance(value, list | dict):
         for item in value.values() if isinstance(value, dict) else value:
             own(item, scope)
     elif isinstance(value, Path):
         own(list(value.nodes), scope)
     elif isinstance(value, Node) and scope not in value.labels:
-        raise StoreError("a query found a node of another graph, and its result was thrown away")
+        raise StoreError("a query found a node of another graph; its result was discarded")
     return value

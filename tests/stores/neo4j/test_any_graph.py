@@ -70,6 +70,6 @@ async def test_what_was_once_lost_comes_back(values: dict[str, Value], neo4j_ser
 @pytest.mark.parametrize("label", ["GraphWalkLoad", "gw_0123456789ab", "gw_x"])
 async def test_our_labels_are_refused(label: str, neo4j_server: Settings) -> None:
     database = await Neo4jDatabase.open(neo4j_server, run_id=f"test-{uuid.uuid4().hex}")
-    with pytest.raises(ConfigError, match="keeps for itself"):
+    with pytest.raises(ConfigError, match="reserves in Neo4j"):
         await database.load(PropertyGraph.from_rows([Node("a", ("A", label), {"scope": "Person"})], []))
     await database.close()

@@ -255,9 +255,9 @@ async def test_look_ups_by_key_use_the_index(opened: Neo4jDatabase) -> None:
     [
         ({"NEO4J_PASSWORD": "wrong-password"}, "refuses the user name or password", "NEO4J_PASSWORD"),
         ({"NEO4J_DATABASE": "nosuch"}, "has no database 'nosuch'", "NEO4J_DATABASE"),
-        ({"NEO4J_DATABASE": "System"}, "the database system holds users", "NEO4J_DATABASE"),
-        ({"NEO4J_AUTHENTICATION": "bearer"}, "does not take this authentication: .*bearer", "NEO4J_AUTHENTICATION"),
-        ({"NEO4J_AUTHENTICATION": "kerberos"}, "does not take this authentication: .*kerberos", "basic"),
+        ({"NEO4J_DATABASE": "System"}, "cannot read the database system", "NEO4J_DATABASE"),
+        ({"NEO4J_AUTHENTICATION": "bearer"}, "does not accept this authentication: .*bearer", "NEO4J_AUTHENTICATION"),
+        ({"NEO4J_AUTHENTICATION": "kerberos"}, "does not accept this authentication: .*kerberos", "basic"),
         ({"NEO4J_URI": "bolt://127.0.0.1:9"}, "cannot be reached", "graphwalk db up"),
         ({"NEO4J_URI": "neo4j://127.0.0.1:9"}, "cannot be reached: .*Connect call failed", "graphwalk db up"),
         ({"NEO4J_URI": "http://127.0.0.1:7474"}, "is not the address of a Neo4j", "bolt://"),
@@ -284,7 +284,7 @@ async def test_a_server_without_tls(neo4j_server: Settings, scheme: str) -> None
 @pytest.mark.parametrize(
     ("cause", "message", "hint"),
     [
-        (socket.gaierror(-2, "Name or service not known"), "no address is known for this host", "Aura"),
+        (socket.gaierror(-2, "Name or service not known"), "the host name cannot be resolved", "Aura"),
         (
             ssl.SSLCertVerificationError("self-signed"),
             "its certificate is not valid",
@@ -311,7 +311,7 @@ async def test_an_object_of_the_driver_signs_in(neo4j_server: Settings, monkeypa
     auth = neo4j.basic_auth("neo4j", neo4j_server.neo4j_password or "")
     async with graphwalk.aopen_store({"neo4j": "neo4j"}, neo4j_auth=auth) as store:
         assert await store.run("RETURN 1 AS one") == [{"one": 1}]
-    with pytest.raises(StoreError, match="does not take this authentication"):
+    with pytest.raises(StoreError, match="does not accept this authentication"):
         async with graphwalk.aopen_store({"neo4j": "neo4j"}, neo4j_auth=neo4j.bearer_auth("token")):
             pass
 
@@ -369,5 +369,5 @@ async def test_a_run_outlives_restarts(tmp_path: Path, run_id: str, monkeypatch:
     finally:
         database.down(home, delete=True)
     assert not server.folder.exists()
-    with pytest.raises(StoreError, match="no Neo4j is known"):
+    with pytest.raises(StoreError, match="no Neo4j server is configured"):
         await Neo4jDatabase.open(home, run_id="x")

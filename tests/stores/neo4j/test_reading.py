@@ -12,6 +12,7 @@ from graphwalk.settings import Settings
 from graphwalk.stores.neo4j import existing
 from graphwalk.stores.neo4j.connection import Connection, connect
 from graphwalk.stores.neo4j.existing import read_whole
+from graphwalk.stores.neo4j.existing_names import read_dialect
 from graphwalk.types.graph import Node, Relationship
 from graphwalk.types.values import Point, Temporal
 
@@ -51,7 +52,7 @@ async def test_every_value_label_and_relationship(connection: Connection) -> Non
         values=values,
         since=date(1999, 1, 1),
     )
-    graph = await read_whole(connection, [LABEL], None)
+    graph = await read_whole(connection, await read_dialect(connection, [LABEL], None))
     first, second = graph.nodes()
     assert first.labels == ("Ark", LABEL, "Zoo")
     assert first.properties == {
@@ -87,7 +88,7 @@ async def test_durations_and_times_are_written_as_the_server_writes_them(connect
     )
     zoned = "2001-04-25T12:00[Europe/Berlin]"
     await connection.write(f"CREATE (:{LABEL} {{value: datetime($text), said: toString(datetime($text))}})", text=zoned)
-    for node in (await read_whole(connection, [LABEL], None)).nodes():
+    for node in (await read_whole(connection, await read_dialect(connection, [LABEL], None))).nodes():
         value = node.properties["value"]
         assert isinstance(value, Temporal)
         assert value.text == node.properties["said"]
@@ -96,7 +97,7 @@ async def test_durations_and_times_are_written_as_the_server_writes_them(connect
 async def test_a_unique_property_names_a_node_and_a_foreign_key_goes_on(connection: Connection) -> None:
     await connection.write(f"CREATE CONSTRAINT read_out_name FOR (n:{LABEL}) REQUIRE n.name IS UNIQUE")
     await connection.write(f"CREATE (:{LABEL} {{name: 'Ada', key: 'piano'}}), (:{LABEL} {{name: 7}})")
-    nodes = list((await read_whole(connection, [LABEL], None)).nodes())
+    nodes = list((await read_whole(connection, await read_dialect(connection, [LABEL], None))).nodes())
     assert nodes[0] == Node("Ada", (LABEL,), {"name": "Ada", "key_": "piano"})
     assert nodes[1].properties == {"name": 7}
     assert nodes[1].key.isdecimal(), "texts make the names of this label, so that 7 makes none"
@@ -105,11 +106,11 @@ async def test_a_unique_property_names_a_node_and_a_foreign_key_goes_on(connecti
 async def test_types_are_chosen_and_pages_are_joined(connection: Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     await connection.write(f"UNWIND range(1, 25) AS n CREATE (:{LABEL} {{n: n}})-[:A]->(:{LABEL})-[:B]->(:Elsewhere)")
     monkeypatch.setattr(existing, "PAGE", 7)
-    graph = await read_whole(connection, [LABEL], ["A"])
+    graph = await read_whole(connection, await read_dialect(connection, [LABEL], ["A"]))
     assert (graph.node_count, graph.relationship_count) == (50, 25)
     assert sorted(node.properties["n"] for node in graph.nodes() if node.properties) == list(range(1, 26))
-    assert (await read_whole(connection, [LABEL], ["B"])).relationship_count == 0
-    assert (await read_whole(connection, [LABEL], ["A"])).digest == graph.digest
+    assert (await read_whole(connection, await read_dialect(connection, [LABEL], ["B"]))).relationship_count == 0
+    assert (await read_whole(connection, await read_dialect(connection, [LABEL], ["A"]))).digest == graph.digest
     await connection.write("MATCH (n:Elsewhere) DETACH DELETE n")
 
 
@@ -117,4 +118,7 @@ async def test_what_graphwalk_keeps_there_is_left_out(connection: Connection) ->
     await connection.write(
         f"CREATE (:{LABEL} {{n: 1}}), (:{LABEL}:gw_3f2a90c1d77e), (:{LABEL}:GraphWalkLoad {{scope: 'x'}})"
     )
-    assert [node.properties for node in (await read_whole(connection, [LABEL], None)).nodes()] == [{"n": 1}]
+    assert [
+        node.properties
+        for node in (await read_whole(connection, await read_dialect(connection, [LABEL], None))).nodes()
+    ] == [{"n": 1}]
