@@ -1,6 +1,6 @@
-"""LangChain: its messages in our form and back, and its chat models as models of ours.
+"""LangChain chat models as models, and conversion of messages in both directions.
 
-LangChain's `AIMessage` is kept whole as `Message.provider_state`, content blocks, signatures and metadata included.
+`AIMessage` is kept whole in `Message.provider_state`, with content blocks, signatures and metadata.
 """
 
 import json
@@ -31,16 +31,16 @@ if TYPE_CHECKING:
 
 FORMAT = "langchain"
 OURS = "graphwalk"
-"""The key in `additional_kwargs` of what is added to a message of LangChain's."""
+"""Our key in `additional_kwargs` of LangChain messages."""
 _KEY = (re.compile(r"\b[A-Z][A-Z0-9_]*_API_(?:KEY|TOKEN)\b"), re.compile(r"\b[a-z0-9]+_api_(?:key|token)\b"))
-"""The variable of a missing key in an error, or the field."""
+"""The variable or field of a missing key, in an error message."""
 
 
 def to_langchain(message: Message, facts: Mapping[str, Any] | None = None) -> "BaseMessage":
-    """Return a message in LangChain's form.
+    """Convert a message to LangChain's form.
 
-    Without `facts` it is made to be sent: every name and every argument is one that providers take back. With `facts`
-    (JSON, kept in `additional_kwargs`) it is made for the state of a graph, and `from_langchain` returns it unchanged.
+    Without `facts` it is for a request: names and arguments are made acceptable to all providers. With `facts` (JSON,
+    kept in `additional_kwargs`) it is for the state of a graph, and `from_langchain` restores it unchanged.
     """
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
@@ -73,7 +73,7 @@ def to_langchain(message: Message, facts: Mapping[str, Any] | None = None) -> "B
 
 
 def from_langchain(message: "BaseMessage") -> Message:
-    """Return a message of LangChain's in our form; changes that were made to it count."""
+    """Convert a LangChain message to our form, with changes that were made to it."""
     content = text(message.content)
     if message.type == "tool":
         return Message("tool", content, tool_call_id=getattr(message, "tool_call_id", None))
@@ -115,10 +115,10 @@ def langchain(name: str, settings: Settings, **arguments: Any) -> "LangchainMode
 
 
 class LangchainModel:
-    """A chat model of LangChain's; the options that are set are passed on by their OpenAI names."""
+    """A LangChain chat model; options are passed by their OpenAI names."""
 
     streams_by_callbacks = True
-    """LangChain's own callbacks stream the reply where it is called inside a LangGraph node."""
+    """Inside a LangGraph node LangChain's own callbacks stream the reply."""
 
     def __init__(self, chat_model: "BaseChatModel", name: str = "") -> None:
         model = getattr(chat_model, "model_name", None) or getattr(chat_model, "model", None)
@@ -131,7 +131,7 @@ class LangchainModel:
         runnable: Any = self._chat_model
         try:
             if tools:
-                # Many integrations do not know this option, so it is sent only where it changes something.
+                # Many integrations do not know this option, so it is sent only when needed.
                 one_call = {"parallel_tool_calls": False} if options.parallel_tool_calls is False else {}
                 runnable = runnable.bind_tools([tool.as_openai() for tool in tools], **one_call)
             sent = [to_langchain(_without_surrogates(message)) for message in messages]
@@ -148,7 +148,7 @@ class LangchainModel:
 
 
 async def _ask(runnable: Any, sent: "list[BaseMessage]", options: CallOptions) -> "AIMessage":
-    """Return the reply; its text is passed on piece by piece where `options` want that."""
+    """Call the model; with `options.on_text` the reply is streamed to it."""
     from langchain_core.messages import message_chunk_to_message
 
     known = {
@@ -170,7 +170,7 @@ async def _ask(runnable: Any, sent: "list[BaseMessage]", options: CallOptions) -
 
 
 def _kept_whole(message: Message, *, to_send: bool) -> "AIMessage | None":
-    """Return the message as LangChain made it, None where it made none or text or tool calls have changed."""
+    """Return the AIMessage in a message's state; None without one, or if text or tool calls have changed."""
     from langchain_core.messages import AIMessage
 
     state = message.provider_state or {}
@@ -187,7 +187,7 @@ def _kept_whole(message: Message, *, to_send: bool) -> "AIMessage | None":
 
 
 def _whole(message: "BaseMessage") -> dict[str, Any] | None:
-    """Return all of a message as JSON, without what we added; None where it is none."""
+    """Return a message as provider state, without our own fields; None if it cannot be written as JSON."""
     try:
         fields = message.model_dump(mode="json")
     except ValueError:
@@ -198,12 +198,12 @@ def _whole(message: "BaseMessage") -> dict[str, Any] | None:
 
 
 def _said(state: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Return what a model said; id, usage and metadata are filled in by the graph where they are missing."""
+    """Return content and tool calls of a state; the graph may have filled in id, usage and metadata."""
     return state["message"].get("content"), state["message"].get("tool_calls")
 
 
 def _calls_of(message: Any) -> tuple[ToolCall, ...]:
-    """Return the tool calls of an AIMessage in their order, with the arguments as the model wrote them."""
+    """Return the tool calls of an AIMessage in order, with the arguments as the model wrote them."""
     raw = message.additional_kwargs.get("tool_calls")
     written = {c.get("id"): mapping(c.get("function")).get("arguments") for c in raw} if isinstance(raw, list) else {}
     order = list(written)
@@ -235,11 +235,11 @@ def _reply(reply: "AIMessage", seconds: float, sent: int) -> Reply:
 
 
 def _reasoning(reply: Any) -> str | None:
-    """Return the reasoning that a message shows, in a field of its own or in blocks of its content."""
-    beside = text(reply.additional_kwargs.get("reasoning_content"))
+    """Return the visible reasoning of a message, from its own field or from content blocks."""
+    field = text(reply.additional_kwargs.get("reasoning_content"))
     blocks = reply.content if isinstance(reply.content, list) else []
     parts = [mapping(block).get("thinking") or mapping(block).get("reasoning") for block in blocks]
-    return beside or "\n\n".join(part for part in parts if isinstance(part, str)) or None
+    return field or "\n\n".join(part for part in parts if isinstance(part, str)) or None
 
 
 def _without_surrogates(message: Message) -> Message:
@@ -264,13 +264,13 @@ def _as_object(arguments: str) -> dict[str, Any] | None:
 
 
 def _key_hint(said: str, otherwise: str) -> str:
-    """Return what to do about a missing key, where an error names the field or variable of one."""
+    """Return the hint for a missing key if an error names its variable or field, else `otherwise`."""
     found = next(filter(None, (pattern.search(said) for pattern in _KEY)), None)
     return f"export {found[0].upper()}=…" if found else otherwise
 
 
 def _failure(error: Exception, name: str) -> ModelError:
-    """Return the failure of an integration, nearly all of which raise errors with the HTTP status."""
+    """Return the ModelError for an exception of an integration; nearly all have an HTTP status."""
     status = getattr(error, "status_code", None)
     if isinstance(status, int) and status >= 400:
         headers = getattr(getattr(error, "response", None), "headers", {})

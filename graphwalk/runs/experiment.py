@@ -16,7 +16,7 @@ from graphwalk.experiments.config import AnyExperiment
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.files import check_links
 from graphwalk.models.base import Model
-from graphwalk.models.prices import KnownPrice, own_price, published_price
+from graphwalk.models.prices import KnownPrice, published_price
 from graphwalk.models.registry import EPISODE_PROVIDERS, check_name, open_model
 from graphwalk.reports.suite_report import Reference, SuiteReport
 from graphwalk.runs.run_folder import RunFolder
@@ -187,10 +187,12 @@ def _prices(config: AnyExperiment, asked: tuple[str, ...], settings: Settings) -
     """What the user says comes first. Models that cost nothing have no price."""
     found: dict[str, KnownPrice] = {}
     for spec in asked:
-        own = config.prices.get(spec)
-        price = own_price(own) if own is not None else published_price(spec, settings)
-        if price is not None and not per_episode(spec):
-            found[spec] = price
+        if per_episode(spec):
+            continue
+        if own := config.prices.get(spec):
+            found[spec] = KnownPrice(price=own, source="the experiment")
+        elif published := published_price(spec, settings):
+            found[spec] = published
     return found
 
 
