@@ -54,8 +54,7 @@ def to_langchain(message: Message, facts: Mapping[str, Any] | None = None) -> "B
             reply.additional_kwargs[OURS] = {**facts, "langchain": True, "provider_state": message.provider_state}
         return reply
     if facts is None:
-        sent = [{"id": c.id, "name": sendable_name(c.name), "args": _sendable(c)} for c in message.tool_calls]
-        return AIMessage(content, tool_calls=sent)
+        return AIMessage(content, tool_calls=_sendable_calls(message))
     calls: dict[bool, list[dict[str, Any]]] = {True: [], False: []}
     for call in message.tool_calls:
         arguments = _as_object(call.arguments)
@@ -181,8 +180,7 @@ def _kept_whole(message: Message, *, to_send: bool) -> "AIMessage | None":
     if (text(reply.content), calls) != (message.content or "", [call.id for call in message.tool_calls]):
         return None
     if to_send and reply.invalid_tool_calls:  # most integrations do not send these back
-        sent = [{"id": c.id, "name": sendable_name(c.name), "args": _sendable(c)} for c in message.tool_calls]
-        reply = reply.model_copy(update={"tool_calls": sent, "invalid_tool_calls": []})
+        reply = reply.model_copy(update={"tool_calls": _sendable_calls(message), "invalid_tool_calls": []})
     return reply
 
 
@@ -250,9 +248,16 @@ def _without_surrogates(message: Message) -> Message:
         return replace(message, content=without_surrogates(message.content), provider_state=None)
 
 
-def _sendable(call: ToolCall) -> dict[str, Any]:
-    arguments: dict[str, Any] = json.loads(sendable_arguments(call.arguments))
-    return without_surrogates(arguments)  # type: ignore[no-any-return]
+def _sendable_calls(message: Message) -> list[Any]:
+    """Return the tool calls of a message for a request, with names and arguments that all providers accept."""
+    return [
+        {
+            "id": call.id,
+            "name": sendable_name(call.name),
+            "args": without_surrogates(json.loads(sendable_arguments(call.arguments))),
+        }
+        for call in message.tool_calls
+    ]
 
 
 def _as_object(arguments: str) -> dict[str, Any] | None:

@@ -190,7 +190,7 @@ def _open_client(variable: str, address: str, settings: Settings, arguments: Map
         raise ConfigError(f"{name} contains characters that no key has", hint="check it for line breaks")
     url = urlsplit(address)
     common = _common_arguments(arguments, local=local)
-    if url.username is not None:  # aiohttp takes no user in an address beside a key
+    if url.username is not None:  # aiohttp refuses an address with a user if there is a key too
         user = f"{unquote(url.username)}:{unquote(url.password or '')}"
         common["default_headers"].setdefault("Authorization", f"Basic {b64encode(user.encode()).decode()}")
     client = AsyncOpenAI(

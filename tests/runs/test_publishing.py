@@ -179,7 +179,7 @@ def test_an_archive_that_unpacks_into_more_than_any_run_is_refused(
         for name in old.namelist():
             new.writestr(name, old.read(name))
         new.writestr("texts/large", b" " * (1 << 24))
-    with pytest.raises(RunLogError, match="it holds more than"):
+    with pytest.raises(RunLogError, match="it contains more than"):
         RunFolder.open(large)
 
 
