@@ -27,7 +27,7 @@ _WORD = re.compile(r"[^\s=\"',:;()\[\]{}|]{2,}")
 _MOST_WORDS = 50_000
 
 
-class Person:
+class HumanPlayer:
     """A human player of one episode. `read` returns the next typed line, None at the end of input."""
 
     name = "human/terminal"

@@ -104,7 +104,7 @@ def open_model(spec: str, settings: Settings, arguments: Mapping[str, Any] | Non
         raise ConfigError(f"{spec} cannot be opened: {cause}", hint=no_reply_hint(spec)) from error
 
 
-def is_person(spec: str) -> bool:
+def is_human(spec: str) -> bool:
     """Return True for a human player, whose episodes are optional and never missing."""
     return spec.startswith("human/")
 

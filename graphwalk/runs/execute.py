@@ -15,7 +15,7 @@ from graphwalk.errors import ConfigError, GraphwalkError, RunLogError, StoreErro
 from graphwalk.experiments.loading import experiment_from
 from graphwalk.models.base import Model
 from graphwalk.models.prices import KnownPrice
-from graphwalk.models.registry import is_person
+from graphwalk.models.registry import is_human
 from graphwalk.runs.experiment import Experiment, resolve
 from graphwalk.runs.fingerprint import check_unchanged, new_manifest
 from graphwalk.runs.graph_sources import sources_for
@@ -92,7 +92,7 @@ async def resume_run(
             prices = {model: KnownPrice.model_validate(price) for model, price in manifest["prices"].items()}
         except (LookupError, AttributeError, ValidationError) as error:
             raise RunLogError(f"{folder.manifest_path}: its prices cannot be read: {error}") from None
-        experiment = resolve(config, settings, given=given, prices=prices, person=True, keys=keys)
+        experiment = resolve(config, settings, given=given, prices=prices, human=True, keys=keys)
         if session is not None:
             experiment = replace(experiment, extractor=(manifest.get("fingerprint") or {}).get("stage_2"))
         return await _worked(experiment, folder, progress, manifest, log_level, session)
@@ -185,14 +185,14 @@ class _Run:
 
     def _due(self, plan: Plan) -> int:
         """Return the number of episodes of this run, or of its shard, without those of human players."""
-        return sum(not is_person(planned.key.model) for planned in self._shard.part(plan, plan.episodes))
+        return sum(not is_human(planned.key.model) for planned in self._shard.part(plan, plan.episodes))
 
     async def _left(
         self, plan: Plan, counters: EpisodeCounters, lines: Mapping[EpisodeKey, int]
     ) -> AsyncIterator[list[PlannedEpisode]]:
         """Yield the episodes without a result as they are planned. `lines`: the line of each logged episode."""
         earlier, done = frozenset(counters.status_of), counters.due
-        plays = self.session.plays if self.session else lambda key: not is_person(key.model)
+        plays = self.session.plays if self.session else lambda key: not is_human(key.model)
         async for episodes in self._planned(plan, at_once=not lines and self.session is None):
             if lines:
                 keys = {episode.key for episode in plan.episodes}

@@ -104,13 +104,13 @@ def resolve(
     settings: Settings,
     *,
     keys: bool = True,
-    person: bool = False,
+    human: bool = False,
     given: Mapping[str, Model] | None = None,
     prices: Mapping[str, KnownPrice] | None = None,
 ) -> Experiment:
     """Look up all that an experiment names. Raise ConfigError for anything missing; with `keys` also for API keys.
 
-    `person`: a human player is there. `given`: name → model object of the caller. `prices`: those of a run that is
+    `human`: a human player is there. `given`: name → model object of the caller. `prices`: those of a run that is
     resumed; None: look them up.
     """
     _refuse_secrets(config, settings)
@@ -136,7 +136,7 @@ def resolve(
     )
     _ = config.agent.texts  # raises for a wrong prompt
     STORES.origin(config.store)
-    _check_models(experiment, keys, person)
+    _check_models(experiment, keys, human)
     _check_settings(experiment)
     return experiment
 
@@ -212,7 +212,7 @@ def _extractor(config: AnyExperiment, settings: Settings, keys: bool) -> str | N
     return named.model
 
 
-def _check_models(experiment: Experiment, keys: bool, person: bool) -> None:
+def _check_models(experiment: Experiment, keys: bool, human: bool) -> None:
     config, suite = experiment.config, experiment.suite
     if not experiment.models:
         raise ConfigError(f"no model is named, and the suite {suite.name} has no scripted agents", hint="--model …")
@@ -225,7 +225,7 @@ def _check_models(experiment: Experiment, keys: bool, person: bool) -> None:
         if provider == "scripted" and name not in suite.agents.names:
             known = ", ".join(suite.agents.names) or "the suite has none"
             raise ConfigError(f"there is no {spec}", hint=f"scripted agents: {known}")
-        if provider == "human" and not person:
+        if provider == "human" and not human:
             raise ConfigError(f"{spec} plays single episodes", hint=f"graphwalk play {config.suite.name}")
         if provider == "replay":
             recorded_episodes(spec)

@@ -12,7 +12,7 @@ from typing import Any
 
 from graphwalk.errors import RunLogError
 from graphwalk.models.openai_servers import server_of
-from graphwalk.models.registry import is_person
+from graphwalk.models.registry import is_human
 from graphwalk.resources import PACKAGE
 from graphwalk.runs.experiment import Experiment
 from graphwalk.runs.plan import Plan
@@ -92,7 +92,7 @@ def _conditions(experiment: Experiment) -> dict[str, Any]:
     measured = {name: value for name, value in config.model_dump(mode="json").items() if name not in _FREE}
     return {
         "version": code_version(),
-        "config": {**measured, "models": [model for model in experiment.models if not is_person(model)]},
+        "config": {**measured, "models": [model for model in experiment.models if not is_human(model)]},
         "limits": {name: getattr(config.limits, name) for name in _MEASURED_LIMITS},
         "servers": {spec: server for spec in experiment.asked if (server := server_of(spec, experiment.settings))},
         **({} if config.extractor is None else {"stage_2": experiment.extractor}),

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from graphwalk.errors import GraphwalkError, RunLogError
 from graphwalk.jsonlines import decode_line, open_lines
-from graphwalk.models.registry import is_person
+from graphwalk.models.registry import is_human
 from graphwalk.runs.run_folder import RunFolder, is_own, own_episodes, shard_in_words
 from graphwalk.suites.registry import suite_named
 from graphwalk.types.episode import ExitStatus
@@ -64,7 +64,7 @@ def listed(folder: RunFolder) -> ListedRun:
     config, episodes = manifest["config"], own_episodes(manifest)
     results = {tuple(head[name] for name in _KEY): head for head in heads(folder)}
     scored = [head["score"] for head in results.values() if not ExitStatus(head["exit_status"]).infrastructure]
-    due = sum(not is_person(key[1]) and bool(head["score"]) for key, head in results.items())
+    due = sum(not is_human(key[1]) and bool(head["score"]) for key, head in results.items())
     judged = suite_named(config["suite"]["name"]).judged
     costs = [head["usage"].get("cost") for head in results.values()]
     return ListedRun(
@@ -75,7 +75,7 @@ def listed(folder: RunFolder) -> ListedRun:
         tags=tuple(config.get("tags", ())),
         models=tuple(config["models"]),
         episodes=episodes,
-        done=sum(not is_person(key[1]) for key in results),
+        done=sum(not is_human(key[1]) for key in results),
         scored=len(scored),
         correct=sum(bool(score["correct"]) for score in scored) if judged else None,
         cost=sum(costs) if costs and None not in costs else None,

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError
-from graphwalk.models.registry import is_person
+from graphwalk.models.registry import is_human
 from graphwalk.models.scripted import ScriptedModel
 from graphwalk.runs.experiment import Experiment, can_play, no_episode
 from graphwalk.runs.graph_sources import GraphSources
@@ -71,7 +71,7 @@ class Plan:
     @property
     def due(self) -> int:
         """Number of episodes, without those of human players."""
-        return sum(not is_person(planned.key.model) for planned in self.episodes)
+        return sum(not is_human(planned.key.model) for planned in self.episodes)
 
     def known_to(self, settled: Mapping[str, Any]) -> "Plan":
         """Return the part of the plan that is in a fingerprint: the first graphs if the run ended during planning."""

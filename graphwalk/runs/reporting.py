@@ -9,7 +9,7 @@ from typing import Any
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.evaluation.power import Design, Spread, measured_spread
-from graphwalk.models.registry import is_person
+from graphwalk.models.registry import is_human
 from graphwalk.reports.compare import player_outcomes
 from graphwalk.reports.observations import Observations, Player, chosen, observe
 from graphwalk.reports.report import report_on
@@ -54,7 +54,7 @@ def _measured(folder: RunFolder, records: Iterable[dict[str, Any]]) -> tuple[Rep
 
     observed = observe(noted(), declared)
     report = report_on(observed, reference=reference, seed=config.get("seed", 0))
-    incomplete = _missing_part(manifest, sum(not is_person(key.model) for key in seen))
+    incomplete = _missing_part(manifest, sum(not is_human(key.model) for key in seen))
     first = [incomplete] if incomplete else []
     every = (*first, *report.notes, *notes, *_without_extractor(manifest), *map(str, manifest.get("unplayed", ())))
     return replace(report, notes=every, incomplete=incomplete), observed

@@ -8,8 +8,8 @@ from types import TracebackType
 from graphwalk.errors import ConfigError
 from graphwalk.models.base import Model
 from graphwalk.models.budget import Budget
-from graphwalk.models.human import Person
-from graphwalk.models.registry import is_person, open_model
+from graphwalk.models.human import HumanPlayer
+from graphwalk.models.registry import is_human, open_model
 from graphwalk.models.replay import ReplayModel
 from graphwalk.models.reply_cache import ReplyCache
 from graphwalk.models.wrappers import Cached, wrap
@@ -110,6 +110,6 @@ class RunModels:
                 missing = f"task {key.task_id} in setting {key.setting}, repeat {key.repeat}"
                 raise ConfigError(f"{spec} has no episode of {missing}")
             return ReplayModel(spec, found)
-        if self._read is not None and is_person(spec):
-            return self.experiment.suite.presentation.human(planned.task, self._read) or Person(self._read)
+        if self._read is not None and is_human(spec):
+            return self.experiment.suite.presentation.human(planned.task, self._read) or HumanPlayer(self._read)
         return await planned.scripted(spec.partition("/")[2], self.experiment)

@@ -10,7 +10,7 @@ from typing import Any
 from graphwalk.console import counted
 from graphwalk.errors import ConfigError, RunLogError
 from graphwalk.jsonlines import LineWriter, read_lines
-from graphwalk.models.registry import is_person
+from graphwalk.models.registry import is_human
 from graphwalk.runs.fingerprint import differences
 from graphwalk.runs.plan import Plan, PlannedEpisode
 from graphwalk.runs.result import EpisodeKey, key_of
@@ -81,7 +81,7 @@ def merge_runs(folders: Sequence[RunFolder], new: NewRun, *, limits: Mapping[str
                 name = file.relative_to(folders[0].texts_path).as_posix()
                 new.folder.keep_texts({name: file.read_text(encoding="utf-8")})
         new.folder.write_manifest(_whole(manifests, new, limits))
-        if not failed and sum(not is_person(key.model) for key in owner) == planned:
+        if not failed and sum(not is_human(key.model) for key in owner) == planned:
             new.folder.compress_results()
     return len(owner)
 
@@ -140,7 +140,7 @@ def _owners(folders: Sequence[RunFolder]) -> dict[EpisodeKey, int]:
 
 
 def _refuse_missing(folders: Sequence[RunFolder], owner: Mapping[EpisodeKey, int], planned: int) -> None:
-    of_each = Counter(number for key, number in owner.items() if not is_person(key.model))
+    of_each = Counter(number for key, number in owner.items() if not is_human(key.model))
     if of_each.total() == planned:
         return
     held = [

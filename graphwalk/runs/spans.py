@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from graphwalk.errors import ConfigError
-from graphwalk.models.registry import is_person
+from graphwalk.models.registry import is_human
 from graphwalk.runs.experiment import per_episode
 from graphwalk.runs.progress import Progress, ProgressWrapper
 from graphwalk.runs.result import Result
@@ -109,7 +109,7 @@ class _Traced(ProgressWrapper):
         span = self._tracer.start_span("invoke_agent graphwalk", start_time=clock, attributes=_of_episode(result))
         _mark(span, str(result.exit_status) if result.exit_status.infrastructure else None)
         inside = set_span_in_context(span)
-        asked = not per_episode(result.key.model) and not is_person(result.key.model)
+        asked = not per_episode(result.key.model) and not is_human(result.key.model)
         for turn in result.trajectory.turns:
             clock = self._turn(turn, result.key.model, clock, inside, asked)
         # Rounded times of the parts may add up to more than the whole.

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from graphwalk.agent import Episode, run_episode
 from graphwalk.errors import GraphwalkError, ModelError, OracleError, RunLogError
 from graphwalk.jsonlines import decode_line, open_lines
-from graphwalk.models.registry import is_person
+from graphwalk.models.registry import is_human
 from graphwalk.models.replay import ReplayModel
 from graphwalk.resources import quote
 from graphwalk.runs.episode import judge, play
@@ -314,7 +314,7 @@ class _Run:
     def _check_all_played(self) -> None:
         check: Check = self.checks["episodes"]
         for key in self.planned:
-            if self.scored[key] or is_person(key.model):
+            if self.scored[key] or is_human(key.model):
                 check.verified += self.scored[key] == 1
             else:
                 check.unverified["not finished"] += 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphwalk.jsonlines import LineWriter
-from graphwalk.models.registry import is_person
+from graphwalk.models.registry import is_human
 from graphwalk.runs.episode import play
 from graphwalk.runs.experiment import Experiment
 from graphwalk.runs.plan import PlannedEpisode
@@ -52,14 +52,14 @@ class EpisodeCounters:
     @property
     def due(self) -> int:
         """Number of finished episodes, without those of human players."""
-        return sum(not is_person(key.model) for key in self.status_of)
+        return sum(not is_human(key.model) for key in self.status_of)
 
     def count(self, key: EpisodeKey, status: ExitStatus, usage: Usage) -> None:
         self.status_of[key] = status
         self.usage += usage
 
     def summary(self, episodes: int, budget_reached: bool) -> RunSummary:
-        failed = sum(status.infrastructure for key, status in self.status_of.items() if not is_person(key.model))
+        failed = sum(status.infrastructure for key, status in self.status_of.items() if not is_human(key.model))
         return RunSummary(episodes, self.due - failed, failed, self.usage, budget_reached)
 
 
